@@ -1,5 +1,5 @@
 /**
- * What no file of the project may say: where somebody's checkout lies, which registry it talks to, on what kind of
+ * What no file of the project may say: where the checkout of a person lies, which registry it talks to, on what kind of
  * machine it lies.
  */
 import type { Rule } from './rules.ts';
@@ -15,10 +15,6 @@ const REGISTRY =
 const FETCHED_ELSEWHERE = /"resolved": "(?!https:\/\/registry\.npmjs\.org\/)[^"]*"/;
 
 const LOCK_FILE = 'package-lock.json';
-
-/** Where texts name the caller, user, process or worker that acts. */
-const NAMES_WHAT_ACTS =
-  /^src\/(?:(?:machines|actors|cli|testing|node)\/|[\w-]+\.ts$|adapters\/(?!(?:files|postgres|git|child-process|system|file-tools|hand-files|host-life|process-tree|substrate-files)\/))/;
 
 /** What is delivered, without the suites and fixtures for tests. */
 function isSource(path: string): boolean {
@@ -145,7 +141,7 @@ export const textRules: readonly Rule[] = [
     name: 'what-acts-is-named',
     guards: [],
     // The stop words of the search, and the value of a field that logs hold.
-    appliesTo: (path) => NAMES_WHAT_ACTS.test(path) && path !== 'src/machines/retrieval/terms.ts',
+    appliesTo: (path) => path.startsWith('src/') && path !== 'src/machines/retrieval/terms.ts',
     pattern:
       /(?<!')\b(?:(?:[Nn]o|[Ss]ome|[Aa]ny|[Ee]very)body|[Ww]hoever)\b|\b(?:(?:[Nn]o|[Ss]ome|[Aa]ny|[Ee]very)body|[Ww]hoever)\b(?!')/,
     advice: 'name what acts: caller, user, process, worker, client, person',

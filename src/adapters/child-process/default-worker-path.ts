@@ -12,7 +12,7 @@ const PACKAGE_NAME = 'wakechart';
 
 /**
  * The path of the compiled worker of the installed package.
- * @param from the module to look from, as a file URL; only tests have a reason to give one
+ * @param from the module to search from, as a file URL; only tests have a reason to give one
  * @throws BackgroundTaskError category `validation`, code SUBAGENT_WORKER_MISSING, when the package has not been built,
  * or a bundler took it apart
  */
@@ -42,7 +42,7 @@ function nameOf(manifest: string): unknown {
     const content: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
     return typeof content === 'object' && content !== null && 'name' in content ? content.name : undefined;
   } catch {
-    // There is none, or it is somebody else's and not for us to judge.
+    // There is none, or it is of another package and not for us to judge.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Messages that are too long for the channel: each is a file in a private folder that one worker and its parent share.
- * Whoever reads one checks that it is what was announced, and removes it. Reads and writes are synchronous, so that
+ * The reader of one checks that it is what was announced, and removes it. Reads and writes are synchronous, so that
  * messages keep their order; they take less time than reading the JSON in them.
  */
 import { createHash } from 'node:crypto';
@@ -44,7 +44,7 @@ export class ExchangeFolder {
       const content = contentOf(path, bytes);
       if (hashOf(content) !== sha256)
         throw new Error(`the file ${byFile} is not the one that was announced: its SHA-256 differs`);
-      // What a worker writes is looked at before it is parsed; what a parent writes is what somebody wanted of it.
+      // What a worker writes is checked before it is parsed; what a parent writes is what a caller wanted of it.
       if (this.#prefix === 'parent') checkShape(content);
       return JSON.parse(content.toString('utf8')) as unknown;
     } finally {

@@ -68,7 +68,7 @@ export class FollowUps {
       );
   }
 
-  /** Nobody will tell any more. */
+  /** The worker will tell no more. */
   end(): void {
     this.#isOver = true;
     this.#begin();

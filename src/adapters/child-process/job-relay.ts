@@ -1,4 +1,4 @@
-/** Hands on what a worker says about its job: to whoever follows the task, redacted, and to the log of the job. */
+/** Passes on what a worker says about its job: to the followers of the task, redacted, and to the log of the job. */
 import type { SubagentJobStart } from '../../actors/subagent/subagent-runner.ts';
 import type { PieceRedaction, SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { SubagentWorkerChildMessage } from '../../machines/subagent/worker-protocol.ts';
@@ -14,7 +14,7 @@ export type JobReport = Exclude<
 export const MAX_OPEN_REQUESTS = 100;
 
 export interface JobRelayOptions extends Pick<SubagentJobStart, 'jobId' | 'emit'> {
-  /** Called when it asks for more than anybody could answer. */
+  /** Called when it asks for more than a person could answer. */
   readonly onTooManyRequests: () => void;
   readonly log: JobLog;
   readonly redaction: SecretRedaction;

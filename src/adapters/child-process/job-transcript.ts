@@ -1,6 +1,6 @@
 /**
- * What happened in one job, as lines of JSON that are only ever appended: `{time, type, data}`. One writer; whoever
- * reads needs nothing of it.
+ * What happened in one job, as lines of JSON that are only ever appended: `{time, type, data}`. One writer; a reader
+ * needs nothing of it.
  */
 import { constants } from 'node:fs';
 import { mkdir, open, realpath } from 'node:fs/promises';
@@ -20,7 +20,7 @@ const MAX_TEXT_CHARACTERS = 16_384;
 /** What may wait to be written before sources that can wait are made to. */
 const COMFORTABLE_BACKLOG_BYTES = 1_048_576;
 
-/** Somebody who knows the names of jobs to come may have put a link or a pipe there. */
+/** A process that knows the names of jobs to come may have put a link or a pipe there. */
 const APPEND_TO_A_FILE =
   constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 

@@ -1,6 +1,5 @@
 /**
- * Looks at how much there is in JSON text before anybody parses it: parsing many small values takes longer than reading
- * one long text.
+ * Counts what is in JSON text before it is parsed: parsing many small values takes longer than reading one long text.
  */
 import { WORKER_DEPTH, WORKER_VALUES } from '../../machines/subagent/worker-bounds.ts';
 

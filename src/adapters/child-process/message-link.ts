@@ -1,4 +1,4 @@
-/** One end of the talk between a runtime and a worker: sends inline or by file, and hands on what can be relied on. */
+/** One end of the talk between a runtime and a worker: sends inline or by file, and passes on what can be relied on. */
 import { messageOf } from '../../machines/errors.ts';
 import {
   WORKER_INLINE_BYTES,
@@ -20,12 +20,12 @@ export interface MessageLinkOptions<Incoming> {
   readonly read: (value: unknown, options?: ReadingOptions) => WorkerReading<Incoming>;
   /** Why a long message is not read now, if it is not. Default: each is. */
   readonly refusalOfFile?: (() => string | undefined) | undefined;
-  /** Hands a value to the channel; `done` hears whether it got there. */
+  /** Gives a value to the channel; `done` hears whether it got there. */
   readonly transmit: (value: object, done: (error: Error | null) => void) => void;
   readonly onMessage: (message: Incoming) => void;
   /** A message was dropped. */
   readonly onInvalid: (complaint: string) => void;
-  /** Called once; nothing is handed on afterwards. */
+  /** Called once; nothing is passed on afterwards. */
   readonly onBroken: (broken: BrokenTalk) => void;
 }
 
@@ -49,7 +49,7 @@ export class MessageLink<Incoming, Outgoing extends { readonly type: string }> {
     });
   }
 
-  /** Nothing is handed on any more, nor read. */
+  /** Nothing is passed on any more, nor read. */
   close(): void {
     this.#isBroken = true;
   }

@@ -12,15 +12,15 @@ import { residentLimitOf } from '../../machines/task/resident-limit.ts';
 export interface GuardOptions {
   /** The descriptor of the pipe. */
   readonly lifeline: number;
-  /** The exchange folder: nobody else is left to remove it. */
+  /** The exchange folder: no other process is left to remove it. */
   readonly folder: string;
   /** How long the main thread may take to end by itself, in milliseconds. */
   readonly graceMs: number;
 }
 
-/** Names the trees that a process belongs to, outermost first; set for the worker by whoever forked it. */
+/** Names the trees that a process belongs to, outermost first; set for the worker by the process that forked it. */
 const TAG_VARIABLE = 'WAKECHART_TASK';
-/** What is forked while the others are killed is found by the next look. */
+/** What is forked while the others are killed is found by the next check. */
 const LOOKS = 5;
 
 export function endWithParent(): void {
@@ -63,8 +63,8 @@ function kill(pid: number): void {
 }
 
 /**
- * Whoever was started by this worker, also in a session of its own, or without the tag but with the limit of a tree.
- * Finds nobody where there is no /proc: there the next start does.
+ * All processes that this worker started, also in sessions of their own, or without the tag but with the limit of a
+ * tree. Finds none where there is no /proc: there the next start does.
  * @param trees those of this worker as far as they are known; the ones that are seen are added
  */
 function processesOf(trees: Set<string>, tag: string): readonly number[] {

@@ -42,11 +42,11 @@ export interface ChildProcessSubagentRunnerOptions {
   readonly keysFor?: ((job: WorkerKeysRequest) => Promise<readonly string[]>) | undefined;
   /** The agent of every job, where no catalog has it. Only for workers without a home. */
   readonly agentDefinition?: WorkerAgentDefinition | undefined;
-  /** Handed to the worker as it is: JSON. */
+  /** Given to the worker as it is: JSON. */
   readonly parentContext?: unknown;
-  /** Whether anybody can answer requests for permission. Default `reachable`. */
+  /** Whether a person can answer requests for permission. Default `reachable`. */
   readonly humans?: 'reachable' | 'none' | undefined;
-  /** The environment of agents that name none, the same as that of whoever starts the workers. Default `host`. */
+  /** The environment of agents that name none, as in the process that starts the workers. Default `host`. */
   readonly environment?: string | undefined;
   /**
    * A module of one's own, loaded by every worker: what it exports as `runtimeOptions`, an object or a function that

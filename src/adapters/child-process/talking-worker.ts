@@ -1,5 +1,5 @@
 /**
- * A worker with the talk to it: knows whether it is ready and warm, and keeps what else it says until somebody has a
+ * A worker with the talk to it: knows whether it is ready and warm, and keeps what else it says until a caller has a
  * job for it.
  */
 import { readChildMessage } from '../../machines/subagent/worker-messages.ts';
@@ -50,7 +50,7 @@ export class TalkingWorker {
       read: readChildMessage,
       refusalOfFile: () =>
         this.#hear === undefined
-          ? 'a long message, and nobody has asked for anything yet'
+          ? 'a long message, and it was not asked for anything yet'
           : this.#longMessages.refusal(),
       transmit: process.transmit,
       onMessage: (message) => this.#take(message),

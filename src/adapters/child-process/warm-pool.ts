@@ -1,5 +1,5 @@
 /**
- * Workers that are forked and loaded before anybody needs them. Each is for one job; another is made in the background
+ * Workers that are forked and loaded before a job needs them. Each is for one job; another is made in the background
  * for every one that is taken or dies. They do not keep this process alive, and end with it.
  */
 import type { WorkerParentConfig } from '../../machines/subagent/worker-protocol.ts';
@@ -8,7 +8,7 @@ import type { TalkingWorker } from './talking-worker.ts';
 /** Between a failure and the next try; doubled with each failure in a row. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
-/** A worker that was taken makes room; its job comes first. */
+/** A taken worker leaves a free place; its job comes first. */
 const REFILL_DELAY_MS = 25;
 
 export interface WarmPoolOptions {
@@ -43,7 +43,7 @@ export class WarmPool {
     return this.#warm.size;
   }
 
-  /** One that is nobody else's from now on: a warm one where there is one, else one on its way there. */
+  /** One that belongs to the caller from now on: a warm one where there is one, else one on its way there. */
   take(): TalkingWorker | undefined {
     const [worker] = (this.#warm.size > 0 ? this.#warm : this.#waiting).keys();
     if (worker === undefined) return undefined;
@@ -116,7 +116,7 @@ export class WarmPool {
     else this.#lost(worker);
   }
 
-  /** It died, or cannot become warm, before anybody took it. */
+  /** It died, or cannot become warm, before a job took it. */
   #lost(worker: TalkingWorker): void {
     if (!this.#waiting.has(worker)) return;
     // One that was there for long has not failed like those before it.

@@ -20,7 +20,7 @@ const GIT_NAMES = [
 ];
 /** Ours that say how a runtime behaves. Not those by which processes are found: they are set for each tree. */
 const OUR_NAMES = ['WAKECHART_HOME', 'WAKECHART_DEBUG', 'WAKECHART_PASS_ENV'];
-/** Variables whose values a runtime hands on to commands. */
+/** Variables whose values a runtime passes on to commands. */
 const PASSED_ON = 'WAKECHART_PASS_ENV';
 
 export interface WorkerEnvironmentOptions {

@@ -5,7 +5,7 @@ import type { SubagentWorkerChildMessage } from '../../machines/subagent/worker-
 import type { BrokenTalk } from './message-link.ts';
 import type { WorkerExit } from './worker-process.ts';
 
-/** Categories that an error of a worker may have; `crash` is said by whoever sees it die, too. */
+/** Categories that an error of a worker may have; a process that sees it die says `crash`, too. */
 const CATEGORIES: Readonly<Record<ErrorCategory, true>> = {
   validation: true,
   capacity: true,
@@ -39,7 +39,7 @@ export function crashed({ code, signal }: WorkerExit, { stderr }: LastWords): Ba
   });
 }
 
-/** It lives, but nobody can hear it any more. */
+/** It lives, but this process cannot hear it any more. */
 export function silenced({ stderr }: LastWords): BackgroundTaskError {
   return new BackgroundTaskError(
     'crash',

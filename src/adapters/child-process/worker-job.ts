@@ -7,7 +7,7 @@
  * starting:  the worker is forked and has perhaps not said that it is ready; follow-ups wait.
  * running:   it has been given the job.
  * stopping:  it was asked to end; only a result that it gives all the same still counts.
- * ending:    how the job ended is known, or that nobody will tell; its processes are being ended.
+ * ending:    how the job ended is known, or that the worker will not tell; its processes are being ended.
  * ended:     no process of it lives, its transcript is closed, its outcome was told. Once.
  */
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
@@ -83,7 +83,7 @@ export class WorkerJob {
       this.#goOn = resolve;
     });
     this.result = this.#live();
-    // Whoever wants to know asks; nobody else is to fall over it.
+    // A caller that wants to know awaits it; this process is not to fall over it.
     this.result.catch(() => undefined);
   }
 
@@ -104,7 +104,7 @@ export class WorkerJob {
   }
 
   /** Resolves when nothing of it runs any more. @throws BackgroundTaskError category `process` naming who is left */
-  async cancel(reason = 'nobody said why'): Promise<void> {
+  async cancel(reason = 'no reason was given'): Promise<void> {
     if (this.#takesMessages()) this.#stop(reason);
     else if (this.#phase === 'ended' && this.#unproven !== undefined) {
       await this.#options.worker.process.end({ graceMs: this.#options.killGraceMs });
@@ -238,7 +238,7 @@ export class WorkerJob {
     });
   }
 
-  /** Ends what is left of it, and finds out how it ended if nobody has said. */
+  /** Ends what is left of it, and finds out how it ended if the worker has not said. */
   async #end(): Promise<void> {
     const { worker, killGraceMs, log } = this.#options;
     const process = worker.process;

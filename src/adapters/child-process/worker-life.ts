@@ -1,5 +1,5 @@
 /**
- * The life of a worker beside its job: it loads what serves the job, hands it what the parent says, and ends with the
+ * The life of a worker beside its job: it loads what serves the job, gives it what the parent says, and ends with the
  * parent. That the parent has gone is seen here, and by a thread of its own, which sees it even when the agent keeps
  * this one busy.
  */
@@ -52,10 +52,10 @@ export function liveAsWorker({ folder, lifeline, early, load }: WorkerLifeOption
     else service.take(value);
   });
   process.once('disconnect', () => end('the parent has closed the channel'));
-  // It may have gone before anybody listened.
+  // It may have gone before this process listened.
   if (!process.connected) end('the parent has closed the channel');
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => end(`it got ${signal}`));
-  // Without a parent nobody reads what is printed. That is no reason to fall over before all is closed.
+  // Without a parent no process reads what is printed. That is no reason to fall over before all is closed.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const guarded = guard({ lifeline, folder, graceMs: ORPHAN_GRACE_MS });
   const exit = (code: number): void => {

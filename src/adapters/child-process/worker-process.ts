@@ -17,9 +17,9 @@ import { EXCHANGE_VARIABLE, LIFELINE_VARIABLE } from './worker-variables.ts';
 
 /** Beside input, output, errors and messages: open as long as this process lives. */
 const LIFELINE_DESCRIPTOR = 4;
-/** How long what a worker has said may take to be read once it is gone. Somebody else may hold the other ends open. */
+/** How long the last output of a gone worker may take to be read. Another process may hold the other ends open. */
 const LAST_WORDS_MS = 1_000;
-/** Messages that are kept until somebody listens. */
+/** Messages that are kept until a listener is set. */
 const MAX_UNHEARD = 100;
 
 export interface WorkerExit {
@@ -72,7 +72,7 @@ export class WorkerProcess {
   readonly #tree: TrackedProcessTree;
   readonly #clock: Clock;
   #listener: ((value: unknown) => void) | undefined;
-  /** What came while nobody listened. */
+  /** What came while there was no listener. */
   #unheard: unknown[] = [];
 
   constructor(child: ForkedChild, tree: TrackedProcessTree, folder: string, clock: Clock) {
@@ -109,7 +109,7 @@ export class WorkerProcess {
   }
 
   readonly transmit = (value: object, done: (error: Error | null) => void): void => {
-    // Only the callback: without a channel Node would also emit what nobody could connect with the message.
+    // Only the callback: without a channel Node would also emit an error that no caller could connect with the message.
     if (!this.#child.connected) done(new Error('the worker is gone'));
     else this.#child.send(value, done);
   };
@@ -148,7 +148,7 @@ export class WorkerProcess {
   }
 
   async #lastWords(): Promise<void> {
-    // Nobody may have read a worker that had no job.
+    // A worker that had no job may have had no reader.
     for (const stream of [this.stdout, this.stderr]) stream.resume();
     const ends = [this.disconnected, ...[this.stdout, this.stderr].map(readToTheEnd)];
     await within({ happens: Promise.all(ends), durationMs: LAST_WORDS_MS, clock: this.#clock });

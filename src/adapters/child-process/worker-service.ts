@@ -203,7 +203,7 @@ class JobService implements WorkerService {
     }
   }
 
-  /** Nobody can judge what cannot be shown whole. */
+  /** No person can judge what cannot be shown whole. */
   async #refuse(requestId: string, why: string): Promise<void> {
     process.stderr.write(
       `A request for permission was denied without being asked, since its arguments are too large to be shown: ${why}\n`,
@@ -252,7 +252,7 @@ class JobService implements WorkerService {
     await this.#tell(errorMessage(error));
   }
 
-  /** Nobody is there to hear it when it fails. */
+  /** No caller is there to hear it when it fails. */
   async #tell(message: SubagentWorkerChildMessage): Promise<void> {
     await this.#link.send(message).catch(() => undefined);
   }

@@ -29,7 +29,7 @@ export function startSubagentWorker(load: LoadWorkerService): void {
     return;
   }
   process.send({ v: 1, type: 'ready', pid: process.pid, confirms: true });
-  // They are nobody's business but ours: commands of the agent inherit our environment.
+  // They are for this process alone: commands of the agent inherit our environment.
   delete process.env[EXCHANGE_VARIABLE];
   delete process.env[LIFELINE_VARIABLE];
   const early: unknown[] = [];

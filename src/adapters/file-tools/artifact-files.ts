@@ -19,7 +19,7 @@ import { isDraft, putWholeFile } from './whole-file.ts';
 
 const PRIVATE_FILE_MODE = 0o600;
 
-/** Folders whose files are remembered, so that looking whether one has changed costs no reading. */
+/** Folders whose files are remembered, so that checking whether one has changed costs no reading. */
 const MAX_KNOWN_FOLDERS = 64;
 
 /** A draft that is older than this belongs to a process that was killed. */
@@ -144,7 +144,7 @@ async function put(folder: HeldFolder, files: KnownFiles, artifact: Artifact): P
 
 /**
  * What changes with every change to it, also to its mode; undefined when nothing is there. In a folder that has just
- * been opened a look takes microseconds, and each step looks at all files: to ask another thread for each would cost
+ * been opened a check takes microseconds, and each step checks all files: to ask another thread for each would cost
  * more than all else that is done here.
  */
 function stateAt(folder: HeldFolder, name: string): string | undefined {

@@ -1,4 +1,4 @@
-/** The bytes of an open file, piece by piece, for as long as nobody says stop. */
+/** The bytes of an open file, piece by piece, until the caller stops. */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';

@@ -20,7 +20,7 @@ export interface FileToolsOptions extends WriteLocksOptions {
   /** Folders outside the workspace that may be read, absolute. Default: none. */
   readonly readRoots?: readonly string[] | undefined;
   /**
-   * Whether open files are asked where they are, through /proc. It closes every race with somebody who moves links
+   * Whether open files are asked where they are, through /proc. It closes every race with a process that moves links
    * about. Default: on Linux.
    */
   readonly usesDescriptors?: boolean | undefined;
@@ -131,7 +131,7 @@ function nearestRealPath(absolute: string, links = 0): string {
     if (parent === absolute) return absolute;
     const folder = nearestRealPath(parent, links);
     const target = links < MAX_LINKS ? targetOf(absolute) : undefined;
-    // Whoever writes to a link that leads nowhere makes the file that it names.
+    // A write to a link that leads nowhere makes the file that it names.
     return target === undefined
       ? join(folder, basename(absolute))
       : nearestRealPath(resolve(folder, target), links + 1);

@@ -1,4 +1,4 @@
-/** `glob`: files by how their paths look, the one changed last first. */
+/** `glob`: files by patterns of their paths, the one changed last first. */
 import { lstat, stat } from 'node:fs/promises';
 import type { Tool } from '../../actors/turn/tool.ts';
 import { DEFAULT_GLOB_FILES, MAX_GLOB_COLLECTED } from '../../machines/turn/files/file-limits.ts';

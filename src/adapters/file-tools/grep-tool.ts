@@ -1,4 +1,4 @@
-/** `grep`: lines that match a regular expression, in linear time, file by file, with room for others in between. */
+/** `grep`: lines that match a regular expression, in linear time, file by file, with time for other work in between. */
 import type { RE2JS } from 're2js';
 import type { SessionSecrets } from '../../actors/environment/session-secrets.ts';
 import type { Tool, ToolContext } from '../../actors/turn/tool.ts';

@@ -30,7 +30,7 @@ export class IgnoreLayers {
   }
 
   /**
-   * What holds from above in a folder of the workspace. Whoever begins in a folder that is ignored means it: then
+   * What holds from above in a folder of the workspace. A caller that begins in an ignored folder means it: then
    * nothing does.
    */
   static async above(places: Places, start: string): Promise<IgnoreLayers> {
@@ -49,7 +49,7 @@ export class IgnoreLayers {
 
   /** With the file of a folder below. One that cannot be read says nothing. */
   async inFolder(folder: HeldFolder): Promise<IgnoreLayers> {
-    // Its file is ours and meant for git: the agent may look for what it was told is there.
+    // Its file is ours and meant for git: the agent may search for what it was told is there.
     if (basename(folder.realPath) === RUNTIME_FOLDER) return this;
     const text = await readIgnoreFile(folder).catch(() => '');
     const rules = parseIgnoreRules(text);

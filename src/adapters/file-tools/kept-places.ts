@@ -17,9 +17,9 @@ export interface KeptPlacesRequest {
   readonly isShutIn: boolean;
 }
 
-/** Folders of the home with what nobody reads as a file. */
+/** Folders of the home with what no tool reads as a file. */
 const SECRET_FOLDERS = ['vaults', 'auth'];
-/** What a home is called where nobody calls it anything else: it may be that of somebody else, or become one. */
+/** What a home is called by default: it may be that of another user, or become one. */
 const HOME_NAME = '.wakechart';
 const REPOSITORY_NAME = '.git';
 

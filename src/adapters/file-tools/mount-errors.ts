@@ -30,7 +30,7 @@ export function readOnlyMount(path: string, { kind, mount }: Root): RuntimeError
 export function vaultNotReadable(path: string): RuntimeError {
   return new RuntimeError(
     'VAULT_NOT_READABLE',
-    `${shownPath(path)} is in a vault: its secrets have names, and nobody reads them as files`,
+    `${shownPath(path)} is in a vault: its secrets have names, and no tool reads them as files`,
     {
       category: 'permission',
       hint: 'Name a secret where it is used: in "secrets" of a command, or in a header of a request.',

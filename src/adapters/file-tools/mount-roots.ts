@@ -30,7 +30,7 @@ export interface MountRootsParts {
   readonly readRoots: readonly string[];
 }
 
-/** The folder of the system where a sandbox shows what is the agent's, where the workspace has no room for it. */
+/** The folder of the system where a sandbox shows what is the agent's, where the workspace has no place for it. */
 const AGENT_ALIAS = '/agent';
 
 export class MountRoots {

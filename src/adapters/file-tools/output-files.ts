@@ -38,10 +38,7 @@ const MAX_BYTES_PER_CHARACTER = 3;
 export interface OutputFilesOptions extends Pick<SessionDirectories, 'workspaceDirectory'> {
   /** Bytes of all kept outputs of one session. Default: 256 MiB. */
   readonly maxSessionBytes?: number | undefined;
-  /**
-   * Takes the secrets of a session out of texts. Bytes are their keeper's to look at: what is changed in an image
-   * breaks it.
-   */
+  /** Takes the secrets of a session out of texts. Bytes are left to their keeper: a change in an image breaks it. */
   readonly redacted?: ((session: SessionPlace, text: string) => string) | undefined;
 }
 

@@ -59,7 +59,7 @@ export interface PlacesOptions {
 }
 
 /**
- * A FIFO is opened without waiting for somebody at its other end, a terminal without becoming ours. Windows knows
+ * A FIFO is opened without waiting for a process at its other end, a terminal without becoming ours. Windows knows
  * neither.
  */
 const READ_FLAGS =
@@ -142,7 +142,7 @@ export class Places {
       throw root.kind === 'read' ? outside(path, access, this.#roots.names) : readOnlyMount(path, root);
     if (error !== undefined && systemCodeOf(error) !== 'ENOENT') throw fileFailed(access, path, error);
     const [first] = missing;
-    // It would be followed by whoever makes the file that it names.
+    // A process that makes the file that it names would follow it.
     if (first !== undefined && (await isLink(join(existing, first))))
       throw notAFile(path, 'a symbolic link that leads nowhere');
     return { path, access, shown: this.#roots.shownAs(realPath, root), root, realPath, existing, missing };
@@ -192,7 +192,7 @@ export class Places {
     return this.#openFolderAt(realPath, { path: this.shownAs(realPath), access });
   }
 
-  /** The same for whoever measures and reads nothing: also of what tools leave alone. */
+  /** The same for a caller that measures and reads nothing: also of what tools leave alone. */
   async openToMeasure(realPath: string): Promise<HeldFolder> {
     return this.#openFolderAt(realPath, { path: this.shownAs(realPath), access: 'read' });
   }

@@ -1,4 +1,4 @@
-/** The folder of a workspace in which the runtime keeps what is for the agent to read, and for nobody to commit. */
+/** The folder of a workspace in which the runtime keeps what the agent is to read, and what is not to be committed. */
 import { Buffer } from 'node:buffer';
 import { lstat } from 'node:fs/promises';
 import type { HeldFolder } from '../system/held-folder.ts';
@@ -11,7 +11,7 @@ const IGNORE_FILE = '.gitignore';
 /** This file too: nothing of the folder shows in the repository of the workspace. */
 const EVERYTHING = Buffer.from('*\n');
 
-/** Sees to it that git passes over the runtime folder, which is open. What somebody put there themselves stays. */
+/** Sees to it that git passes over the runtime folder, which is open. What a user put there stays. */
 async function keepOutOfGit(runtimeFolder: HeldFolder): Promise<void> {
   const present = await lstat(runtimeFolder.at(IGNORE_FILE)).catch(() => undefined);
   if (present !== undefined) return;

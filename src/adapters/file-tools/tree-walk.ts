@@ -1,6 +1,6 @@
 /**
- * Goes through the files below a folder in a fixed order, follows no symbolic link, and leaves out what nobody wants to
- * see in a search.
+ * Goes through the files below a folder in a fixed order, follows no symbolic link, and leaves out what is of no use in
+ * a search.
  */
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';

@@ -61,7 +61,7 @@ export class WorkspaceQuotas {
     if (limits.maxBytes === undefined && limits.maxFiles === undefined) return;
     const known = this.#known.get(keyOf(request.places));
     if (known !== undefined && isFresh(known) && excess(sum(known, change), change, limits) === undefined) return;
-    // Nobody is refused by what was true before: something may have been deleted since.
+    // No call is refused by what was true before: something may have been deleted since.
     const usage = await this.#measure(request);
     const problem = excess(sum(usage, change), change, limits);
     if (problem !== undefined) throw quotaExceeded(problem, { usage, change, limits });
@@ -82,7 +82,7 @@ export class WorkspaceQuotas {
     if (limits.maxBytes === undefined && limits.maxFiles === undefined) return undefined;
     const known = this.#known.get(keyOf(request.places));
     if (known !== undefined && isFresh(known) && excess(known, undefined, limits) === undefined) return undefined;
-    // Nobody is told what was true before: the command may have deleted what was too much.
+    // The agent is not told what was true before: the command may have deleted what was too much.
     const problem = excess(await this.#measure(request), undefined, limits);
     return problem === undefined
       ? undefined

@@ -1,6 +1,6 @@
 /**
  * One writer at a time in each folder, among the calls of this process and among processes. A process that is killed
- * while it writes keeps nobody out.
+ * while it writes keeps no other out.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -13,9 +13,9 @@ import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 
 export interface WriteLocksOptions {
   /**
-   * Absolute: the folder in which processes tell each other where they write, made when it is not there and for nobody
-   * else. Processes that share a workspace need the same one. Default: none; then only the calls of this process take
-   * turns.
+   * Absolute: the folder in which processes tell each other where they write, made when it is not there and closed to
+   * other users. Processes that share a workspace need the same one. Default: none; then only the calls of this process
+   * take turns.
    */
   readonly lockDirectory?: string | undefined;
   /** Milliseconds that a call waits for its turn. Default 10,000. */
@@ -41,8 +41,8 @@ export class WriteLocks {
   }
 
   /**
-   * Runs `work` while nobody else runs one for the same folder. @throws RuntimeError WORKSPACE_BUSY; the reason of the
-   * signal; what `work` throws
+   * Runs `work` while no other runs for the same folder. @throws RuntimeError WORKSPACE_BUSY; the reason of the signal;
+   * what `work` throws
    */
   async run<Result>(folder: LockedFolder, work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
     const deadline = performance.now() + this.#maxWaitMs;

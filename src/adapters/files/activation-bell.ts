@@ -1,6 +1,6 @@
 /**
  * Tells every process that hints were made: one file whose time of change is moved, and one watch on the folder it lies
- * in, however many folders of hints there are. Where the system cannot notify, the file is looked at now and then.
+ * in, however many folders of hints there are. Where the system cannot notify, the file is checked now and then.
  */
 import { closeSync, openSync, utimesSync, watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
@@ -13,7 +13,7 @@ import { makePrivateDirectory } from './durable-files.ts';
 const BELL_FILE = '.bell';
 const BELL_MODE = 0o600;
 
-/** How often the bell is looked at when the system cannot notify, as when its limit of watches is reached. */
+/** How often the bell is checked when the system cannot notify, as when its limit of watches is reached. */
 const FALLBACK_LOOK_INTERVAL_MS = 500;
 
 export interface BellWatch {
@@ -23,7 +23,7 @@ export interface BellWatch {
   readonly onRing: () => void;
 }
 
-/** Rings for everybody who watches. The hint is made: who does not hear the bell looks without it in a while. */
+/** Rings for every process that watches. The hint is made: one that misses the bell checks without it in a while. */
 export function ringBell(directory: string): void {
   const path = join(directory, BELL_FILE);
   const now = new Date();

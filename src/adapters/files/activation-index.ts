@@ -43,7 +43,7 @@ const MAX_SHORT_FOLDERS = 16;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Names of the future that one look reads. */
+/** Names of the future that one check reads. */
 const MAX_NAMES_AHEAD = 1_024;
 
 export interface FileActivationIndexOptions {
@@ -75,20 +75,20 @@ export class FileActivationIndex implements ActivationIndex {
     if (await this.#makeAll(activations)) await this.#ring();
   }
 
-  /** Makes hints of what is about to be written. Nobody is told before it is: `announce` does, or `add`. */
+  /** Makes hints of what is about to be written. No worker is told before it is: `announce` does, or `add`. */
   async foretell(activations: readonly Activation[]): Promise<void> {
     await this.#makeAll(activations);
   }
 
   /**
-   * What was foretold is written. Whoever dies before he can say so is found by the look that a worker takes every now
-   * and then.
+   * What was foretold is written. If this process dies before it can say so, the check that a worker makes every now
+   * and then finds it.
    */
   announce(): void {
     void this.#ring();
   }
 
-  /** Resolves when everybody has been told of what was announced. */
+  /** Resolves when every worker has been told of what was announced. */
   async settled(): Promise<void> {
     while (this.#nextRing !== undefined) await this.#nextRing;
     await this.#ringing;
@@ -306,7 +306,7 @@ export class FileActivationIndex implements ActivationIndex {
     return undefined;
   }
 
-  /** Somebody may make a hint in it at this moment: then it stays, or is made again. */
+  /** A process may make a hint in it at this moment: then it stays, or is made again. */
   async #removeEmpty(bucket: string): Promise<void> {
     await rmdir(join(this.#directory, bucket)).catch(() => undefined);
   }

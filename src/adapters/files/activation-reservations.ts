@@ -75,7 +75,7 @@ export class ActivationReservations {
     }
   }
 
-  /** Left by a process that died, or by a wake that takes so long that its lease has told everybody since. */
+  /** Left by a process that died, or by a wake that takes so long that its lease has told every process since. */
   #isAbandoned(name: string): boolean {
     const seenMs = this.#seen.get(name);
     return seenMs !== undefined && !this.#own.has(name) && this.#clock.steadyNow() - seenMs > ABANDONED_MS;

@@ -1,4 +1,4 @@
-/** Copies one file that somebody wants to send, a piece at a time, and says what it is. */
+/** Copies one file that a caller wants to send, a piece at a time, and says what it is. */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';

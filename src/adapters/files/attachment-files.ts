@@ -44,7 +44,7 @@ export function createAttachmentFiles(directories: Pick<SessionDirectories, 'wor
   };
 }
 
-/** A content that is there already is put there again: whoever works in the workspace may have changed it. */
+/** A content that is there already is put there again: a process in the workspace may have changed it. */
 async function place(
   folder: HeldFolder,
   copies: readonly CopiedFile[],

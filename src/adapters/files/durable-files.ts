@@ -1,5 +1,5 @@
 /**
- * Files and folders that survive a crash: nobody ever sees half of one, and what was reported as written is on the
+ * Files and folders that survive a crash: no reader ever sees half of one, and what was reported as written is on the
  * disk.
  */
 import { basename, dirname, join } from 'node:path';

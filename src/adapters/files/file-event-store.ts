@@ -55,7 +55,7 @@ import { storageFailed } from './storage-errors.ts';
 
 /** Sessions of which we remember whose they are. */
 const MAX_IDENTITIES = 4_096;
-/** Sessions that a list looks at side by side. */
+/** Sessions that a list reads side by side. */
 const LISTED_AT_ONCE = 16;
 
 export interface FileEventStoreOptions extends LeaseOptions, LogLimits {
@@ -192,7 +192,7 @@ export class FileEventStore implements EventStore {
   ): Promise<AppendResult> {
     this.#assertOpen();
     if (!this.#identities.has(sessionId)) await this.identify(sessionId);
-    // Before anybody can see the events: a hint too many costs a look, a missing one would cost the wake.
+    // Before any process can see the events: a hint too many costs a check, a missing one would cost the wake.
     if (activate.length > 0) await this.#activations.foretell(activate);
     const result = await this.#withLog(sessionId, (log) => log.append(events, options)).catch(
       async (error: unknown) => {
@@ -208,9 +208,8 @@ export class FileEventStore implements EventStore {
   }
 
   /**
-   * What is due is stored now. A hint is left alone for HINT_GRACE_MS by whoever looks and finds no cause for it; of an
-   * older one that was made again, somebody may have thought that it is a stray. Stored is stored, whatever becomes of
-   * hints now.
+   * What is due is stored now. A worker that finds no cause for a hint leaves it alone for HINT_GRACE_MS; an older one,
+   * made again, it may have taken for a stray. Stored is stored, whatever becomes of hints now.
    */
   async #announce(activations: readonly Activation[]): Promise<void> {
     const areFresh = activations.every(({ dueAtMs }) => this.#clock.now() - dueAtMs < HINT_GRACE_MS / 2);
@@ -366,12 +365,12 @@ export class FileEventStore implements EventStore {
     if (this.#identities.size > MAX_IDENTITIES && oldest !== undefined) this.#identities.delete(oldest);
   }
 
-  /** Removes the hints of an append that has stored nothing, so that nobody looks for what they speak of. */
+  /** Removes the hints of an append that has stored nothing, so that no worker looks for what they speak of. */
   async #takeBack(sessionId: string, events: NewSessionEvents, activate: readonly Activation[]): Promise<void> {
     const vain = hintsOf(events, activate);
     if (vain.length === 0) return;
     await this.#activations.remove(vain).catch(() => undefined);
-    // The very same events may have been stored by somebody else just now, and his hints have the same names.
+    // Another process may have stored the very same events just now, and its hints have the same names.
     const isStored = await this.findById(sessionId, events[0].id).then(
       (found) => found !== undefined,
       (error: unknown) => !isSessionGone(error),

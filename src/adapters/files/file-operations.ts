@@ -18,7 +18,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { makeFolder, syncFolder } from '../system/whole-files.ts';
 
-/** Only the owner may look: logs hold whatever was said. */
+/** Only the owner may read: logs hold whatever was said. */
 export const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 
@@ -46,7 +46,8 @@ export interface ReadableFile {
 
 export interface LogFile extends ReadableFile {
   /**
-   * Writes at the end in one call, whoever else appends. Resolves with how many bytes got there, which may be fewer.
+   * Writes at the end in one call, also while another process appends. Resolves with how many bytes got there, which
+   * may be fewer.
    */
   append(bytes: Uint8Array): Promise<number>;
   /** Puts what was written on the disk. */

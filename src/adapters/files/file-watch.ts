@@ -1,5 +1,5 @@
 /**
- * Tells when a file may have grown, also by another process: by the system's notifications, or by looking now and then
+ * Tells when a file may have grown, also by another process: by the system's notifications, or by checking now and then
  * where those fail.
  */
 import { watch } from 'node:fs';
@@ -7,7 +7,7 @@ import type { FSWatcher } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 
-/** How often a file is looked at when the system cannot notify, as when its limit of watches is reached. */
+/** How often a file is checked when the system cannot notify, as when its limit of watches is reached. */
 const FALLBACK_LOOK_INTERVAL_MS = 500;
 
 export interface FileWatchOptions {

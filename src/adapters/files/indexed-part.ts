@@ -1,6 +1,6 @@
 /**
  * The part of a log that a checkpoint stands for, found through its index on the disk: a place by binary search, a
- * repeated record by the hashes of ids and keys. Nothing of it is kept in memory until somebody asks for a key, or for
+ * repeated record by the hashes of ids and keys. Nothing of it is kept in memory until a caller asks for a key, or for
  * an id as old as that part.
  */
 import { crc32 } from 'node:zlib';
@@ -211,7 +211,7 @@ export class IndexedPart {
 
   async #reading<Value>(work: (file: ReadableFile) => Promise<Value>): Promise<Value> {
     const file = await openToRead(this.#path).catch(() => undefined);
-    // It may have been removed by somebody who has begun another one.
+    // A process that has begun another one may have removed it.
     if (file === undefined) throw new IndexDamaged();
     try {
       return await work(file);

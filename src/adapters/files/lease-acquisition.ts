@@ -1,6 +1,6 @@
 /**
- * One attempt to get the lease of a session: asks who is there, takes a number, and makes sure that nobody else who
- * lives has one.
+ * One attempt to get the lease of a session: asks who is there, takes a number, and makes sure that no other living
+ * process has one.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
 import { wakeConflict } from '../../actors/session/event-store.ts';
@@ -25,7 +25,7 @@ export class LeaseAcquisition {
   readonly #holding: LeaseHolding;
   /** Those who have not answered for the lease's length, by number. They stay on the line. */
   readonly #silent = new Map<number, Inquiry>();
-  /** The numbers that were taken when we looked last, highest first. */
+  /** The numbers that were taken at the last check, highest first. */
   #taken: readonly number[] = [];
 
   constructor(options: LeaseAcquisitionOptions) {
@@ -54,7 +54,7 @@ export class LeaseAcquisition {
     await this.#holding.refuse();
   }
 
-  /** Takes the first free number above the log's epoch and above whoever is silent. */
+  /** Takes the first free number above the log's epoch and above every silent holder. */
   async #takeNumber(): Promise<void> {
     let epoch = Math.max(this.#options.claim.epoch, ...this.#silent.keys()) + 1;
     // One that lives here contends at the same time as we do, or holds the right and has not written it into the log
@@ -63,8 +63,8 @@ export class LeaseAcquisition {
   }
 
   /**
-   * Looks at everybody else who might have taken a number meanwhile; those at or below the log's epoch have no say.
-   * False when somebody above us is silent, and we need a number that is higher yet.
+   * Asks every other process that might have taken a number meanwhile; those at or below the log's epoch have no say.
+   * False when one above us is silent, and we need a number that is higher yet.
    */
   async #standsAboveAll(): Promise<boolean> {
     const { claim, folder } = this.#options;
@@ -96,14 +96,14 @@ export class LeaseAcquisition {
     for (const inquiry of this.#silent.values()) if (inquiry.answer?.phase === 'held') throw this.#conflict(inquiry);
   }
 
-  /** Tells those whom we have gone past, and takes away the names of the dead that the log has gone past as well. */
+  /** Tells those that we have gone past, and takes away the names of the dead that the log has gone past as well. */
   async #tellAndTidy(): Promise<void> {
     const { claim, folder } = this.#options;
     const own = this.#holding.epoch;
     for (const inquiry of this.#silent.values()) inquiry.tellPassed(own);
     for (const epoch of this.#taken) {
       if (epoch > claim.epoch || this.#silent.has(epoch)) continue;
-      // The wake of the log's epoch has ended, and is about to let go by itself.
+      // The wake of the log's epoch has ended, and is about to unbind by itself.
       const note = epoch === claim.epoch ? undefined : own;
       if ((await leaveNote(folder.addressOf(epoch), note)) === 'dead') await folder.remove(epoch);
     }

@@ -1,8 +1,8 @@
 /**
  * Where the sockets of one session's leases lie, each named by its epoch.
  *
- * On Linux that is `runtime/lease` in the session's folder: whoever shares the folder meets there, in whatever
- * container or network namespace it runs. The path of a socket may have 107 bytes and a session's folder has more, so
+ * On Linux that is `runtime/lease` in the session's folder: processes that share the folder meet there, in whatever
+ * container or network namespace they run. The path of a socket may have 107 bytes and a session's folder has more, so
  * sockets are bound and reached through `/proc/self/fd/<folder>/`. Elsewhere, and where the file system takes no
  * sockets, they lie in a folder of short path outside the home, keyed by the session folder's real path.
  */
@@ -54,8 +54,8 @@ export class LeaseFolder {
   }
 
   /**
-   * The folder for the session in `directory`; undefined when it is not there. One that others can use is not ours:
-   * whoever makes it, complains.
+   * The folder for the session in `directory`; undefined when it is not there. One that others can use is not ours: the
+   * process that makes it complains.
    * @throws the system's error
    */
   static async find(place: LeasePlace, directory: string): Promise<LeaseFolder | undefined> {
@@ -122,7 +122,7 @@ export class LeaseFolder {
     );
   }
 
-  /** Takes away a name that nobody needs any more. One that cannot be removed does no harm. */
+  /** Takes away a name that no process needs any more. One that cannot be removed does no harm. */
   async remove(epoch: number): Promise<void> {
     await unlink(this.addressOf(epoch)).catch(() => undefined);
   }

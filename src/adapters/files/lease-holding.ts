@@ -35,7 +35,7 @@ export class LeaseHolding implements WakeRight {
   }
 
   /**
-   * Takes a number and answers under it from now on. False when somebody has it, dead or alive. @throws the system's
+   * Takes a number and answers under it from now on. False when a process has it, dead or alive. @throws the system's
    * error
    */
   async bind(epoch: number): Promise<boolean> {
@@ -61,7 +61,7 @@ export class LeaseHolding implements WakeRight {
     await this.#socket?.close();
   }
 
-  /** From now on everybody who asks is told that the right is held. False when somebody went past meanwhile. */
+  /** From now on every process that asks is told that the right is held. False when one went past meanwhile. */
   win(): boolean {
     const hasWon = this.#take('WIN');
     if (hasWon) this.#socket?.announce();

@@ -12,20 +12,20 @@ import type { LeaseAnswer } from './lease-message.ts';
 import { storageFailed } from './storage-errors.ts';
 
 export type Finding =
-  /** Nobody listens under the name any more, or ever did. */
+  /** No process listens under the name any more, or none ever did. */
   | { readonly kind: 'dead' }
-  /** Somebody holds the name and has not answered for the lease's length. */
+  /** A process holds the name and has not answered for the lease's length. */
   | { readonly kind: 'silent' }
   /** `answer` is missing when it only took our connections, as a process does that has no file descriptors left. */
   | { readonly kind: 'living'; readonly answer: LeaseAnswer | undefined };
 
-/** What to wait for: any answer, one that says whether the right is held, or the end of whoever answers. */
+/** What to wait for: any answer, one that says whether the right is held, or the end of the process that answers. */
 export type InquiryPatience = 'answered' | 'decided' | 'ended';
 
 export interface InquiryOptions {
   readonly address: string;
   readonly clock: Clock;
-  /** How long somebody may be silent before it is passed over, in milliseconds. */
+  /** How long a holder may be silent before it is passed over, in milliseconds. */
   readonly leaseMs: number;
   readonly patience: InquiryPatience;
 }
@@ -38,7 +38,7 @@ const IS_ENOUGH = {
 } as const satisfies Record<InquiryPatience, Record<LeasePhase, boolean>>;
 
 /**
- * What the system says when nobody listens: no such name, a name whose owner died, or a name that is no socket at all.
+ * What the system says when no process listens: no such name, one whose owner died, or one that is no socket at all.
  */
 const NOBODY_LISTENS: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -60,7 +60,7 @@ const IS_FULL = 'EAGAIN';
 const PARTS = 5;
 
 /**
- * How often somebody may hang up on us without a word before we take it to be alive: the dead do not accept
+ * How often a process may hang up on us without a word before we take it to be alive: the dead do not accept
  * connections.
  */
 const MAX_HANG_UPS = 3;
@@ -109,7 +109,7 @@ export class Inquiry {
     this.#connection = undefined;
   }
 
-  /** Lets go of everything. Whoever still waits for the finding gets `dead`. Idempotent. */
+  /** Closes everything. A caller that still waits for the finding gets `dead`. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#end({ kind: 'dead' });
@@ -127,7 +127,7 @@ export class Inquiry {
     connection.write(encodeMessage({ type: 'ask' }));
     connection.on('data', (text: string) => {
       const messages = reader.read(text);
-      // Nobody of ours talks like that: as good as silent.
+      // None of ours talks like that: as good as silent.
       if (messages === undefined) connection.pause();
       for (const message of messages ?? []) if (message.type === 'alive') this.#hear(message);
     });
@@ -155,7 +155,7 @@ export class Inquiry {
     if (code !== undefined && NOBODY_LISTENS.has(code)) return this.#end({ kind: 'dead' });
     if (failure !== undefined && code !== undefined && !HUNG_UP.has(code))
       return this.#break(storageFailed('ask the holder of a lease', failure));
-    // It let go of its name, or died, or cannot talk: the name tells which.
+    // It unbound its name, or died, or cannot talk: the name tells which.
     this.#hangUps += 1;
     if (this.#hangUps < MAX_HANG_UPS) return this.#connect();
     if (this.#options.patience !== 'ended') this.#end({ kind: 'living', answer: undefined });
@@ -182,7 +182,7 @@ export class Inquiry {
 
   #askAgain(): void {
     if (this.#connection === undefined) return this.#connect();
-    // Once is enough for somebody who has not answered at all.
+    // Once is enough for a process that has not answered at all.
     if (this.#answer !== undefined) this.#connection.write(encodeMessage({ type: 'ask' }));
   }
 
@@ -207,8 +207,8 @@ export class Inquiry {
 }
 
 /**
- * Connects once, without waiting for an answer, and leaves word that `epoch` has taken over, if one is given.
- * Resolves to whether the system says that nobody listens.
+ * Connects once, without waiting for an answer, and leaves word that `epoch` has taken over, if one is given. Resolves
+ * to whether the system says that no process listens.
  */
 export function leaveNote(address: string, epoch?: number): Promise<'dead' | 'delivered'> {
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /**
  * What is said over the socket of a lease: one JSON object per line, short, and checked. Whatever is not one of these
- * messages is passed over, so that a stranger cannot hurt anybody and a newer version may say more.
+ * messages is passed over, so that a stranger does no harm and a newer version may say more.
  *
  *   asker  → holder   {"type":"ask"}                                             are you alive?
  *   holder → asker    {"type":"alive","phase":"held","epoch":5,"pid":77,"host":"…"}   at once, and again when the phase changes
@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import { LEASE_PHASES } from '../../machines/wake/lease-machine.ts';
 
-/** Longest line that anybody of ours sends, in characters. */
+/** Longest line that we send, in characters. */
 export const MAX_MESSAGE_LENGTH = 1_024;
 
 const epoch = z.int().positive();
@@ -41,8 +41,7 @@ export class MessageReader {
   #rest = '';
 
   /**
-   * The messages that `text` completes; undefined when a line is longer than any of ours, and the speaker nobody of
-   * ours.
+   * The messages that `text` completes; undefined when a line is longer than any of ours, and the sender none of ours.
    */
   read(text: string): LeaseMessage[] | undefined {
     const lines = (this.#rest + text).split('\n');

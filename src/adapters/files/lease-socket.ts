@@ -1,7 +1,7 @@
 /**
  * The listening end of a lease: as long as it answers, its process lives. It never keeps the process alive, and its
- * name is gone when it is closed. When the process dies, the kernel closes it, which everybody who is connected hears
- * at once.
+ * name is gone when it is closed. When the process dies, the kernel closes it, which every connected process hears at
+ * once.
  */
 import { chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -14,14 +14,14 @@ export interface LeaseSocketOptions {
   readonly address: string;
   /** What is true at the moment. */
   readonly answer: () => LeaseAnswer;
-  /** Somebody says that it has taken over under a later epoch. */
+  /** Another process says that it has taken over under a later epoch. */
   readonly onPassed: (by: number) => void;
 }
 
-/** How much may wait for somebody who asks and does not listen, in bytes. */
+/** How much may wait for a process that asks and does not listen, in bytes. */
 const MAX_UNREAD_BYTES = 65_536;
 
-/** Nobody but the owner may connect. */
+/** Only the owner may connect. */
 const PRIVATE_SOCKET_MODE = 0o600;
 
 export class LeaseSocket {
@@ -44,7 +44,7 @@ export class LeaseSocket {
     const socket = new LeaseSocket(options);
     await socket.#listen();
     try {
-      // In this turn of the event loop, as the bind was: nobody is let in before.
+      // In this turn of the event loop, as the bind was: no process is let in before.
       chmodSync(options.address, PRIVATE_SOCKET_MODE);
     } catch (error) {
       await socket.close();
@@ -68,12 +68,12 @@ export class LeaseSocket {
     });
   }
 
-  /** Tells everybody who has asked what is true now. */
+  /** Tells every process that has asked what is true now. */
   announce(): void {
     for (const asker of this.#askers) this.#say(asker);
   }
 
-  /** Takes the name away and hangs up on everybody. Idempotent. */
+  /** Takes the name away and closes all connections. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
       this.#server.close(() => resolve());

@@ -1,11 +1,11 @@
 /**
  * The lease of a session: who may run its next wake, across processes.
  *
- * The log arbitrates by epoch; the lease only tells who lives. Whoever is to wake under epoch `e` listens on a socket
- * named `e`, and whoever wants to go past it asks it first. A dead process refuses connections, a silent one does not
- * answer, and nobody has to believe a clock, a process id or a file that says "mine". A name that is taken is never
- * removed to make room, only passed by the next number, so that two who saw the same dead owner cannot both succeed.
- * See docs/decisions/0009.
+ * The log arbitrates by epoch; the lease only tells who lives. A process that is to wake under epoch `e` listens on a
+ * socket named `e`, and one that wants to go past it asks it first. A dead process refuses connections, a silent one
+ * does not answer, and no process has to believe a clock, a process id or a file that says "mine". A name that is taken
+ * is never removed to make room, only passed by the next number, so that two who saw the same dead owner cannot both
+ * succeed. See docs/decisions/0009.
  */
 import { access } from 'node:fs/promises';
 import { z } from 'zod';
@@ -22,10 +22,10 @@ import type { LeasePlace } from './lease-folder.ts';
 import { Inquiry } from './lease-inquiry.ts';
 import { storageFailed } from './storage-errors.ts';
 
-/** How long the holder of a lease may be silent while somebody asks, in milliseconds. */
+/** How long the holder of a lease may be silent while a process asks, in milliseconds. */
 const DEFAULT_LEASE_MS = 15_000;
 
-/** The longest lease, in milliseconds: whoever waits for a stopped process must not wait for ever. */
+/** The longest lease, in milliseconds: no process must wait for a stopped one for ever. */
 const MAX_LEASE_MS = 86_400_000;
 
 export interface LeaseOptions {
@@ -87,7 +87,7 @@ const TAKES_NO_SOCKETS: ReadonlySet<string> = new Set(['EOPNOTSUPP', 'ENOTSUP', 
 const MAX_ATTEMPTS = 100;
 
 /**
- * @throws RuntimeError WAKE_CONFLICT when somebody who lives holds the right or is about to; STORAGE_FAILED;
+ * @throws RuntimeError WAKE_CONFLICT when a living process holds the right or is about to; STORAGE_FAILED;
  * SESSION_NOT_FOUND when the session's folder is gone
  */
 export async function acquireLease(request: LeaseRequest, claim: WakeClaim): Promise<WakeRight> {
@@ -124,7 +124,7 @@ async function attemptAt(place: LeasePlace, request: LeaseRequest, claim: WakeCl
   }
 }
 
-/** The folder, or the error that says that somebody removed it while it was being made. */
+/** The folder, or the error that says that it was removed while it was being made. */
 async function openFolder(
   place: LeasePlace,
   request: LeaseRequest,
@@ -142,7 +142,7 @@ function failed({ sessionId }: LeaseRequest, error: unknown): RuntimeError {
   return storageFailed(`take the lease of session ${sessionId}`, error);
 }
 
-/** The places where the lease may lie, in the order in which everybody tries them. */
+/** The places where the lease may lie, in the order in which every process tries them. */
 function placesOf({ socketDirectory }: LeaseRequest): readonly [LeasePlace, ...LeasePlace[]] {
   if (socketDirectory !== undefined) return [{ kind: 'elsewhere', root: socketDirectory }];
   const elsewhere: LeasePlace = { kind: 'elsewhere', root: defaultSocketDirectory() };
@@ -150,8 +150,8 @@ function placesOf({ socketDirectory }: LeaseRequest): readonly [LeasePlace, ...L
 }
 
 /**
- * Resolves when the lease may have become free: its holder has let go or died, which the kernel tells at once, or is
- * silent for the lease's length. Resolves at once when nobody has it, and when `signal` aborts.
+ * Resolves when the lease may have become free: its holder has released it or died, which the kernel tells at once, or
+ * is silent for the lease's length. Resolves at once when no process has it, and when `signal` aborts.
  * @throws RuntimeError STORAGE_FAILED
  */
 export async function leaseFreed(request: LeaseRequest, signal: AbortSignal): Promise<void> {
@@ -169,7 +169,7 @@ export async function leaseFreed(request: LeaseRequest, signal: AbortSignal): Pr
   }
 }
 
-/** Waits for the end of the one with the highest number; false when nobody is there. */
+/** Waits for the end of the one with the highest number; false when no process is there. */
 async function hasOutlastedHolder(
   folder: LeaseFolder,
   { clock, leaseMs }: LeaseRequest,

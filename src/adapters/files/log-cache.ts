@@ -1,6 +1,6 @@
 /**
- * The logs that are open. Bounded: those not used for longest are closed when nobody needs them, and opened again when
- * somebody does. One whose session turns out to be gone is given up, since another process may have brought the session
+ * The logs that are open. Bounded: those not used for longest are closed while no call needs them, and opened again
+ * when one does. One whose session turns out to be gone is given up, since another process may have brought the session
  * back in new files.
  */
 import { RuntimeError } from '../../machines/errors.ts';
@@ -13,7 +13,7 @@ import { SessionLog } from './session-log.ts';
 import type { LogLimits } from './session-log.ts';
 import { storageFailed } from './storage-errors.ts';
 
-/** Logs that stay open although nobody uses them at the moment. */
+/** Logs that stay open although no call uses them at the moment. */
 const MAX_OPEN_LOGS = 128;
 
 export interface LogCacheOptions extends LogLimits {
@@ -61,7 +61,7 @@ export class LogCache {
     try {
       return await work(entry.log ?? (await entry.opening));
     } catch (error) {
-      // Somebody else may have opened it anew already.
+      // Another call may have opened it anew already.
       if (isSessionGone(error) || isHistoryLost(error)) this.#drop(entry);
       if (orElse === undefined || !isSessionGone(error)) throw error;
       return await orElse();
@@ -71,7 +71,7 @@ export class LogCache {
     }
   }
 
-  /** Forgets the session's log, and closes it once nobody uses it. */
+  /** Forgets the session's log, and closes it once no call uses it. */
   async forget(sessionId: string): Promise<void> {
     const entry = this.#logs.get(sessionId);
     if (entry === undefined) return;
@@ -79,7 +79,7 @@ export class LogCache {
     if (entry.users === 0) await closeLog(entry);
   }
 
-  /** Waits for what is being written; whoever reads still is told that it cannot be read. */
+  /** Waits for what is being written; a call that still reads is told that it cannot be read. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const logs = new Set([...this.#logs.values(), ...this.#held]);
@@ -150,7 +150,7 @@ export class LogCache {
       if (this.#logs.size <= MAX_OPEN_LOGS) return;
       if (entry.users > 0) continue;
       const log = await entry.opening.catch(() => undefined);
-      // Used again while we waited: the next round will look at it.
+      // Used again while we waited: the next round will check it.
       if (entry.users > 0 || log?.isBusy === true || this.#logs.get(entry.sessionId) !== entry) continue;
       this.#drop(entry);
       await log?.close();

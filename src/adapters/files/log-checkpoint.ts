@@ -1,17 +1,17 @@
 /**
- * A checkpoint: a point of a session's log, the state folded up to there, and an index of the records before. Whoever
- * opens the session reads on from there. `runtime/checkpoint.json` says all of it; the index lies beside it in
+ * A checkpoint: a point of a session's log, the state folded up to there, and an index of the records before. A process
+ * that opens the session reads on from there. `runtime/checkpoint.json` says all of it; the index lies beside it in
  * `runtime/log-index.<generation>.bin`.
  *
  * Several processes may make checkpoints of one log at once, without a lock:
  * - checkpoint.json is replaced as a whole, and each one stands for itself. An older one that comes last costs a
  *   longer tail.
- * - The index is only added to, and what belongs at a place of it follows from the log alone: whoever writes there
- *   writes the same bytes. A writer first reads what is there beyond the length it knows. What is the same stays; a
- *   half-written end is completed. What differs (the log was damaged between two readers) is nobody's to overwrite: the
- *   writer begins a new generation under a name of its own.
- * - Old generations are removed by whoever made a newer one. One that is missed, or does not agree with its
- *   checkpoint, costs reading the log from the start.
+ * - The index is only added to, and what belongs at a place of it follows from the log alone: every writer there writes
+ *   the same bytes. A writer first reads what is there beyond the length it knows. What is the same stays; a
+ *   half-written end is completed. What differs (the log was damaged between two readers) no writer overwrites: it
+ *   begins a new generation under a name of its own.
+ * - The writer of a newer generation removes the old ones. One that is missed, or does not agree with its checkpoint,
+ *   costs reading the log from the start.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
@@ -111,7 +111,7 @@ async function standsIn({ segment, offset, headId, last }: LogExtent, segments: 
 }
 
 /**
- * Keeps `state` as that of the point that `index` has come to. Undefined when somebody else's goes further.
+ * Keeps `state` as that of the point that `index` has come to. Undefined when another process's goes further.
  * @throws IndexDamaged when the index on the disk cannot be gone on with
  */
 export async function writeCheckpoint(
@@ -148,8 +148,8 @@ function parse(text: string): StoredCheckpoint | undefined {
 }
 
 /**
- * The index that somebody else has begun, for one who has read all of the log, if it lists the same records as far as
- * it goes.
+ * The index that another process has begun, for one that has read all of the log, if it lists the same records as far
+ * as it goes.
  */
 async function extentOfOthers(where: CheckpointPlace, index: LogIndex): Promise<IndexExtent | undefined> {
   const extent = (await readCheckpoint(where))?.start.part.extent;

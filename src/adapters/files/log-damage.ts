@@ -2,9 +2,9 @@
  * Finds what in a file of a log is no record, and tells a write that was cut off from a record that was there and is
  * damaged.
  *
- * A crash or a full disk leaves the beginning of a record: an append that failed, or that nobody was left to
- * acknowledge. When its writer lived on and another process's record came in between, the rest stands on a later line,
- * and both parts together make a whole record.
+ * A crash or a full disk leaves the beginning of a record: an append that failed, or whose writer died before it
+ * acknowledged it. When its writer lived on and another process's record came in between, the rest stands on a later
+ * line, and both parts together make a whole record.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
@@ -25,7 +25,7 @@ export interface DamagedPlace {
   readonly isAtEnd: boolean;
 }
 
-/** How long a line without its end is given to come to one: somebody may be writing it at this moment. */
+/** How long a line without its end is given to come to one: a process may be writing it at this moment. */
 const WRITE_GRACE_MS = 20;
 const MAX_LOOKS = 10;
 

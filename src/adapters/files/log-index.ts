@@ -127,7 +127,7 @@ export class LogIndex {
     this.offset = end;
   }
 
-  /** Goes on at the start of the next segment. Without a seal nobody can tell what the end of the one before was. */
+  /** Goes on at the start of the next segment. Without a seal no reader can tell what the end of the one before was. */
   moveTo(segment: number, { isSealed }: { readonly isSealed: boolean }): void {
     this.segment = segment;
     this.offset = 0;

@@ -264,7 +264,7 @@ export class LogReader {
         this.#compareEnds();
         return events;
       }
-      // Whoever writes into the next one has sealed this one before: what came here until then counts.
+      // A writer into the next one has sealed this one before: what came here until then counts.
       if ((await this.#file.size()) !== size) continue;
       await this.#moveTo(this.#index.segment + 1, { isSealed: false });
     }

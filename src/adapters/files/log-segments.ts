@@ -1,7 +1,7 @@
 /**
  * The files that a session's log consists of. One goes on in the next: when a segment is long enough, a writer makes
  * the next file and then seals the current one. Any number of writers may do so at once: the next file is there once,
- * whoever makes it, and the first seal in the file ends it for every reader.
+ * whichever makes it, and the first seal in the file ends it for every reader.
  *
  * A crash between the two leaves a next file without a record in it, which changes nothing. Old segments are never
  * removed.
@@ -63,7 +63,7 @@ export class LogSegments {
     } catch (error) {
       if (systemCodeOf(error) !== 'EEXIST') throw error;
     }
-    // Also when somebody else has made it: they may not have come to this yet.
+    // Also when another writer has made it: it may not have come to this yet.
     await this.#operations.syncDirectory(this.#directory);
   }
 

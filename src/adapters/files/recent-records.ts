@@ -1,6 +1,6 @@
 /**
- * The newest records of a log, kept in memory: what was just appended is read by everybody who follows, and need not be
- * read back from the disk and checked for each of them. Bounded; whatever is older is read from the log.
+ * The newest records of a log, kept in memory: every follower reads what was just appended, and need not read it back
+ * from the disk and check it. Bounded; whatever is older is read from the log.
  */
 import { deepFrozen } from '../../machines/plain-copy.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -10,7 +10,7 @@ import type { ReadRecord } from './record-codec.ts';
 /** Bytes of the log that are kept: a wake or two of the usual size. Up to a hundred logs are open at once. */
 export const RECENT_BYTES = 64 * 1024;
 
-/** Those that are let go are taken off the list when they are as many as this. */
+/** Dropped records are taken off the list when they are as many as this. */
 const SLACK_RECORDS = 64;
 
 interface RecentRecord {
@@ -31,10 +31,7 @@ export class RecentRecords {
     this.#sessionId = sessionId;
   }
 
-  /**
-   * Keeps the record that was admitted with `firstSeq`. Nobody can change what is in it from now on. `bytes` is its
-   * length in the log.
-   */
+  /** Keeps the record that was admitted with `firstSeq`. It is frozen from now on. `bytes` is its length in the log. */
   keep(record: ReadRecord, firstSeq: number, bytes: number): void {
     if (firstSeq !== this.#nextSeq) this.clear();
     for (const { data } of record.events) deepFrozen(data);

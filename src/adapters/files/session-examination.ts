@@ -26,7 +26,7 @@ import { VIEW_FORMAT, readSessionView } from './session-view.ts';
 /** Of this version. */
 const FORMATS: ReadonlySet<string> = new Set([CHECKPOINT_FORMAT, VIEW_FORMAT]);
 
-/** How often copies are looked at again that were replaced meanwhile. */
+/** How often copies are read again that were replaced meanwhile. */
 const MAX_LOOKS = 5;
 
 const withFold = z.object({ format: z.string().optional(), foldVersion: z.number() });
@@ -48,7 +48,7 @@ export interface SessionExamination {
 }
 
 /**
- * Others may write all of these files at the same time. What is found is what stayed wrong while nobody changed it.
+ * Others may write all of these files at the same time. What is found is what stayed wrong while no process changed it.
  * @throws what the system says when a file of the log cannot be read
  */
 export async function examineSession(home: string, identity: SessionIdentity): Promise<SessionExamination> {
@@ -190,8 +190,8 @@ async function checkpointCopy({ sessionId }: SessionIdentity, directory: string)
 }
 
 /**
- * Whether another version of Wakechart made it, by other rules: nobody reads it here, and it is made again when there
- * is something new.
+ * Whether another version of Wakechart made it, by other rules: this version does not read it, and makes it again when
+ * there is something new.
  */
 async function isOfOtherFold(path: string): Promise<boolean> {
   try {

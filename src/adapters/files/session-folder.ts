@@ -1,4 +1,4 @@
-/** Makes the folder of a session and takes it away, each in one step that everybody sees or nobody. */
+/** Makes the folder of a session and takes it away, each in one step that all processes see or none. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';

@@ -285,7 +285,7 @@ export class SessionLog {
       await this.#rollWhenLong();
       const { segment } = this.#reader.index;
       written = await this.#write(written);
-      // What came behind a seal goes into the next segment; that somebody sealed this one means that somebody got on.
+      // What came behind a seal goes into the next segment; a seal means that a writer got on.
       if (this.#reader.index.segment === segment) attempts += 1;
     }
     return written;
@@ -401,7 +401,7 @@ export class SessionLog {
     return bytes.length;
   }
 
-  /** Goes on in the next segment when this one is long enough, unless somebody else has done so already. */
+  /** Goes on in the next segment when this one is long enough, unless another writer has done so already. */
   async #rollWhenLong(): Promise<void> {
     for (let rolls = 0; this.#reader.index.offset >= this.#segmentBytes && rolls < MAX_SEALED_WRITES; rolls += 1) {
       const next = this.#reader.index.segment + 1;

@@ -1,6 +1,6 @@
 /**
- * The model that a session was made with, as its view says: enough for whoever starts something for it before its log
- * is opened.
+ * The model that a session was made with, as its view says: enough for a caller that starts something for it before its
+ * log is opened.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

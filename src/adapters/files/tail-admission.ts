@@ -36,7 +36,7 @@ export class TailAdmission {
   constructor(base?: AdmissionBase) {
     this.#shift = base === undefined ? 0 : base.head - SEED_EVENTS;
     this.#seeds = base === undefined ? 0 : 1;
-    // One record stands for all before: its first id is nobody's, its last one is that of the last event.
+    // One record stands for all before: its first id is no event's, its last one is that of the last event.
     if (base !== undefined)
       this.#records.admit({ events: [seedEvent('', base.epoch), seedEvent(base.headId, base.epoch)] });
   }

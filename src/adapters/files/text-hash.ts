@@ -1,6 +1,6 @@
 /**
- * A 64-bit hash of ids and keys, as two 32-bit words. It finds candidates: whoever uses it looks at the record before
- * believing it.
+ * A 64-bit hash of ids and keys, as two 32-bit words. It finds candidates: its caller reads the record before it
+ * believes it.
  */
 
 export interface TextHash {

@@ -21,7 +21,7 @@ const COARSE_STEP_MS = 2100;
 /** Bigger ones of git's own files are known by how they were last seen. */
 const MAX_TEXT_BYTES = 65_536;
 
-/** Looks at everything, and returns when whatever is changed from then on shows another time. */
+/** Reads everything, and returns when whatever is changed from then on shows another time. */
 export async function takeBaseline(context: WorktreeContext, record: WorktreeRecord): Promise<Baseline> {
   const stats = await lstat(record.worktreePath, { bigint: true });
   const files = await walkFolder(record.worktreePath);
@@ -49,7 +49,7 @@ function signaturesOf(walk: FolderWalk): Record<string, string> {
 /** Small files by what is in them, the others by how they were last seen. */
 export async function contentsOf(folder: string, walk: FolderWalk): Promise<Record<string, string>> {
   const contents = Object.create(null) as Record<string, string>;
-  // In one order, whichever the disk answered in, so that two looks say the same.
+  // In one order, whichever the disk answered in, so that two readings say the same.
   for (const [path, { kind, signature }] of [...walk.entries].sort(([one], [other]) => (one < other ? -1 : 1))) {
     if (kind === 'folder') continue;
     const isSmall = kind === 'file' && !isIndex(path) && Number(signature.split(' ')[0]) <= MAX_TEXT_BYTES;

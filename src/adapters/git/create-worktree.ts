@@ -159,7 +159,7 @@ async function addWorktree(
 }
 
 /**
- * Without the settings of the repository, in which somebody may name a program just now. Not where its programs may
+ * Without the settings of the repository, in which a process may name a program just now. Not where its programs may
  * run, nor where filters of the user's own are to run: those may look for the repository that they work for.
  */
 async function canCheckOutPrivately(

@@ -2,7 +2,7 @@
  * Deletes a folder by the list of what was seen in it, and nothing else: what has come since stays, and the folder with
  * it.
  *
- * Somebody may put a link in the place of a folder meanwhile. So on Linux each folder is opened without following
+ * A process may put a link in the place of a folder meanwhile. So on Linux each folder is opened without following
  * links, seen to be the one that was walked, and what is in it is named by way of that.
  */
 import { Buffer } from 'node:buffer';
@@ -19,7 +19,7 @@ const MAX_DELETIONS = 16;
 /** At once, of those in the folder itself: each holds as many open as it is deep. */
 const MAX_FOLDERS = 8;
 
-/** Somebody may still write into what is given up. */
+/** A process may still write into what is given up. */
 const MAX_ATTEMPTS = 3;
 
 /** Deleted after everything else: it says what the folder is, should the rest be interrupted. */

@@ -87,7 +87,7 @@ function changesIn({ files, baseline, missingIsFine }: FilesQuestion, status: st
     // Filters do not run here, so git may take a file for changed that it has just written itself.
     if (inFile !== '.' && !isSameFile && !(missingIsFine && inFile === 'D')) changed.push(path);
   }
-  // Nobody has decided what they are to be: to commit them would commit the marks of the conflict.
+  // No person has decided what they are to be: to commit them would commit the marks of the conflict.
   return [
     ...findingOf('operation', 'in conflict', inConflict),
     ...findingOf('staged', 'staged', staged),
@@ -95,7 +95,7 @@ function changesIn({ files, baseline, missingIsFine }: FilesQuestion, status: st
   ];
 }
 
-/** Git was told not to look at some files; those are compared here. */
+/** Git was told not to check some files; those are compared here. */
 async function hiddenIn(question: FilesQuestion, entries: readonly IndexEntry[]): Promise<WorktreeFinding[]> {
   const { files, baseline, missingIsFine } = question;
   const changed: string[] = [];

@@ -2,10 +2,10 @@
  * What was changed in a folder of a git repository, for people who look at it: the files, the difference to a commit,
  * and the commits since that one.
  *
- * Whoever works in the folder may have written the settings of its repository, so git runs over a folder of its own for
- * every command that reads files (see private-git.ts), with no filter, no text conversion and no other program of
- * anybody. Nothing is written into the repository: files that git does not know are added to a private copy of its
- * index, which git may bring up to date as well.
+ * An agent in the folder may have written the settings of its repository, so git runs over a folder of its own for
+ * every command that reads files (see private-git.ts), with no filter, no text conversion and no other foreign program.
+ * Nothing is written into the repository: files that git does not know are added to a private copy of its index, which
+ * git may bring up to date as well.
  */
 import { randomUUID } from 'node:crypto';
 import { realpath, rm, writeFile } from 'node:fs/promises';
@@ -56,7 +56,7 @@ const MAX_INDEX_BYTES = 128 * 1024 * 1024;
 const MAX_LINK_BYTES = 8_192;
 const MAX_SHALLOW_BYTES = 4 * 1024 * 1024;
 
-/** Names from within the folder, without any program of anybody. */
+/** Names from within the folder, without any foreign program. */
 const DIFF = [
   'diff',
   '--no-color',

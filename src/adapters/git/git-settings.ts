@@ -85,7 +85,7 @@ export function gitEnvironment(environment: Readonly<Record<string, string | und
   };
 }
 
-/** For commands that only look: they write nothing, not even what they learned. */
+/** For commands that only read: they write nothing, not even what they learned. */
 export const READING = { GIT_OPTIONAL_LOCKS: '0', GIT_NO_REPLACE_OBJECTS: '1' } as const;
 
 export interface SettingOptions {
@@ -127,7 +127,7 @@ function pairOf(setting: string): readonly [name: string, value: string] {
 export interface RepositorySettings {
   /** Every filter that is named, wherever. */
   readonly filters: readonly string[];
-  /** Those that the repository itself names, and so whoever can write to it. */
+  /** Those that the repository itself names, and so any writer to it. */
   readonly ownFilters: readonly string[];
   /** Settings of the repository, by their name in lower case. */
   readonly own: ReadonlyMap<string, string>;

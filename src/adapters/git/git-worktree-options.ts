@@ -29,15 +29,15 @@ export interface GitWorktreeOptions {
   readonly timeoutMs?: number | undefined;
   /** Default `git`, from PATH. */
   readonly gitPath?: string | undefined;
-  /** Whom worktrees belong to. Default: this process. */
+  /** The owner of worktrees. Default: this process. */
   readonly host?: WorktreeOwner | undefined;
   /**
    * Tells which of the processes that have worktrees live. Default: by their pids, as far as these mean something here.
    */
   readonly hostLife?: HostLife | undefined;
   /**
-   * Whether `git worktree add` runs the hooks of the repository. Default false: whoever can write to a repository could
-   * run programs by them.
+   * Whether `git worktree add` runs the hooks of the repository. Default false: a writer to a repository could run
+   * programs by them.
    */
   readonly runGitHooks?: boolean | undefined;
   /**

@@ -1,6 +1,6 @@
 /**
- * Deals with a worktree whose maker died while git was making it: nobody has worked in it, unless what lies there says
- * otherwise.
+ * Deals with a worktree whose maker died while git was making it: no agent has worked in it, unless what lies there
+ * says otherwise.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export interface HalfMadeEnd {
   readonly reason: string;
 }
 
-/** @param record of a worktree that this process has in hand, as its dead maker left it: `creating` */
+/** @param record of a worktree that this process owns, as its dead maker left it: `creating` */
 export async function endHalfMade(context: WorktreeContext, record: WorktreeRecord): Promise<HalfMadeEnd> {
   const user = commandNaming(record.worktreePath) ?? (await usersOf(record.worktreePath))[0];
   if (user !== undefined) {

@@ -13,7 +13,7 @@ import { headOf, tipOf } from './head.ts';
 /** The HEADs of worktrees are no references that last: its own goes with it. */
 const LASTING = ['--single-worktree', '--not'];
 
-/** More would not be read by anybody. */
+/** No person would read more. */
 const MAX_COMMITS = 20;
 
 export interface HistoryLook {

@@ -1,4 +1,4 @@
-/** Which process has a worktree in hand, as that is stored, and whether it still runs. */
+/** Which process owns a worktree, as that is stored, and whether it still runs. */
 import { hostname } from 'node:os';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
@@ -16,7 +16,7 @@ export function isSameOwner(one: WorktreeOwner, other: WorktreeOwner): boolean {
   return one.pid === other.pid && one.startTime === other.startTime && one.system === other.system;
 }
 
-/** Nothing is taken from one of whom it is `unknown`, unless a person says that it is gone. */
+/** Nothing is taken from one of which it is `unknown`, unless a person says that it is gone. */
 export function standingOf(
   { pid, startTime, system, token }: WorktreeOwner,
   life: HostLife | undefined,

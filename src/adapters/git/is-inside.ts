@@ -1,4 +1,4 @@
-/** Paths as they are written, without a look at the disk. */
+/** Paths as they are written, without reading the disk. */
 import { relative, sep } from 'node:path';
 
 /** Whether `path` is `folder`, or lies in it. */

@@ -1,7 +1,7 @@
 /**
  * Looks for everything in a worktree that could be lost.
  *
- * Clean is what every look says so of. A look that fails is a finding too. What git says is checked by a walk of our
+ * Clean is what every check says so of. A check that fails is a finding too. What git says is checked by a walk of our
  * own, which knows of no settings: it sees every file, and whether it is as it was when the agent began.
  */
 import { lstat } from 'node:fs/promises';
@@ -59,8 +59,8 @@ export async function lookAt(
     });
   const place = options.place ?? record.worktreePath;
   const baseline = await context.records.readBaseline(record.id);
-  // Who had something of it open before it was moved aside could still write; nobody can open anything there by its
-  // path.
+  // A process that had something of it open before it was moved aside could still write; none can open anything there
+  // by its path.
   const users = (await noted('who is at work in it', usersOf(place))) ?? [];
   const isRoot = await noted(
     'whether its folder is the one that was made',
@@ -88,7 +88,7 @@ export async function lookAt(
 
 type Question = Omit<Parameters<typeof lookAtFiles>[0], 'filters'>;
 
-/** Looking runs nothing, the user's own filters included; nobody has to ask for them where nothing was touched. */
+/** A check runs nothing, the user's own filters included; where nothing was touched, they are not even asked for. */
 async function filesOf(question: Question, isIndexAsBefore: boolean): Promise<readonly WorktreeFinding[]> {
   let read: Promise<readonly string[]> | undefined;
   const filters = (): Promise<readonly string[]> => {
@@ -127,7 +127,7 @@ async function lookAtRoot(
     findings.push({ kind: 'unknown', text });
   };
   const stats = await lstat(place, { bigint: true }).catch(() => undefined);
-  if (stats === undefined) odd(`its folder is not at ${place}: somebody has moved or deleted it`);
+  if (stats === undefined) odd(`its folder is not at ${place}: it was moved or deleted`);
   else if (!stats.isDirectory()) odd(`what is at ${place} is no folder any more`);
   else if (baseline !== undefined && baseline.root !== `${stats.dev} ${stats.ino}`)
     odd(`the folder at ${place} is not the one that was made`);

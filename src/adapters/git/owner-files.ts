@@ -1,10 +1,10 @@
 /**
- * Who has a worktree in hand: `<id>.<number>.owner` beside its record, one for each process that has, or wants, it.
+ * Who owns a worktree: `<id>.<number>.owner` beside its record, one for each process that has, or wants, it.
  *
- * Whoever wants one makes its file and then looks who else has one. Of two that come at once at least one sees the
- * other, and who sees a living other takes its own file back. So two never have it, and nobody has to take anything
- * from the living. Files of the dead count for nothing; one who may live elsewhere counts as living, until a person
- * says that it does not.
+ * A process that wants one makes its file and then checks who else has one. Of two that come at once at least one sees
+ * the other, and one that sees a living other takes its own file back. So two never have it, and none has to take
+ * anything from the living. Files of the dead count for nothing; one who may live elsewhere counts as living, until a
+ * person says that it does not.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile, rm, stat } from 'node:fs/promises';
@@ -45,7 +45,7 @@ export interface WorktreeHolder {
 }
 
 export interface TakeOptions {
-  /** A person says that an owner of whom it cannot be told is gone. */
+  /** A person says that an owner is gone of which it cannot be told. */
   readonly ownerIsGone?: boolean | undefined;
 }
 
@@ -61,7 +61,7 @@ export class OwnerFiles {
     this.#life = life;
   }
 
-  /** Takes it in hand. @returns who has it instead; undefined when this process has it now, or had it already */
+  /** Takes it. @returns who has it instead; undefined when this process has it now, or had it already */
   async take(id: string, options: TakeOptions = {}): Promise<WorktreeHolder | undefined> {
     let other: OwnerFile | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -142,7 +142,7 @@ export class OwnerFiles {
     try {
       const owner = ownerOf(await readFile(path, 'utf8'));
       if (owner === 'cut_short') return { ...file, owner: undefined, standing: await standingOfUnreadable(path) };
-      // Of another version: it says something to somebody.
+      // Of another version: it says something to a process of that version.
       if (owner === undefined) return { ...file, owner, standing: 'unknown' };
       return { ...file, owner, standing: isSameOwner(owner, this.#self) ? 'own' : await standingOf(owner, this.#life) };
     } catch (error) {
@@ -187,7 +187,7 @@ function otherOf(files: readonly OwnerFile[], { ownerIsGone = false }: TakeOptio
 }
 
 function inWords({ owner, standing }: OwnerFile): WorktreeHolder {
-  const who = owner === undefined ? 'whoever wrote down that it has it' : `process ${owner.pid}`;
+  const who = owner === undefined ? 'the writer of its owner file' : `process ${owner.pid}`;
   if (standing !== 'unknown') return { by: `${who} has it, and lives`, isUncertain: false };
   return {
     by: `${owner === undefined ? who : `${who} of ${hostOf(owner)}`} may be alive, which cannot be told from here`,

@@ -25,7 +25,7 @@ export async function passingBranches(
   );
 }
 
-/** Undefined where nobody of ours has said whose it is. */
+/** Undefined where none of ours has said whose it is. */
 async function markedBranch(path: string): Promise<string | undefined> {
   try {
     return markSchema.safeParse(JSON.parse(await readFile(path, 'utf8'))).data?.branchName;

@@ -1,9 +1,9 @@
 /**
  * Runs git over files and objects of a repository without its settings.
  *
- * Whoever can write to a repository can name programs in its settings at any moment, also between a look at them and
- * their use. So commands that read or write files get a folder of git's own for each call: nothing in it but a HEAD, a
- * format, and what says which files there are.
+ * A writer to a repository can name programs in its settings at any moment, also between their check and their use. So
+ * commands that read or write files get a folder of git's own for each call: nothing in it but a HEAD, a format, and
+ * what says which files there are.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';

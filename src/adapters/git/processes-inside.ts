@@ -28,7 +28,7 @@ export async function usersOf(folder: string): Promise<readonly string[]> {
   return users;
 }
 
-/** Whether a process was given `text` as a part of its command line. Finds a git that outlived whoever started it. */
+/** Whether a process was given `text` as a part of its command line. Finds a git that outlived its parent. */
 export function commandNaming(text: string): string | undefined {
   for (const name of namesIn('/proc')) {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;

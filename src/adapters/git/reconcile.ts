@@ -31,7 +31,7 @@ export async function reconcileWorktrees(
     const isLeft = record.key !== undefined && (await isAwaited(record.key));
     ends.push(
       isLeft
-        ? reported(record, { action: 'left', reason: 'whoever works in it is going to go on' })
+        ? reported(record, { action: 'left', reason: 'the session that works in it is going to go on' })
         : await reconcileOne(context, record),
     );
   }
@@ -90,7 +90,7 @@ function reported({ id, jobId, worktreePath, branchName, nextAction }: WorktreeR
   return { id, jobId, worktreePath, branchName, ...end, ...(nextAction === undefined || isGone ? {} : { nextAction }) };
 }
 
-/** @param record one that this process has in hand */
+/** @param record one that this process owns */
 export async function endOf(context: WorktreeContext, record: WorktreeRecord): Promise<End> {
   await removeBranchLock(record);
   if (record.status === 'creating') return endHalfMade(context, record);
@@ -134,7 +134,7 @@ async function endVerified(context: WorktreeContext, record: WorktreeRecord, isA
   return { action: 'removed', reason: 'its removal was finished' };
 }
 
-/** Somebody removed folder and git's knowledge of it; whether the branch has anything is all that is left to tell. */
+/** Folder and git's knowledge of it are gone; whether the branch has anything is all that is left to tell. */
 async function endVanished(context: WorktreeContext, record: WorktreeRecord): Promise<End> {
   const isRepositoryThere = await isThere(record.commonDirectory);
   if (isRepositoryThere && !(await dropBranch(context, record, record.baseRevision))) {
@@ -149,6 +149,6 @@ async function endVanished(context: WorktreeContext, record: WorktreeRecord): Pr
   await context.owners.release(record.id);
   return {
     action: 'forgotten',
-    reason: isRepositoryThere ? 'its folder was removed by somebody else' : 'its repository and its folder are gone',
+    reason: isRepositoryThere ? 'its folder was removed from outside' : 'its repository and its folder are gone',
   };
 }

@@ -14,7 +14,7 @@ import { makeFolder, namesIn, replaceFile, sweepDrafts, syncFolder } from '../sy
 import { isFileSetting } from './git-settings.ts';
 
 const RECORD_NAME = /^(?<id>[\w-]+)\.json$/;
-/** With the number that tells it from any branch that somebody named. */
+/** With the number that tells it from any branch that a person named. */
 const MADE_ID = /-[\da-f]{8}$/;
 
 const baselineSchema = z.object({
@@ -122,7 +122,7 @@ export class RecordFiles {
     await sweepDrafts(this.#directory, { nowMs });
   }
 
-  /** What a record names is deleted. So it may name only what is made for a worktree of this name, whoever wrote it. */
+  /** What a record names is deleted. So it may name only what is made for a worktree of this name, even if forged. */
   async #refuseStrange(
     { id, worktreePath, commonDirectory, gitDirectory, branchName, fileSettings }: WorktreeRecord,
     fileName: string,

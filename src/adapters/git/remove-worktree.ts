@@ -1,10 +1,10 @@
 /**
  * Removes a worktree in which nothing could be lost.
  *
- * Between a look and a deletion somebody may write. So the folder is moved aside first, where nobody who knows its path
- * writes any more, and where no process may have anything of it open. It is looked at there, and then exactly the files
- * that were seen are deleted. What comes in even so keeps the folder. Branch and git's own folder go last; the record
- * goes when everything else is gone.
+ * Between a check and a deletion a process may write. So the folder is moved aside first, where no process that knows
+ * its path writes any more, and where none may have anything of it open. It is checked there, and then exactly the
+ * files that were seen are deleted. What comes in even so keeps the folder. Branch and git's own folder go last; the
+ * record goes when everything else is gone.
  */
 import { lstat, rename, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -77,7 +77,7 @@ async function refuseDirty(
   throw notClean(inspecting.id, findings, nextAction);
 }
 
-/** Writes down that it stays, and lets go of it. */
+/** Writes down that it stays, and releases it. */
 export async function keep(
   context: WorktreeContext,
   preserved: WorktreeRecord,
@@ -143,7 +143,7 @@ async function moveAside(record: WorktreeRecord): Promise<void> {
   if ((await lstat(aside).catch(() => undefined)) !== undefined)
     throw new Error(`there is something at ${aside} already`);
   await rename(record.worktreePath, aside).catch((error: unknown) => {
-    // Somebody deleted it before; only a person may say that this is fine.
+    // It was deleted before; only a person may say that this is fine.
     if (!hasCode(error, 'ENOENT') || record.mayLose !== true) throw error;
   });
 }
@@ -204,7 +204,7 @@ async function restore(context: WorktreeContext, record: WorktreeRecord, error: 
 /** Back to its path. @throws Error when something else has come to be there */
 export async function putBack(record: WorktreeRecord): Promise<void> {
   const { worktreePath } = record;
-  // A rename would replace an empty folder; what is in one that is not empty is somebody's.
+  // A rename would replace an empty folder; what is in one that is not empty is not ours.
   if ((await lstat(worktreePath).catch(() => undefined)) !== undefined) await rmdir(worktreePath);
   await rename(asideOf(record), worktreePath);
   // The last file to be deleted: without it nothing in the folder says where it belongs.

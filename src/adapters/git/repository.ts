@@ -93,7 +93,7 @@ async function refuseAbove(ceilings: readonly string[], folder: string, root: st
   }
 }
 
-/** How the files of the repository lie on the disk, as settings that hold whatever somebody writes into it later. */
+/** How the files of the repository lie on the disk, as settings that hold whatever is written into it later. */
 export function fileSettingsOf({ own }: RepositorySettings): string[] {
   return FILE_SETTINGS.flatMap((name) => {
     const value = own.get(name);

@@ -58,7 +58,7 @@ async function move(from: string, to: string): Promise<void> {
     await rename(from, to);
   } catch (error) {
     if (!hasCode(error, 'EXDEV')) throw error;
-    // To another disk: whole under another name first, so that nobody takes half of it for all.
+    // To another disk: whole under another name first, so that no reader takes half of it for all.
     const partial = `${to}.${randomUUID()}.partial`;
     try {
       await cp(from, partial, {

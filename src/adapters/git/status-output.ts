@@ -42,7 +42,7 @@ export interface IndexEntry {
   /** Octal, as git writes it. `160000` is a submodule, `120000` a symbolic link. */
   readonly mode: string;
   readonly objectId: string;
-  /** Git was told not to look at the file: `assumed` unchanged, or `skipped` because it is not checked out. */
+  /** Git was told not to check the file: `assumed` unchanged, or `skipped` because it is not checked out. */
   readonly hidden: 'no' | 'assumed' | 'skipped';
 }
 

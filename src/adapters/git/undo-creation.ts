@@ -1,4 +1,4 @@
-/** Takes back what was made of a worktree that nobody has worked in yet. */
+/** Takes back what was made of a worktree in which no agent has worked yet. */
 import { lstat, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { movedRecord } from '../../machines/subagent/worktree-record.ts';
@@ -9,13 +9,13 @@ import type { WorktreeContext } from './worktree-context.ts';
 import { commandNaming, usersOf } from './processes-inside.ts';
 
 export interface UndoOptions {
-  /** Folder or branch were there before, and are somebody else's. */
+  /** Folder or branch were there before, and are not ours. */
   readonly isForeign: boolean;
   /** The same is tried again at once. */
   readonly keepsRecord?: boolean | undefined;
 }
 
-/** Never throws: what cannot be taken back stays in its record, for the next start to look at. */
+/** Never throws: what cannot be taken back stays in its record, for the next start to check. */
 export async function undoCreation(
   context: WorktreeContext,
   record: WorktreeRecord,

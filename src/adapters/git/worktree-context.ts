@@ -28,7 +28,7 @@ export const RUNTIME_FOLDER = '.wakechart-runtime';
 /** What this runtime writes into git's folder for a worktree, for people and other programs that find it there. */
 export const MARKER = 'wakechart.json';
 
-/** Where a worktree lies while its files are being deleted: nobody who knows its path writes into it any more. */
+/** Where a worktree lies while its files are being deleted: no process that knows its path writes into it any more. */
 export function asideOf({ worktreePath }: Pick<WorktreeRecord, 'worktreePath'>): string {
   return `${worktreePath}.removing`;
 }

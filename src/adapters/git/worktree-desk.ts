@@ -140,8 +140,8 @@ export class WorktreeDesk {
   }
 
   /**
-   * The worktree that is kept under `key`, in hand of this process from now on; undefined when there is none that can
-   * be gone on with.
+   * The worktree that is kept under `key`, owned by this process from now on; undefined when there is none that can be
+   * gone on with.
    */
   async #keptUnder(key: string): Promise<WorktreeRecord | undefined> {
     const { records } = await this.#context.records.list();
@@ -157,7 +157,7 @@ export class WorktreeDesk {
     const { id } = listed;
     if (listed.status === 'ready' && (await owners.isMine(id))) return listed;
     await this.#take(id);
-    // Another process may have dealt with it until it was in hand.
+    // Another process may have dealt with it until this one owned it.
     const record = await records.read(id);
     if (record !== undefined && isUnfinished(record)) await endOf(this.#context, record);
     else if (record !== undefined && (await isThere(asideOf(record))) && !(await isThere(record.worktreePath)))
@@ -222,7 +222,7 @@ export class WorktreeDesk {
     if (other !== undefined) throw inUse(id, other.by, other);
   }
 
-  /** Nobody may have it, this process included. */
+  /** No process may have it, this one included. */
   async #takeFromDead(id: string, options: TakeOptions): Promise<void> {
     const holder = await this.#context.owners.holder(id, options);
     if (holder !== undefined) throw inUse(id, holder.by, holder);
@@ -248,7 +248,7 @@ function preparedOf(record: WorktreeRecord): PreparedSubagentWorktree & { readon
   };
 }
 
-/** Nobody has it in hand, and its record says so. */
+/** No process owns it, and its record says so. */
 function isResting({ status }: WorktreeRecord): boolean {
   return status === 'preserved' || status === 'orphaned';
 }

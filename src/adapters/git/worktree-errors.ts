@@ -90,7 +90,7 @@ export function notClean(id: string, findings: readonly WorktreeFinding[], nextA
   );
 }
 
-/** @param isUncertain nobody can tell whether that is still so */
+/** @param isUncertain this process cannot tell whether that is still so */
 export function inUse(
   id: string,
   by: string,

@@ -1,6 +1,6 @@
 /**
- * Writes a hand into an empty folder that nobody else knows of: contents that lie here already come from there, the
- * rest is fetched.
+ * Writes a workspace copy into an empty folder that no other process knows of: contents that lie here already come from
+ * there, the rest is fetched.
  */
 import { Buffer } from 'node:buffer';
 import { chmod, constants, mkdir, open, symlink } from 'node:fs/promises';
@@ -32,12 +32,12 @@ const MAX_WRITES = 16;
 /** Folders that are put on the disk at the same time. */
 const MAX_SYNCS = 16;
 
-/** What lies here of a hand, and how it looked. */
+/** What lies here of a workspace copy, and how it looked. */
 export interface HandHere {
   readonly entries: readonly HandEntry[];
   /** As in `KnownHand`. */
   readonly looks: readonly string[];
-  /** Nanoseconds since the epoch by the clock of the file system: before the first look. */
+  /** Nanoseconds since the epoch by the clock of the file system: before the first reading. */
   readonly seenNs: bigint;
   /** Whether it goes when the new one is in its place: then what is the same may be taken over as it is. */
   readonly goes: boolean;
@@ -175,7 +175,7 @@ function* groupsOf(files: readonly WantedFile[]): Generator<readonly WantedFile[
 
 type NextPiece = (hash: string, index: number) => Promise<Uint8Array>;
 
-/** What lies here may be changed by somebody in this moment: then it is fetched after all. */
+/** A process may change what lies here in this moment: then it is fetched after all. */
 function localPieces(file: HandFile, path: string, source: PieceSource): NextPiece {
   return async (hash, index) => {
     const bytes = await readPart(path, index * HAND_PIECE_BYTES, bytesOfPiece(file, index)).catch(() => undefined);
@@ -204,8 +204,8 @@ async function writeFile(handle: FileHandle, { mode, pieces }: HandFile, next: N
 }
 
 /**
- * All of them on the disk, and then the modes, the deepest first: one that may not be entered lets nobody reach what is
- * in it. The tops stay ours, since they have to be moved.
+ * All of them on the disk, and then the modes, the deepest first: one that may not be entered lets no process reach
+ * what is in it. The tops stay ours, since they have to be moved.
  */
 async function settleFolders(draft: string, entries: readonly HandEntry[]): Promise<void> {
   const folders = entries.filter(({ kind }) => kind === 'folder');

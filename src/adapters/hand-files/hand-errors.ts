@@ -22,7 +22,7 @@ export function unreadable(path: string, cause: unknown): RuntimeError {
     `the folder of the session cannot be copied: ${path} cannot be read (${systemCodeOf(cause) ?? messageOf(cause)})`,
     {
       category: 'storage',
-      hint: 'Give whoever runs Wakechart the right to read it, or remove it; until then the session stays on its machine.',
+      hint: 'Give the user who runs Wakechart the right to read it, or remove it; until then the session stays on its machine.',
       details: { path },
       cause,
     },

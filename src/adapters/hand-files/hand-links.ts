@@ -1,7 +1,7 @@
 /**
- * Takes a file of the hand that lies here into the one that is laid out, as it is: under a second name, until the old
- * one goes. Nothing of it is read or written. Only where the old hand goes afterwards: two hands must not share what
- * somebody may change in one of them.
+ * Takes a file of the workspace copy that lies here into the one that is laid out, as it is: under a second name, until
+ * the old one goes. Nothing of it is read or written. Only where the old copy goes afterwards: two copies must not
+ * share what a process may change in one of them.
  */
 import { constants } from 'node:fs';
 import { link, lstat, open, unlink } from 'node:fs/promises';
@@ -15,7 +15,7 @@ export interface LinkedFile {
   readonly to: string;
   /** How it looked when its content was known. */
   readonly look: string;
-  /** Nanoseconds since the epoch by the clock of the file system: before that look. */
+  /** Nanoseconds since the epoch by the clock of the file system: before that reading. */
   readonly seenNs: bigint;
 }
 
@@ -30,7 +30,7 @@ export async function linkFile({ from, to, look, seenNs }: LinkedFile): Promise<
     // Not allowed, or not known on this file system.
     return false;
   }
-  // Somebody may have put another file, or a link that leads anywhere, in its place just before.
+  // A process may have put another file, or a link that leads anywhere, in its place just before.
   const stats = await lstat(nativePath(to), { bigint: true });
   if (stats.nlink === 2n && stats.isFile() && isSameBut(lookOf(stats), look)) return true;
   await unlink(nativePath(to));
@@ -51,7 +51,7 @@ function isSameBut(one: string, other: string): boolean {
   return one.slice(one.indexOf(' ')) === other.slice(other.indexOf(' '));
 }
 
-/** Before it has two names: what nobody has changed lately costs nothing then. */
+/** Before it has two names: what was not changed lately costs nothing then. */
 async function putOnDisk(path: string): Promise<void> {
   const file = await open(nativePath(path), READ_FLAGS);
   try {

@@ -1,4 +1,4 @@
-/** Where the hand of a session lies in a home, and what is kept beside it: `<session>/hand`. */
+/** Where the workspace copy of a session lies in a home, and what is kept beside it: `<session>/hand`. */
 import { join } from 'node:path';
 import type { SessionDirectories, SessionPlace } from '../../actors/session/session-directories.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
@@ -18,7 +18,7 @@ export interface RootPlace {
 }
 
 export class HandPlaces {
-  /** What is kept beside the hand. */
+  /** What is kept beside the copy. */
   readonly directory: string;
   /** Those that copies are made of. A folder that was given to the session is not ours to copy. */
   readonly roots: readonly RootPlace[];
@@ -37,12 +37,12 @@ export class HandPlaces {
         : [runtime];
   }
 
-  /** The whole of a hand that is being laid out, folder by folder. */
+  /** The whole of a copy that is being laid out, folder by folder. */
   get draft(): string {
     return join(this.directory, 'new');
   }
 
-  /** What lay here before the hand of that wake was laid out. */
+  /** What lay here before the copy of that wake was laid out. */
   before(epoch: number): string {
     return join(this.directory, `before-${epoch}`);
   }

@@ -1,6 +1,7 @@
 /**
- * Reads a hand as it is: every folder, file and link, without following any. Files that look as they were known are not
- * read. One that changes while it is read is read again; one that keeps changing is taken as it was read last.
+ * Reads a workspace copy as it is: every folder, file and link, without following any. Files that look as they were
+ * known are not read. One that changes while it is read is read again; one that keeps changing is taken as it was read
+ * last.
  */
 import { Buffer } from 'node:buffer';
 import { constants } from 'node:fs';
@@ -26,7 +27,7 @@ const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants
 const MAX_LOOKS = 16;
 const MAX_READINGS = 3;
 const MODE_BITS = 0o777;
-/** Of the tops: nobody else's business. */
+/** Of the tops: closed to other users. */
 const ROOT_MODE = 0o700;
 
 export interface ScanHand {
@@ -196,7 +197,7 @@ class Scanner {
     checkHandLimits({ files: this.#found.length, bytes: this.#bytes }, this.#scan.limits);
   }
 
-  /** What is gone, or something else by now, is not part of the hand any more. */
+  /** What is gone, or something else by now, is not part of the copy any more. */
   #absent(path: string, error: unknown): undefined {
     const code = systemCodeOf(error);
     if (isMissing(error) || (code !== undefined && ['ENXIO', 'ELOOP', 'ENOTDIR'].includes(code))) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Puts a hand that was laid out whole in the place of the one that lies there. A file says that this has begun before
- * anything is moved, so that whoever comes after a crash ends it: without the file the old hand lies there, with it the
- * new one will.
+ * Puts a workspace copy that was laid out whole in the place of the one that lies there. A file says that this has
+ * begun before anything is moved, so that the next process ends it after a crash: without the file the old copy lies
+ * there, with it the new one will.
  */
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, open, readFile, readdir, rename, unlink } from 'node:fs/promises';
@@ -20,7 +20,7 @@ const swapFile = z.strictObject({ epoch: z.number().int().nonnegative(), keepsBe
 
 export type Swap = Readonly<z.output<typeof swapFile>>;
 
-/** The new hand has to be in the folder for drafts, on the disk. */
+/** The new copy has to be in the folder for drafts, on the disk. */
 export async function beginSwap(places: HandPlaces, swap: Swap): Promise<void> {
   const draft = `${places.swap}.tmp`;
   const file = await open(draft, 'w', FILE_MODE);
@@ -43,7 +43,7 @@ export async function endSwap(places: HandPlaces): Promise<void> {
     await syncFolder(places.directory);
     await unlink(places.swap);
     await syncFolder(places.directory);
-    // Under a name by which whoever comes after a crash knows that it goes.
+    // Under a name by which the next process knows after a crash that it goes.
     if (!swap.keepsBefore) await putAway(places, swap.epoch);
     else for (const { root } of places.roots) await unlink(movedMark(join(places.before(swap.epoch), root)));
   }
@@ -57,7 +57,7 @@ async function putAway(places: HandPlaces, epoch: number): Promise<void> {
   await rename(places.before(epoch), places.old);
 }
 
-/** Whether somebody has to end or clear away something. */
+/** Whether there is something to end or to clear away. */
 export async function isHalfDone(places: HandPlaces): Promise<boolean> {
   const names = await readdir(places.directory).catch((error: unknown): readonly string[] => {
     if (isMissing(error)) return [];
@@ -84,7 +84,7 @@ async function readSwap(places: HandPlaces): Promise<Swap | undefined> {
 }
 
 /**
- * A root that the new hand does not have goes away. What somebody has made in between, in the place of the old one, is
+ * A root that the new copy does not have goes away. What a process has made in between, in the place of the old one, is
  * put to the old one.
  */
 async function swapRoot(places: HandPlaces, { root, directory }: RootPlace, { epoch }: Swap): Promise<void> {

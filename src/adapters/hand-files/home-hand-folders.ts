@@ -1,4 +1,4 @@
-/** The hands of the sessions of a home. */
+/** The workspace copies of the sessions of a home. */
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const MAX_LOOKS = 16;
 const NOTHING_SEEN: ScannedHand = { entries: [], looks: [], read: 0, skipped: [] };
 const NO_BOUNDS = { maxFiles: Infinity, maxBytes: Infinity };
 
-/** Comes again with every message that names it, so that nobody misses it who has the log. */
+/** Comes again with every message that names it, so that a machine that has the log does not miss it. */
 const ATTACHMENTS = 'workspace/.wakechart-runtime';
 const OUTPUTS = 'workspace/.wakechart-runtime/outputs/';
 
@@ -184,7 +184,7 @@ async function layOut(
     signal,
     onPiece: (bytes: Uint8Array) => Promise.resolve(hashOf(bytes)),
   };
-  // What nobody can read is kept, whatever it is.
+  // What this process cannot read is kept, whatever it is.
   const seen = await scanHand(scan).catch(unlessUnreadable);
   const here = seen ?? NOTHING_SEEN;
   const measure = measureOf(entries);
@@ -208,7 +208,7 @@ async function layOut(
   return { ...measure, fetchedBytes: drafted.fetchedBytes, keepsBefore };
 }
 
-/** Those that were taken over had a second name until the old hand was gone. */
+/** Those that were taken over had a second name until the old copy was gone. */
 async function looksAfter(
   places: HandPlaces,
   entries: readonly HandEntry[],

@@ -68,7 +68,7 @@ async function makeId(path: string, place: string): Promise<string> {
     if (systemCodeOf(error) !== 'EEXIST') throw error;
     const there = await idAt(path, place);
     if (there !== undefined) return there;
-    // It came with a copy of another home, or was cut short: nobody goes by it.
+    // It came with a copy of another home, or was cut short: no process goes by it.
     await rename(draft, path);
     return (await idAt(path, place)) ?? id;
   } finally {

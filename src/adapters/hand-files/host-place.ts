@@ -39,7 +39,7 @@ export async function placeOf(home: string, root = '/'): Promise<string> {
   const machine = await machineId(root);
   const [disk, device] = await diskOf(home, root);
   const facts = [machine, disk ?? (machine === undefined ? device : undefined)].filter((fact) => fact !== undefined);
-  // The id of a machine is nobody else's business: its hash tells as much.
+  // The id of a machine stays on it: its hash tells as much.
   return facts.length === 0
     ? ''
     : createHash('sha256')

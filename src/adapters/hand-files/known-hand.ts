@@ -1,6 +1,7 @@
 /**
- * What a hand was when it was last looked at, beside it: of a file that looks the same, size, times and number, nothing
- * has to be read again. It can be made again at any time, so it costs no sync, and one that is damaged counts as none.
+ * What a workspace copy was when it was last read, beside it: of a file that looks the same, size, times and number,
+ * nothing has to be read again. It can be made again at any time, so it costs no sync, and one that is damaged counts
+ * as none.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
@@ -17,8 +18,8 @@ const FILE = 'known';
 const FILE_MODE = 0o600;
 
 /**
- * A file that changed so shortly before it was looked at may have changed again in the same moment, by the clock of the
- * file system.
+ * A file that changed so shortly before it was read may have changed again in the same moment, by the clock of the file
+ * system.
  */
 const MOMENT_NS = 100_000_000n;
 /** Of file systems that know no fractions of seconds. */
@@ -30,7 +31,7 @@ export interface KnownHand {
   readonly manifestId: string;
   readonly entries: readonly HandEntry[];
   readonly looks: readonly string[];
-  /** Nanoseconds since the epoch by the clock of the file system: before the first look. */
+  /** Nanoseconds since the epoch by the clock of the file system: before the first reading. */
   readonly takenNs: bigint;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Pieces on their way out: handed on a few at a time, so that neither the memory fills nor every small file takes a
- * trip of its own.
+ * Pieces on their way out: sent a few at a time, so that neither the memory fills nor every small file takes a trip of
+ * its own.
  */
 import type { HandPiece } from '../../actors/hand/hand-copies.ts';
 import { hashOf } from './hash.ts';
@@ -9,7 +9,7 @@ const MAX_BATCH_BYTES = 4_194_304;
 const MAX_BATCH_PIECES = 512;
 
 export class PieceBatches {
-  /** Of everything that was handed on or waits. */
+  /** Of everything that was sent or waits. */
   readonly hashes = new Set<string>();
   readonly #onPieces: (pieces: readonly HandPiece[]) => Promise<void>;
   #waiting: HandPiece[] = [];

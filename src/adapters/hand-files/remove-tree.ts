@@ -1,7 +1,4 @@
-/**
- * Removes a folder with all that is in it: also names that are no text, and what whoever worked in it has made
- * unwritable.
- */
+/** Removes a folder with all that is in it: also names that are no text, and what was made unwritable. */
 import { Buffer } from 'node:buffer';
 import { chmod, lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { systemCodeOf } from '../system/error-codes.ts';

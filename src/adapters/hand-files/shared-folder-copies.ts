@@ -1,7 +1,7 @@
 /**
- * Copies of hands in a folder that several machines share: `<sessionId>/pieces/<ab>/<hash>`, and
- * `<sessionId>/standings/<number>`, of which the highest counts. A standing is made under the number after the one it
- * was decided upon, so of two who decide at the same time one has to look again.
+ * Workspace copies in a folder that several machines share: `<sessionId>/pieces/<ab>/<hash>`, and
+ * `<sessionId>/standings/<number>`, of which the highest counts. Each is made under the number after the one it was
+ * decided upon, so of two processes that decide at the same time one has to read again.
  */
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, readdir, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
@@ -169,7 +169,7 @@ class SharedHand {
     return join(this.#directory, 'pieces', hash.slice(0, 2), hash);
   }
 
-  /** @returns whether nobody was faster */
+  /** @returns whether no other process was faster */
   async #make(number: number, standing: HandStanding): Promise<boolean> {
     const draft = join(this.#standings, `.${randomUUID()}.tmp`);
     try {
@@ -185,7 +185,7 @@ class SharedHand {
     }
   }
 
-  /** Young ones stay: somebody slow may be about to make the one after, and must find that somebody has. */
+  /** Young ones stay: a slow process may be about to make the one after, and must find that another one has. */
   async #removeOldStandings(newest: number): Promise<void> {
     const nowMs = await this.#nowMs();
     for (const name of await namesIn(this.#standings)) {
@@ -219,7 +219,7 @@ class SharedHand {
     );
   }
 
-  /** By the clock of whoever keeps the folder. */
+  /** By the clock of the machine that keeps the folder. */
   async #nowMs(): Promise<number> {
     await mkdir(this.#directory, { recursive: true, mode: FOLDER_MODE });
     const probe = join(this.#directory, `.${randomUUID()}.tmp`);

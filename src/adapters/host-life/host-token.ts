@@ -1,7 +1,7 @@
 /**
  * What a token says: `<boot>-<machine>-<name>`, digests of the boot of the kernel and of the machine, and a name that
- * nobody else has. All containers of one machine have one boot, and may have different machines: a machine here is what
- * calls itself the same after a restart.
+ * no other process has. All containers of one machine have one boot, and may have different machines: a machine here is
+ * what calls itself the same after a restart.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -9,16 +9,18 @@ import { join } from 'node:path';
 import { hasCode, systemCodeOf } from '../system/error-codes.ts';
 import { withShortWay } from './short-way.ts';
 
-/** Nobody but the owner may connect. */
+/** Only the owner may connect. */
 const PRIVATE_SOCKET_MODE = 0o600;
 
 export const SOCKET_ENDING = '.sock';
 /** Of one that does not listen yet. */
 export const DRAFT_ENDING = '.new';
 
-/** What the system says when nobody listens: no such name, or one whose owner died, or one that is no socket at all. */
+/**
+ * What the system says when no process listens: no such name, one whose owner died, or one that is no socket at all.
+ */
 const NOBODY_LISTENS: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTSOCK', 'EPROTOTYPE']);
-/** What it says of somebody who listens and is slow to let others in, or lets go of them. */
+/** What it says of a process that listens and is slow to let others in, or hangs up on them. */
 const SOMEBODY_LISTENS: ReadonlySet<string> = new Set(['EAGAIN', 'ECONNRESET', 'EPIPE']);
 
 export interface LifeSocket {
@@ -72,12 +74,12 @@ function closed(server: Server): Promise<void> {
   });
 }
 
-/** Whether somebody of this kernel listens as `name` in `folder`; undefined when the system does not let us ask. */
+/** Whether a process of this kernel listens as `name` in `folder`; undefined when the system does not let us ask. */
 export async function doesListen(folder: string, name: string): Promise<boolean | undefined> {
   try {
     return await withShortWay(folder, `${name}${SOCKET_ENDING}`, ask);
   } catch (error) {
-    // The folder itself: where it is not, nobody is in it.
+    // The folder itself: where it is not, no process is in it.
     return hasCode(error, 'ENOENT') ? false : undefined;
   }
 }

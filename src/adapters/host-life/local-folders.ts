@@ -1,6 +1,6 @@
 /**
- * Whether a folder lies on a file system that one machine at a time has: then whoever made something in it on another
- * boot is gone.
+ * Whether a folder lies on a file system that one machine at a time has: then a process that made something in it on
+ * another boot is gone.
  */
 import { statfs } from 'node:fs/promises';
 

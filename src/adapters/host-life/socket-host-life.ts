@@ -76,7 +76,7 @@ class SocketHostLife implements HostLife {
       this.#sweeping = this.#sweep().catch(() => undefined);
       return { token, socket };
     } catch {
-      // Whoever cannot write here hears so from what it was going to write.
+      // A process that cannot write here hears so from what it was going to write.
       return undefined;
     }
   }

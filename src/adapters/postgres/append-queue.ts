@@ -18,7 +18,7 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 export interface AppendVerdict {
   /**
    * `same`: its first event is stored already. `duplicate`: its key is. Of one that asks for a right to wake:
-   * `conflict`, somebody who lives has it; `passed`, another epoch has to be asked for; `expired`, the worker that asks
+   * `conflict`, a living worker has it; `passed`, another epoch has to be asked for; `expired`, the worker that asks
    * counts for dead.
    */
   readonly verdict:
@@ -35,7 +35,7 @@ export interface AppendVerdict {
   readonly events: number | null;
   readonly head: number | null;
   readonly epoch: number | null;
-  /** Of one that let go of a right: whether the session is due all the same. */
+  /** Of one that released a right: whether the session is due all the same. */
   readonly is_due?: boolean;
 }
 

@@ -26,7 +26,7 @@ import { RevisedRows, keyOf } from './standing-rows.ts';
 
 export interface PostgresCandidateStandingsOptions {
   readonly database: PostgresDatabase;
-  /** The clock of the database: what rests until when is the same moment for everybody. */
+  /** The clock of the database: what rests until when is the same moment for every process. */
   readonly clock: Pick<Clock, 'now'>;
   /** Told of what could not be read. Default: a warning of the process. */
   readonly onWarning?: ((warning: RuntimeError) => void) | undefined;
@@ -111,8 +111,8 @@ class PostgresCandidateStandings implements CandidateStandings {
   }
 
   /**
-   * Beyond what anybody has those go about which there is nothing to know, then those that were used the longest ago.
-   * It only tidies up: when it fails, the next candidate that is new does it.
+   * Above the limit, those go about which there is nothing to know, then those that were used the longest ago. It only
+   * tidies up: when it fails, the next candidate that is new does it.
    */
   async #forgetOldest(newest: string): Promise<void> {
     const table = `${this.#database.schema}.candidate_standing`;
@@ -130,7 +130,7 @@ class PostgresCandidateStandings implements CandidateStandings {
     return standingTable(bodies.flatMap((body) => (body === undefined ? [] : this.#standingsIn(body))));
   }
 
-  /** Once for each problem: standings are read before every step of a model. */
+  /** Once for each problem: the table is read before every step of a model. */
   #tell(warning: RuntimeError): void {
     if (this.#told === warning.message) return;
     this.#told = warning.message;

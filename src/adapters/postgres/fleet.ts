@@ -24,11 +24,11 @@ export interface PostgresFleetOptions {
 }
 
 const LISTED = 100;
-/** It is asked again every two seconds: a look at a hundred thousand that are due is to take some hundredths of one. */
+/** It is asked again every two seconds: reading a hundred thousand that are due is to take some hundredths of one. */
 const COUNTED = 2_000;
 /**
- * Most of what is due can be in hand already, and most of what was parked can be due again: past so many of them nobody
- * looks.
+ * Most of what is due can be claimed already, and most of what was parked can be due again: past so many the query
+ * stops.
  */
 const SEEN = 20_000;
 /** Of one worker. Those that live wake no more than that; one that is gone may have left any number. */
@@ -56,7 +56,7 @@ export function createPostgresFleet({
   };
 }
 
-/** Whoever only watches sees no word of what was said: then no reasons are told. */
+/** A role that only watches sees no word of what was said: then no reasons are told. */
 async function readsData(database: PostgresDatabase): Promise<boolean> {
   const [right] = await database.run<{ readonly is_given: boolean }>(
     "SELECT has_column_privilege($1, 'data', 'SELECT') AS is_given",
@@ -208,7 +208,7 @@ function workersQuery(schema: string): string {
     ORDER BY w.alive_until > moment.at DESC, w.owner, w.id`;
 }
 
-/** Who holds anything, from one to the next in the index: whoever is gone may have left no other trace. */
+/** The workers that hold anything, from one to the next in the index: one that is gone may have left no other trace. */
 function holdersQuery(schema: string): string {
   const next = (where: string): string =>
     `SELECT s.lease_worker FROM ${schema}.session s WHERE s.lease_worker IS NOT NULL${where} ORDER BY s.lease_worker LIMIT 1`;
@@ -217,7 +217,7 @@ function holdersQuery(schema: string): string {
     SELECT (${next(' AND s.lease_worker > h.id')}), h.turn + 1 FROM holder h WHERE h.id IS NOT NULL AND h.turn <= $2`;
 }
 
-/** Of those who do not live first, and of nobody more than is counted, so that what is sorted is little. */
+/** Of dead workers first, and of none more than is counted, so that what is sorted is little. */
 function leasesQuery(schema: string): string {
   const ownLeases = `SELECT s.id, s.agent_id, s.lease_epoch, s.leased_at FROM ${schema}.session s WHERE s.lease_worker = h.id LIMIT $2 + 1`;
   return `SELECT s.id AS "sessionId", s.agent_id AS "agentId", s.worker AS "workerId", (SELECT w.owner FROM ${schema}.worker w WHERE w.id = s.worker) AS owner, s.is_alive AS "isAlive",

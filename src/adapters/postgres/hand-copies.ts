@@ -1,6 +1,6 @@
 /**
  * Copies of the folders that sessions work in, in PostgreSQL: pieces as rows of up to one mebibyte, and one row that
- * says where each hand is.
+ * says where each workspace is.
  */
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
@@ -79,7 +79,7 @@ function saidValues(sessionId: string, { epoch, host, copy, bound, settled = [] 
   ];
 }
 
-/** In one order, whoever puts the same: no two of them wait for each other. */
+/** In one order for all that put the same: no two of them wait for each other. */
 function putting(hashes: string, bytes: string, condition = ''): string {
   return `INSERT INTO $s.hand_piece (session_id, hash, bytes) SELECT $1, u.hash, u.bytes FROM unnest(${hashes}::bytea[], ${bytes}::bytea[]) AS u (hash, bytes) ${condition} ORDER BY u.hash
     ON CONFLICT (session_id, hash) DO UPDATE SET put_at = clock_timestamp()`;
@@ -150,9 +150,7 @@ class PostgresHandCopies implements HandCopies {
     return row === undefined ? undefined : standingOf(handRow.parse(row));
   }
 
-  /**
-   * Run again after its answer was lost it finds what it has said: then the hand is at home where it was said to be.
-   */
+  /** Run again after its answer was lost it finds what it has said: then the workspace is where it was said to be. */
   async latestOr(
     sessionId: string,
     { epoch, host, bound }: Pick<HandRecord, 'epoch' | 'host' | 'bound'>,
@@ -189,8 +187,8 @@ class PostgresHandCopies implements HandCopies {
   }
 
   async letGo(sessionId: string, nextEpoch: number): Promise<boolean> {
-    // Run again after its answer was lost it finds nobody at home: who let it go is told that nobody was there, which
-    // is so by then.
+    // Run again after its answer was lost it finds no host there: the caller that unbound it is told that none was
+    // there, which is so by then.
     const [row] = await this.#run(
       `WITH before AS (SELECT h.session_id, h.host_id FROM $s.hand h WHERE h.session_id = $1 FOR UPDATE)
        UPDATE $s.hand h SET epoch = $2, host_id = NULL, host_name = NULL, bound = NULL, changed_at = clock_timestamp() FROM before b WHERE h.session_id = b.session_id

@@ -1,6 +1,6 @@
 /**
- * The process that has jobs in hand, as others see it: a row that is renewed for as long as there are any. Processes of
- * one machine see each other better than that, and need not wait until the row runs out.
+ * The process that owns jobs, as others see it: a row that is renewed for as long as there are any. Processes of one
+ * machine see each other better than that, and need not wait until the row runs out.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
@@ -19,13 +19,13 @@ export interface JobOwnerOptions {
 /** Renewals in the silence after which a process is taken for dead: several may fail. */
 const RENEWALS = 6;
 
-/** An owner whose row ran out so long ago has no job any more that somebody could ask about. */
+/** An owner whose row ran out so long ago has no job left that a process could ask about. */
 const FORGOTTEN_AFTER = "interval '7 days'";
 
 export class JobOwner {
   readonly id = randomUUID();
   readonly #options: JobOwnerOptions;
-  /** Jobs in hand that have not ended. */
+  /** Its jobs that have not ended. */
   readonly #open = new Set<number>();
   #timer: TimerHandle | undefined;
 
@@ -50,7 +50,7 @@ export class JobOwner {
     this.#timer = undefined;
   }
 
-  /** What it still has in hand is anybody's from now on. */
+  /** From now on any process may take what this one still holds. */
   async close(): Promise<void> {
     const { database, clock } = this.#options;
     clock.clearTimeout(this.#timer);

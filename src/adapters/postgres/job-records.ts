@@ -30,13 +30,13 @@ export interface PostgresJobRecordsOptions {
 }
 
 export interface PostgresJobRecords extends JobRecords {
-  /** What this process still has in hand is anybody's from now on. Idempotent. */
+  /** From now on any process may take what this one still holds. Idempotent. */
   close(): Promise<void>;
 }
 
 const DEFAULT_SILENCE_MS = 60_000;
 
-/** In the place of a stage: it cannot be read, and people may look at it. */
+/** In the place of a stage: it cannot be read, and people may inspect it. */
 const ASIDE = 'aside';
 
 const jobId = /^agent_(?<number>[1-9]\d{0,14})$/;
@@ -80,7 +80,7 @@ class DatabaseJobRecords implements PostgresJobRecords {
 
   async create(make: (jobId: string) => JobRecord): Promise<JobRecord> {
     await this.#self.register();
-    // A number that nobody heard of is never given again, and means nothing.
+    // A number whose answer was lost is never given again, and means nothing.
     const [row] = await this.#database.run(`INSERT INTO ${this.#job} DEFAULT VALUES RETURNING number`);
     const { number } = rowShape.pick({ number: true }).parse(row);
     const record = make(`agent_${number}`);
@@ -108,8 +108,8 @@ class DatabaseJobRecords implements PostgresJobRecords {
 
   async write(record: JobRecord): Promise<void> {
     const number = numberOf(record.jobId);
-    // One that was closed does not come back, and one that somebody has taken over is no longer ours to say how it
-    // ended.
+    // One that was closed does not come back, and of one that another process has taken over this one does not say how
+    // it ended.
     await this.#database.run(`UPDATE ${this.#job} SET stage = $3, body = $4 WHERE number = $1 AND owner = $2`, [
       number,
       this.#self.id,
@@ -185,7 +185,7 @@ class DatabaseJobRecords implements PostgresJobRecords {
   }
 
   async #setAside({ number, claim }: JobRow, { isForeign }: UnreadableRecord): Promise<undefined> {
-    // One of another version says something to somebody.
+    // One of another version says something to a process of that version.
     if (!isForeign)
       await this.#database.run(`UPDATE ${this.#job} SET stage = $3 WHERE number = $1 AND claim = $2`, [
         number,

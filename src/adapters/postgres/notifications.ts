@@ -30,7 +30,7 @@ export interface NotificationsOptions {
   readonly onDue: () => void;
   /** The log or the lease of these sessions may have changed. */
   readonly onSessions: (news: readonly SessionNews[]) => void;
-  /** A notification may have been lost: time to look. */
+  /** A notification may have been lost: time to check. */
   readonly onPoll: () => void;
 }
 
@@ -236,7 +236,7 @@ export class Notifications {
     if (client !== undefined) await this.#ended(client);
   }
 
-  /** One that says nothing does not say good-bye either. */
+  /** One that says nothing does not report its end either. */
   async #ended(client: LoneClient): Promise<void> {
     const { clock } = this.#options;
     const timer = clock.setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS);

@@ -191,7 +191,7 @@ export class PostgresActivations implements ActivationIndex {
     return { due, nextDueAtMs: again === undefined ? undefined : Math.max(Math.floor(nowMs) + 1, Number(again)) };
   }
 
-  /** What was read of a session holds until it is woken; what nobody waits for any more is forgotten. */
+  /** What was read of a session holds until it is woken; what no caller waits for any more is forgotten. */
   #opened(due: readonly DueSession[], read: readonly OpeningValues[]): DueSession[] {
     const found = new Map(read.map((values) => [values[0], values]));
     const openings = new Map<string, SessionOpening>();
@@ -220,7 +220,7 @@ export class PostgresActivations implements ActivationIndex {
   }
 }
 
-/** Undefined when it cannot be read: then whoever wakes the session reads it, and says what is wrong. */
+/** Undefined when it cannot be read: then the worker that wakes the session reads it, and says what is wrong. */
 function openingOf({ sessionId, agentId }: DueSession, [, events, text]: OpeningValues): SessionOpening | undefined {
   try {
     const { view: state } = viewOf(sessionId, text);

@@ -1,7 +1,7 @@
 /**
- * The connections of one store. A statement is one transaction: when the connection is cut nobody knows whether it took
- * place, so it is run again, and every statement of ours gives the same answer twice. A server that is away is waited
- * for.
+ * The connections of one store. A statement is one transaction: when the connection is cut, no client knows whether it
+ * took place, so it is run again, and every statement of ours gives the same answer twice. A server that is away is
+ * waited for.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
@@ -18,7 +18,7 @@ import { quoted } from './postgres-options.ts';
  */
 export interface LosableStatement {
   readonly text: string;
-  /** Why nobody is misled when it is lost. */
+  /** Why no caller is misled when it is lost. */
   readonly because: string;
 }
 
@@ -88,7 +88,7 @@ const CONNECT_LIMIT_MS = 10_000;
 /** By which administrators know our connections, and we our own. */
 const APPLICATION_NAME = 'wakechart';
 
-/** A connection that nobody has used for so long is closed, in milliseconds. */
+/** A connection that was idle for so long is closed, in milliseconds. */
 const IDLE_MS = 30_000;
 
 export function connectionSettings({
@@ -128,9 +128,9 @@ export class ConnectedDatabase implements PostgresDatabase {
       idleTimeoutMillis: IDLE_MS,
       allowExitOnIdle: false,
     });
-    // A connection that dies while nobody uses it is replaced by the next that somebody needs.
+    // A connection that dies while it is idle is replaced by the next that a statement needs.
     this.#pool.on('error', () => undefined);
-    // At once: the server may end a connection in the same breath in which it takes it, and an error that nobody hears
+    // At once: the server may end a connection in the same breath in which it takes it, and an error without a listener
     // would end this process.
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
@@ -159,7 +159,7 @@ export class ConnectedDatabase implements PostgresDatabase {
     }
   }
 
-  /** From now on a server that is away is not waited for: somebody wants to end. */
+  /** From now on a server that is away is not waited for: the store is to close. */
   hurry(): void {
     this.#isHurried = true;
     for (const wake of this.#pauses) wake();
@@ -179,7 +179,7 @@ export class ConnectedDatabase implements PostgresDatabase {
   }
 
   /**
-   * Ends a statement that nobody waits for any more: it would hold its place on the server, while the next try takes
+   * Ends a statement that no caller waits for any more: it would hold its place on the server, while the next try takes
    * another one.
    */
   async #abandon(processId: number): Promise<void> {
@@ -245,7 +245,7 @@ export class ConnectedDatabase implements PostgresDatabase {
     try {
       return await work(client);
     } catch (error) {
-      // What a refused statement leaves is clean; after anything else nobody knows what the connection still says.
+      // What a refused statement leaves is clean; after anything else the connection may still say anything.
       isBroken = codeOf(error) === undefined || isPassing(error);
       if (!isBroken) await client.query({ text: 'ROLLBACK' }).catch(() => (isBroken = true));
       if (isUnanswered(error) && typeof client.processID === 'number' && this.#closing === undefined)

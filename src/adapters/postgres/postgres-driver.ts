@@ -77,9 +77,9 @@ export async function loadDriver(): Promise<PostgresDriver> {
 }
 
 /**
- * Whether the server itself is at the other end. A pooler of transactions hands on what is heard while somebody speaks
- * and drops the rest: who speaks through the connection on which he listens would hear himself, and take that for a
- * sign that he hears others.
+ * Whether the server itself is at the other end. A pooler of transactions delivers what comes while its client speaks
+ * and drops the rest: a client that speaks through the connection on which it listens would hear itself, and take that
+ * for a sign that it hears others.
  */
 export async function isDirect(client: Pick<PooledClient, 'query' | 'processID'>): Promise<boolean> {
   const { rows } = await client.query({ text: 'SELECT pg_backend_pid() AS pid' });

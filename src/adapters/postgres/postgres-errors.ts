@@ -6,7 +6,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { statementWords } from './statement-words.ts';
 
 const UNKNOWN_ISSUER =
-  "Nobody known has signed the server's certificate. Name the file of whoever did in the URL: sslmode=verify-full&sslrootcert=/path/to/ca.pem";
+  "No known authority has signed the server's certificate. Name the file of the one that did in the URL: sslmode=verify-full&sslrootcert=/path/to/ca.pem";
 
 const HINTS: Readonly<Record<string, string>> = {
   '28P01': 'Check user and password in the URL.',

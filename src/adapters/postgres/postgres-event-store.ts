@@ -204,7 +204,7 @@ export class PostgresEventStore implements EventStore {
           return this.#stored(record, firstSeq ?? 0, isDue);
         case 'same':
         case 'duplicate':
-          // It may be ours, and the answer was lost: then nobody has been told.
+          // It may be ours, and the answer was lost: then no watcher has been told.
           if (verdict === 'same') this.#tell(record, firstSeq ?? 0);
           return {
             events: await this.#rows.at(sessionId, { firstSeq: firstSeq ?? 0, count: count ?? 0 }),
@@ -374,7 +374,7 @@ export class PostgresEventStore implements EventStore {
     this.#tell(record, firstSeq);
     if (record.hook?.lease?.act !== 'free') return stored;
     this.#rights.freed(record.sessionId);
-    // Whoever waits for the right has been told of the record.
+    // Workers that wait for the right have been told of the record.
     if (isDue !== false) this.#made();
     return { ...stored, hasEnded: true };
   }
@@ -392,8 +392,8 @@ export class PostgresEventStore implements EventStore {
   }
 
   /**
-   * Whoever waits for the right may have it, and what is due of the session may be claimed: where nothing is, nobody
-   * has to look.
+   * A worker that waits for the right may have it, and what is due of the session may be claimed: where nothing is, no
+   * worker has to check.
    */
   #freed(sessionId: string, isDue: boolean): void {
     this.#watchers.tell([sessionId]);

@@ -36,13 +36,13 @@ export interface PostgresEventStoreOptions extends PostgresPlace {
    * transactions.
    */
   readonly news?: 'listen' | 'poll' | undefined;
-  /** How often it looks for news while it hears none, in milliseconds. Default 500. */
+  /** How often it checks for news while it hears none, in milliseconds. Default 500. */
   readonly pollMs?: number | undefined;
-  /** How often it looks although it hears, in milliseconds. Default 5,000. */
+  /** How often it checks although it hears, in milliseconds. Default 5,000. */
   readonly slowPollMs?: number | undefined;
   /**
-   * For whom a session works: claims are fair between tenants. Default: the setting `wakechart.tenant` of the role,
-   * else `default`.
+   * The tenant that a session works for: claims are fair between tenants. Default: the setting `wakechart.tenant` of
+   * the role, else `default`.
    */
   readonly tenantOf?: ((identity: SessionIdentity) => string) | undefined;
   /** Names this process for people. */

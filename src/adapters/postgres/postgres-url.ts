@@ -37,7 +37,7 @@ const DRIVER_WORDS: readonly string[] = [
 const SSL_MODES: readonly string[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /**
- * What is wrong with the words behind the "?": the driver passes over what it does not know, and whoever mistyped a
+ * What is wrong with the words behind the "?": the driver passes over what it does not know, and a user who mistyped a
  * word would believe that it holds.
  * @param ours words that are ours @returns the end of a sentence that begins with "expected"; undefined when nothing is
  * wrong

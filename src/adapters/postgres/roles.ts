@@ -1,8 +1,8 @@
 /**
  * Who may do what in a database: the statements that make its roles, for the administrator to read and to run. The
  * owner makes the tables and changes them; those who work may read and write rows, and nothing else; who only watches
- * sees no word of what was said. The statements may be run again at any time, and whoever shuts tenants apart or has it
- * watched runs them again after each migration.
+ * sees no word of what was said. The statements may be run again at any time, and an administrator who shuts tenants
+ * apart or has it watched runs them again after each migration.
  */
 import { z } from 'zod';
 import { parseOrThrow } from '../../machines/validate.ts';
@@ -13,7 +13,7 @@ import { ROW_SECURITY } from './roles-of-tenants.ts';
 export interface PostgresRolesOptions {
   /** Schema of the tables. Default `wakechart`. */
   readonly schema?: string | undefined;
-  /** Whom tables and functions belong to: the user of `wakechart store migrate`. Default `wakechart_owner`. */
+  /** The owner of tables and functions: the user of `wakechart store migrate`. Default `wakechart_owner`. */
   readonly owner?: string | undefined;
   /** The user of workers and programs. Default `wakechart_worker`. */
   readonly runtime?: string | undefined;
@@ -46,8 +46,8 @@ const shape = z
 const LONGEST_NAME = 63;
 
 /**
- * What may be seen of what is stored, without a word of what anybody said: tables with their columns. Whatever is not
- * here stays hidden.
+ * What may be seen of what is stored, without a word of what was said: tables with their columns. Whatever is not here
+ * stays hidden.
  */
 const WATCHED: Readonly<Record<string, readonly string[]>> = {
   migration: ['version', 'name', 'checksum', 'serves', 'applied_at'],

@@ -13,7 +13,7 @@ import { watchStamp } from './schedule-watch.ts';
 export interface PostgresScheduleDefinitionsOptions {
   readonly database: PostgresDatabase;
   readonly clock: Clock;
-  /** How often those who watch look for changes, in milliseconds. Default 2,000. */
+  /** How often those who watch check for changes, in milliseconds. Default 2,000. */
   readonly pollMs?: number | undefined;
 }
 

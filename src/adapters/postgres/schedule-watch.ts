@@ -1,11 +1,11 @@
-/** Finds out by looking now and then that something has changed. */
+/** Finds out by checking now and then that something has changed. */
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 
 export interface StampWatchOptions {
   /** Another text after every change. */
   readonly stamp: () => Promise<string>;
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
-  /** Between two looks. */
+  /** Between two checks. */
   readonly pollMs: number;
   readonly onChange: () => void;
 }
@@ -16,7 +16,7 @@ export function watchStamp({ stamp, clock, pollMs, onChange }: StampWatchOptions
   let isOver = false;
   let last: string | undefined;
   const look = async (): Promise<void> => {
-    // A database that is away has nothing to tell; the next look finds what happened meanwhile.
+    // A database that is away has nothing to tell; the next check finds what happened meanwhile.
     const now = await stamp().catch(() => last);
     if (isOver) return;
     if (now !== last) {

@@ -91,7 +91,7 @@ export class SessionRows {
   ): Promise<readonly SessionEvent[] | undefined> {
     const { schema } = this.#database;
     if (column === 'id' && !UUID.test(value)) {
-      // What is no UUID is nobody's id.
+      // What is no UUID is no event's id.
       await this.head(sessionId);
       return undefined;
     }
@@ -131,7 +131,7 @@ export class SessionRows {
 
   async saveView(state: SessionState): Promise<void> {
     const { schema } = this.#database;
-    // A view of the past is no view: somebody has appended since.
+    // A view of the past is no view: a writer has appended since.
     const statement = losable({
       because: 'a view that is lost is folded anew from the log',
       before: `WITH saved AS (

@@ -29,7 +29,7 @@ export class SessionWatchers {
     for (const id of sessionIds) for (const listener of this.#listeners.get(id) ?? []) listener(head);
   }
 
-  /** An append of this store, once whoever asked for it has its result: he has that many events then. */
+  /** An append of this store, once its caller has the result: it has that many events then. */
   tellAppended(sessionId: string, head: number): void {
     if (!this.#listeners.has(sessionId)) return;
     setImmediate(() => {
@@ -37,7 +37,7 @@ export class SessionWatchers {
     });
   }
 
-  /** Looks at every session that somebody watches; one look at a time. */
+  /** Checks every session that has a watcher; one check at a time. */
   poll(): void {
     if (this.#listeners.size === 0 || this.#isPolling) return;
     this.#isPolling = true;

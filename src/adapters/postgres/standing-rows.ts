@@ -1,9 +1,9 @@
 /**
- * Rows that are whole values: each is replaced by whoever has seen the revision before it, so of all who change one at
- * the same time exactly one does, and the others look and decide again. No lock is held between looking and changing.
+ * Rows that are whole values: only a writer that has seen the revision before it replaces it. Of all that change one at
+ * the same time exactly one does, and the others read and decide again. No lock is held between reading and changing.
  *
  * Every change carries an id of its own, which the row remembers for a while. So a change whose answer was lost is
- * recognized as made, by the statement that is run again and by a later look alike.
+ * recognized as made, by the statement that is run again and by a later read alike.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -34,8 +34,8 @@ export interface RowChange<Answer> {
 const REMEMBERED_WRITES = 32;
 
 /**
- * Every attempt is beaten by a change of somebody else's, so all of them together get on; how many may go before one
- * caller is told.
+ * Only another writer's change beats an attempt, so all writers together get on; how many attempts before a caller is
+ * told.
  */
 const MAX_ATTEMPTS = 512;
 
@@ -105,7 +105,7 @@ export class RevisedRows {
     return this.#changes.run(key, () => this.#change(key, decide));
   }
 
-  /** Lets those who look at `stamp` know that something has happened to the row, and changes nothing else. */
+  /** Lets those who read `stamp` know that something has happened to the row, and changes nothing else. */
   async touch(name: string): Promise<void> {
     await this.#database.run(`UPDATE ${this.#table} SET revision = revision + 1 WHERE key = $1`, [keyOf(name)]);
   }
@@ -144,7 +144,7 @@ export class RevisedRows {
   }
 
   async #select(which: string, values: readonly unknown[]): Promise<readonly KnownRow[]> {
-    // Each step of a model looks how its candidates stand.
+    // Each step of a model reads the health of its candidates.
     const rows = await this.#database.run(
       frequent(`SELECT key, revision, body, writes::text[] AS writes FROM ${this.#table} ${which}`),
       values,
@@ -155,7 +155,7 @@ export class RevisedRows {
     });
   }
 
-  /** Run again after a success that nobody heard of, it changes nothing and answers false. */
+  /** Run again after a success whose answer was lost, it changes nothing and answers false. */
   async #write(key: string, after: number, body: string | undefined, writeId: string): Promise<boolean> {
     const rows =
       after === 0

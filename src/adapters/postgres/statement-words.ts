@@ -1,6 +1,4 @@
-/**
- * What a statement of ours does, in the words of whoever waits for it: he has never heard of its functions and tables.
- */
+/** What a statement of ours does, in words for its caller, who has never heard of its functions and tables. */
 
 /** By function or table; how a sentence goes on that begins with "could not". */
 const WORDS: Readonly<Record<string, string>> = {

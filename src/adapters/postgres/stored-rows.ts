@@ -1,6 +1,6 @@
 /**
- * From rows to events and records. A row that is no event counts as damage: the database has been written by somebody
- * else.
+ * From rows to events and records. A row that is no event counts as damage: another program has written to the
+ * database.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { deepFrozen } from '../../machines/plain-copy.ts';

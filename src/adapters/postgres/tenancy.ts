@@ -10,7 +10,7 @@ type Bound = Pick<PostgresDatabase, 'schema' | 'run'>;
 
 /**
  * `open`: no row is kept from this user. `tenant`: he sees the rows of that one alone. `none`: he works for none, so
- * there is no row that he sees. `watched`: a policy of his own shows him rows, as it does to whoever monitors.
+ * there is no row that he sees. `watched`: a policy of his own shows him rows, as it does to a user who monitors.
  */
 export type Tenancy = { readonly is: 'open' | 'none' | 'watched' } | { readonly is: 'tenant'; readonly tenant: string };
 
@@ -36,8 +36,8 @@ export async function tenancyOf(database: Bound): Promise<Tenancy> {
 }
 
 /**
- * Whether a user whom rows are kept from could give himself another tenant. The owner of the tables may, and nothing is
- * kept from him.
+ * Whether a user who does not see all rows could take another tenant. The owner of the tables may, and nothing is kept
+ * from him.
  */
 export async function mayChooseTenant(database: Bound): Promise<boolean> {
   const [row] = await database.run<{ readonly may: boolean }>(

@@ -1,4 +1,4 @@
-/** What of a database's URL nobody may read. */
+/** What of a database's URL no reader may see. */
 import { isPostgresUrl } from './postgres-url.ts';
 
 /**

@@ -32,8 +32,8 @@ interface AcquireRow {
 const MAX_ASKS = 3;
 
 /**
- * A statement waits for a lock on the server as long as that is held, whoever has given up on it; not for so long, in
- * milliseconds.
+ * A statement waits for a lock on the server as long as that is held, even when its caller has given up; not for so
+ * long, in milliseconds.
  */
 const LATEST_MS = 3_600_000;
 
@@ -85,7 +85,7 @@ class LeasedRight implements WakeRight, HeldLease {
     return (this.#released ??= this.#release(this));
   }
 
-  /** The record that ended its wake has let go of it. */
+  /** The record that ended its wake has released it. */
   freed(): void {
     this.#released ??= Promise.resolve();
   }
@@ -97,8 +97,8 @@ export class WakeRights {
   readonly #options: WakeRightsOptions;
   readonly #held = new Map<string, LeasedRight>();
   /**
-   * By token: no answer came when it was asked for, or let go of, so the database may have a lease of ours, now or
-   * later, that nobody here holds.
+   * By token: no answer came when it was asked for, or released, so the database may have a lease of ours, now or
+   * later, that this process does not hold.
    */
   readonly #unanswered = new Map<string, Unanswered>();
 
@@ -131,11 +131,11 @@ export class WakeRights {
       if (row?.verdict === 'missing') throw sessionNotFound(sessionId);
       if (row?.verdict === 'given') return this.#hold({ sessionId, epoch: row.epoch, token }, tipOf(row));
       if (row?.verdict === 'conflict') {
-        // The holder may be nobody.
+        // The holder may be a lease of ours whose answer was lost.
         if (await this.letGoOfUnanswered(sessionId)) continue;
         break;
       }
-      // Somebody may have registered anew while the answer was on its way.
+      // Another call may have registered anew while the answer was on its way.
       if (life().id === worker) life().expire();
     }
     throw wakeConflict(sessionId);
@@ -170,22 +170,22 @@ export class WakeRights {
       const { verdict } = answer;
       if (verdict === 'stored' || verdict === 'same') this.#hold(right);
       if (verdict === 'passed') throw epochPassed(sessionId, answer.epoch ?? 0);
-      // The holder may be nobody.
+      // The holder may be a lease of ours whose answer was lost.
       if (verdict === 'conflict' && !(await this.letGoOfUnanswered(sessionId))) break;
       if (verdict !== 'conflict' && verdict !== 'expired') return answer;
-      // Somebody may have registered anew while the answer was on its way.
+      // Another call may have registered anew while the answer was on its way.
       if (verdict === 'expired' && this.#options.life().id === worker) this.#options.life().expire();
     }
     throw wakeConflict(sessionId);
   }
 
-  /** The record is stored that let go of it. */
+  /** The record that released it is stored. */
   freed(sessionId: string): void {
     this.#held.get(sessionId)?.freed();
     this.#held.delete(sessionId);
   }
 
-  /** Somebody else has it. */
+  /** Another worker has it. */
   take({ sessionId, token, epoch }: HeldLease, by: number | undefined): void {
     const right = this.#held.get(sessionId);
     if (right?.token !== token) return;
@@ -203,7 +203,7 @@ export class WakeRights {
   }
 
   /**
-   * Lets go of what the database may have given to nobody, of one session or of all. @returns whether there may have
+   * Releases what the database may have given to no process, of one session or of all. @returns whether there may have
    * been any
    */
   async letGoOfUnanswered(sessionId?: string): Promise<boolean> {
@@ -240,7 +240,7 @@ export class WakeRights {
     const right = lease instanceof LeasedRight ? lease : new LeasedRight(lease, (own) => this.#release(own));
     right.tip = tip;
     this.#held.set(lease.sessionId, right);
-    // The log has gone past the one who had it; one whose wake has ended is only about to let go.
+    // The log has gone past the one who had it; one whose wake has ended is only about to release it.
     if (before !== undefined && before.epoch + 1 < lease.epoch)
       before.lose(superseded(lease.sessionId, before.epoch, lease.epoch));
     return right;
@@ -252,14 +252,14 @@ export class WakeRights {
     if (this.#held.get(sessionId)?.token === token) this.#held.delete(sessionId);
     let isDue = true;
     try {
-      // Whoever has expired has nothing to let go of, and nothing that anybody waits for.
+      // A worker that has expired has nothing to release, and nothing that another one waits for.
       const releasing = frequent(`SELECT is_due FROM ${database.schema}.release_leases_2($1, $2, $3) AS is_due`);
       const [row] = await this.#answered({ sessionId, token }, () =>
         database.run<{ readonly is_due: boolean }>(releasing, [life().id ?? null, [sessionId], [token]]),
       );
       isDue = row?.is_due ?? true;
     } catch (error) {
-      // It is let go of later, or ends with this worker's life; what it was for is stored.
+      // It is released later, or ends with this worker's life; what it was for is stored.
       if (!RuntimeError.is(error)) throw error;
     }
     onFreed(sessionId, isDue);
@@ -272,7 +272,7 @@ function tipOf({ head, at }: AcquireRow): LogTip | undefined {
 
 /** Others were given epochs that they have not written under: the claim has to be a higher one. */
 function epochPassed(sessionId: string, epoch: number): RuntimeError {
-  return new RuntimeError('HEAD_MOVED', `session ${sessionId} has given epoch ${epoch} to somebody already`, {
+  return new RuntimeError('HEAD_MOVED', `session ${sessionId} has given epoch ${epoch} to another wake already`, {
     category: 'conflict',
     hint: 'Ask for the right first.',
     details: { sessionId, epoch },
@@ -280,7 +280,7 @@ function epochPassed(sessionId: string, epoch: number): RuntimeError {
 }
 
 function superseded(sessionId: string, epoch: number, by: number | undefined): RuntimeError {
-  const who = by === undefined ? 'somebody' : `epoch ${by}`;
+  const who = by === undefined ? 'another wake' : `epoch ${by}`;
   return new RuntimeError('WAKE_SUPERSEDED', `${who} of session ${sessionId} has taken over from epoch ${epoch}`, {
     category: 'conflict',
     hint: 'Leave the session to the other wake; nothing that this one still writes counts.',

@@ -22,7 +22,7 @@ export interface WorkerLifeOptions {
   readonly owner: string;
   readonly leaseMs: number;
   readonly held: () => readonly HeldLease[];
-  /** Somebody else has this lease now, under `by`; undefined when the session is gone. */
+  /** Another worker has this lease now, under `by`; undefined when the session is gone. */
   readonly onTaken: (lease: HeldLease, by: number | undefined) => void;
   /** All leases are lost. */
   readonly onExpired: (reason: RuntimeError) => void;
@@ -33,7 +33,7 @@ export interface WorkerLifeOptions {
 /** Renewals in one length of a lease: two may fail. */
 const RENEWALS_PER_LEASE = 3;
 
-/** Rows of workers that died so long ago are nobody's any more. */
+/** Rows of workers that died so long ago are no longer needed. */
 const FORGOTTEN_AFTER = "interval '1 day'";
 
 interface RenewalRow {
@@ -46,7 +46,7 @@ export class WorkerLife {
   readonly #options: WorkerLifeOptions;
   #id: string | undefined;
   #registering: Promise<string> | undefined;
-  /** On the steady clock: later nobody can count on our leases. */
+  /** On the steady clock: until then our leases are sure. */
   #goodUntilMs = 0;
   #timer: TimerHandle | undefined;
   #renewing: Promise<void> | undefined;
@@ -71,7 +71,7 @@ export class WorkerLife {
     return this.#registering;
   }
 
-  /** The database has said that this worker is dead, or nobody could ask it for too long. */
+  /** The database has said that this worker is dead, or could not be asked for too long. */
   expire(): void {
     if (this.#id === undefined) return;
     this.#id = undefined;
@@ -100,7 +100,7 @@ export class WorkerLife {
     if (id === undefined) return;
     const { database } = this.#options;
     const { schema } = database;
-    // Whoever cannot say good-bye is missed when its time is over.
+    // The row of a worker that cannot remove it expires by itself.
     await database
       .run(`WITH gone AS (DELETE FROM ${schema}.claim WHERE worker = $1) DELETE FROM ${schema}.worker WHERE id = $1`, [
         id,

@@ -46,7 +46,7 @@ function bootIdentity(first: ProcessEntry | undefined): string {
   return systemHere() ?? `first-process/${Math.round((first?.startTime ?? 0) / 60)}`;
 }
 
-/** This process as its records name it. A token is made only for who has something to record, not for who looks. */
+/** This process as its records name it. A token is made only for one that records something, not for one that reads. */
 export async function recordedHost({
   host: { leaders: _leaders, ...host },
   life,
@@ -85,8 +85,8 @@ export function reachOf(there: Pick<HostIdentity, 'boot'>, here: Pick<HostIdenti
 const FIRST_NAMESPACE = 'pid:[4026531836]';
 
 /**
- * Whether nobody in the namespace of a dead `host` can be hidden from here: it was the first process there, with which
- * all others end, or somebody in it is to be seen, or everything is.
+ * Whether no process in the namespace of a dead `host` can be hidden from here: it was the first process there, with
+ * which all others end, or one in it is to be seen, or everything is.
  */
 export function isSeenInto(host: Pick<HostIdentity, 'boot' | 'pid'>, pids: Iterable<number>): boolean {
   if (host.pid === 1 || (process.geteuid?.() === 0 && namespaceOf('self') === FIRST_NAMESPACE)) return true;

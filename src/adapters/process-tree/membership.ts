@@ -1,7 +1,7 @@
-/** Who belongs to a tree, by all that one look at the system shows. */
+/** Which processes belong to a tree, by all that one check of the system shows. */
 import type { ProcessEntry, ProcessSnapshot } from './process-table.ts';
 
-/** What is known of a tree before the look. */
+/** What is known of a tree before the check. */
 export interface TreeEvidence {
   readonly tag: string;
   /**

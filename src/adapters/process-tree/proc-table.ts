@@ -1,9 +1,10 @@
 /**
- * Looks at processes through Linux' /proc.
+ * Reads processes through Linux' /proc.
  *
- * /proc is no snapshot: processes come and go while it is read. So a look ends only when a fresh listing shows nobody
- * that has not been read; whoever forks during the look is caught by its child being listed. The reads are synchronous,
- * ten times cheaper than through the thread pool, and taken in slices so that the event loop is never held for long.
+ * /proc is no snapshot: processes come and go while it is read. So a check ends only when a fresh listing shows none
+ * that has not been read; one that forks during the check is caught by its child being listed. The reads are
+ * synchronous, ten times cheaper than through the thread pool, and taken in slices so that the event loop is never held
+ * for long.
  */
 import { closeSync, openSync, readFileSync, readSync, readdirSync, statSync } from 'node:fs';
 import { isProcessOver, processFields } from '../../machines/task/process-stat.ts';
@@ -12,9 +13,9 @@ import type { ProcessEntry, ProcessTable, TableRequest } from './process-table.t
 import { parseEnvironmentTags } from './tags.ts';
 
 const SLICE_MS = 3;
-/** Listings of one look. More are needed only where processes come faster than they can be read. */
+/** Listings of one check. More are needed only where processes come faster than they can be read. */
 const MAX_LISTINGS = 50;
-/** Looks at an environment that is empty because its process is between two programs. */
+/** Readings of an environment that is empty because its process is between two programs. */
 const MAX_UNSETTLED_LOOKS = 5;
 
 export function createProcTable(): ProcessTable {

@@ -1,4 +1,4 @@
-/** One look at all processes of the system: what is read of each, and how to find one's relatives. */
+/** One reading of all processes of the system: what is read of each, and how to find one's relatives. */
 import { isOfTree, residentLimitOf } from '../../machines/task/resident-limit.ts';
 
 export interface ProcessEntry {
@@ -12,8 +12,8 @@ export interface ProcessEntry {
   /** `dead`: a zombie that waits to be collected. */
   readonly state: 'alive' | 'stopped' | 'dead';
   /**
-   * On its way out: it runs no more of its program, and has let go of some of what it held. Absent where the system
-   * does not tell.
+   * On its way out: it runs no more of its program, and has released some of what it held. Absent where the system does
+   * not tell.
    */
   readonly isExiting?: boolean | undefined;
   /**
@@ -33,13 +33,13 @@ export interface TableRequest {
 
 export type ProcessTableKind = 'proc' | 'ps';
 
-/** A way to look at processes. */
+/** A way to read processes. */
 export interface ProcessTable {
   /** Start times mean something only among tables of one kind. */
   readonly kind: ProcessTableKind;
   /** How much two readings of one start time may differ. */
   readonly startTolerance: number;
-  /** All processes: whoever lived when the look ended, and did not start after it, is in. */
+  /** All processes: each that lived when the check ended, and did not start after it, is in. */
   read(request: TableRequest): Promise<ProcessSnapshot>;
   /** The identity of one process, now and synchronously where the system allows; its tags may be left out. */
   look(pid: number): Promise<ProcessEntry | undefined> | ProcessEntry | undefined;

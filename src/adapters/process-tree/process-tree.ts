@@ -37,7 +37,7 @@ export interface ProcessTreeOptions {
   readonly hostLife?: HostLife | undefined;
   /** How long to wait, after SIGKILL, for the last member to go. Default 5000. */
   readonly proofTimeoutMs?: number | undefined;
-  /** How to look at processes. Default: `proc` where /proc shows them, `ps` elsewhere. */
+  /** How to read processes. Default: `proc` where /proc shows them, `ps` elsewhere. */
   readonly lookThrough?: ProcessTableKind | undefined;
 }
 

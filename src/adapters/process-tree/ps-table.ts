@@ -1,5 +1,5 @@
 /**
- * Looks at processes through `ps`, where there is no /proc: macOS and the BSDs.
+ * Reads processes through `ps`, where there is no /proc: macOS and the BSDs.
  *
  * Start times come in whole seconds, and some systems hide environments even from their owner; what is left to go by
  * then are parentage, group and session.
@@ -47,7 +47,7 @@ export function createPsTable(platform: NodeJS.Platform = process.platform): Pro
       });
     });
 
-  // Nobody is called about single entries: by the time ps has printed them they are too old to be acted on.
+  // `onEntry` is never called: by the time ps has printed entries they are too old to be acted on.
   const read = async (): Promise<ProcessSnapshot> => new ProcessSnapshot(await listAll());
   const pick = async (pids: readonly number[]): Promise<Map<number, ProcessEntry>> => {
     try {

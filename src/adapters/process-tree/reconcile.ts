@@ -42,7 +42,7 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
     return left('unreadable');
   }
   const { record } = content;
-  // Without times to compare nobody can say who is alive, and who is not must not be guessed.
+  // Without times to compare it cannot be told which process is alive, and it must not be guessed.
   if (record.host.seenThrough !== around.table.kind) return left('unreadable', record);
   const reach = reachOf(record.host, around.host);
   if (reach === 'elsewhere') return reconcileElsewhere(work, file, record);

@@ -37,7 +37,7 @@ export type ProcessRecord = Readonly<z.output<typeof processRecord>>;
 export interface RecordFile {
   readonly name: string;
   readonly tag: string;
-  /** Who claimed it; undefined for a record that nobody has. */
+  /** The process that claimed it; undefined for a record that none has. */
   readonly claimedBy?: { readonly pid: number; readonly startTime: number } | undefined;
 }
 
@@ -126,7 +126,7 @@ export class ProcessRecords {
     await this.#renamed(name, `${tag}.json`);
   }
 
-  /** Sets a file aside that says nothing, for people to look at. */
+  /** Sets a file aside that says nothing, for people to inspect. */
   async quarantine({ name, tag }: RecordFile): Promise<void> {
     await this.#renamed(name, `${tag}.${randomUUID()}.quarantined`);
   }

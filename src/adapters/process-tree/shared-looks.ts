@@ -1,7 +1,7 @@
 /**
- * Lets everybody who wants to look at the system at the same time share one look. Each asker gets a look that began
- * after it asked, since an older one may lack what it is looking for; a thousand trees that end together cost a few
- * looks, not thousands.
+ * Lets all callers that want to check the system at the same time share one check. Each asker gets one that began after
+ * it asked, since an older one may lack what it searches for; a thousand trees that end together cost a few checks, not
+ * thousands.
  */
 import type { ProcessSnapshot, ProcessTable, TableRequest } from './process-table.ts';
 
@@ -29,7 +29,7 @@ export class SharedLooks {
 
   async #lookForAll(): Promise<void> {
     this.#isLooking = true;
-    // Whoever asks in this turn of the event loop comes along.
+    // A caller that asks in this turn of the event loop comes along.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       const askers = this.#waiting;

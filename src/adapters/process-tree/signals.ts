@@ -1,4 +1,4 @@
-/** Sends signals to members of a tree, and to nobody else. */
+/** Sends signals to members of a tree, and to no other process. */
 import type { ProcessEntry, ProcessSnapshot } from './process-table.ts';
 
 export interface SignalRequest {
@@ -28,7 +28,7 @@ export function signalMembers({ members, snapshot, signal, spared }: SignalReque
   for (const { pid, state } of members) if (state === 'stopped') signalProcess(pid, 'SIGCONT');
 }
 
-/** False when there is nobody to signal, or we may not; the next look tells which. */
+/** False when there is no process to signal, or we may not; the next check tells which. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);

@@ -1,4 +1,4 @@
-/** One tree: tagged, on record, and ended until a look at the whole system finds nobody. */
+/** One tree: tagged, on record, and ended until a check of the whole system finds no member. */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { DEFAULT_KILL_GRACE_MS } from '../../machines/task/task-settings.ts';
@@ -20,7 +20,7 @@ import { signalMembers } from './signals.ts';
 import { TreeMembers } from './tree-members.ts';
 import type { TreeLook } from './tree-members.ts';
 
-/** Pauses between looks double from the first on: most trees are gone at once, few take long. */
+/** Pauses between checks double from the first on: most trees are gone at once, few take long. */
 const FIRST_PAUSE_MS = 1;
 /** While members may still end by themselves, and while the killed are on their way out. */
 const LONGEST_PAUSE_MS = 50;
@@ -47,7 +47,7 @@ export class TrackedTree implements TrackedProcessTree {
   #record: ProcessRecord;
   #recorded: Promise<void> = Promise.resolve();
   #ending: Promise<EndedProcessTree> | undefined;
-  /** Somebody has lost patience with an end that runs. */
+  /** A caller has lost patience with an end that runs. */
   #isUrgent = false;
   #hurry: (() => void) | undefined;
 
@@ -88,7 +88,7 @@ export class TrackedTree implements TrackedProcessTree {
     this.#members.setOutputs(table.outputsOf(pid));
     const looked = table.look(pid);
     this.#recorded = looked instanceof Promise ? looked.then((entry) => this.#attached(entry)) : this.#attached(looked);
-    // Whoever ends the tree waits for this too and must not hear of the failure a second time.
+    // The caller that ends the tree waits for this too and must not hear of the failure a second time.
     this.#recorded.catch(() => undefined);
     return this.#recorded;
   }
@@ -138,7 +138,7 @@ export class TrackedTree implements TrackedProcessTree {
     return { ended: signalled.size };
   }
 
-  /** Looks again and again until nobody is left, or the time is up, or somebody hurries. */
+  /** Checks again and again until no member is left, or the time is up, or a caller hurries. */
   async #waitUntilGone(first: TreeLook, durationMs: number): Promise<TreeLook> {
     const { clock } = this.#around;
     let look = first;
@@ -171,7 +171,7 @@ export class TrackedTree implements TrackedProcessTree {
     return look;
   }
 
-  /** Kills until a look finds nobody: what was forked during one round is found by the next. */
+  /** Kills until a check finds no member: what was forked during one round is found by the next. */
   async #kill(first: TreeLook, signalled: Set<string>): Promise<void> {
     const deadline = performance.now() + this.#around.proofTimeoutMs;
     let look = first;

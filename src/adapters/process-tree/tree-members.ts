@@ -1,4 +1,4 @@
-/** What is known of one tree's members, and looks at the system that find them and add to it. */
+/** What is known of one tree's members, and checks of the system that find them and add to it. */
 import { findMembers, isSameStart } from './membership.ts';
 import { isOfTag } from './process-table.ts';
 import type { ProcessEntry, ProcessSnapshot, ProcessTable } from './process-table.ts';
@@ -45,7 +45,7 @@ export class TreeMembers {
     this.#known.set(pid, startTime);
   }
 
-  /** The process is the root: nobody started before it, and its output is the tree's. */
+  /** The process is the root: no member started before it, and its output is the tree's. */
   setRoot(root: { readonly pid: number; readonly startTime: number }): void {
     this.add(root);
     this.#startedSince = root.startTime;
@@ -67,7 +67,7 @@ export class TreeMembers {
     return { snapshot, members };
   }
 
-  /** Some fork and end faster than a look and what follows it take: they are caught while it lasts. */
+  /** Some fork and end faster than a check and what follows it take: they are caught while it lasts. */
   #killOnSight(entry: ProcessEntry, onKill: (member: ProcessEntry) => void): void {
     if (entry.pid === process.pid || entry.state === 'dead' || entry.startTime < this.#startedSince) return;
     const isKnown = this.#known.get(entry.pid) === entry.startTime;
@@ -100,7 +100,7 @@ export class TreeMembers {
     return this.#options.table.holdersOf(this.#outputs, candidates);
   }
 
-  /** Keeps who was found, and forgets who is gone: a pid may come back as somebody else. */
+  /** Keeps the processes that were found, and forgets those that are gone: a pid may come back as another process. */
   #remember(snapshot: ProcessSnapshot, members: readonly ProcessEntry[]): void {
     for (const [pid, startTime] of this.#known) {
       const entry = snapshot.entries.get(pid);

@@ -1,9 +1,9 @@
 /**
  * What the sessions of an agent share, as files: a folder in which people edit by hand, and every version beside it.
  *
- * A version counts from the moment its manifest is there. The folder is brought up to it afterwards, by whoever comes
- * next if need be; what it holds besides is people's work, and becomes a version of theirs. One process at a time does
- * either.
+ * A version counts from the moment its manifest is there. The folder is brought up to it afterwards, by the next
+ * process if need be; what it holds besides is people's work, and becomes a version of theirs. One process at a time
+ * does either.
  */
 import { join } from 'node:path';
 import type { Clock } from '../../actors/clock/clock.ts';
@@ -175,13 +175,13 @@ export class FileSubstrateStore implements SubstrateStore {
       for (const [path, content] of contents) await place.versions.keep(path, content);
       if (!(await place.versions.commit(next)))
         throw substrateConflict(agentId, { expected: expectedVersion, head: (await place.versions.head()).version });
-      // It counts from here on: a folder that cannot be written now is brought up to it by whoever comes next.
+      // It counts from here on: a folder that cannot be written now is brought up to it by the next process.
       await this.#settle(place).catch(() => undefined);
       return { version: next.version, isNew: true, changed: next.changed };
     });
   }
 
-  /** The head, once what people have done is a part of it. Costs a look at each file where nothing has changed. */
+  /** The head, once what people have done is a part of it. Costs a check of each file where nothing has changed. */
   async #current(place: Place): Promise<SubstrateHead> {
     if (!isTaken(place.versions.directory) && place.folder.isEmpty()) return NOTHING;
     const [head, checkedOut, look] = await Promise.all([
@@ -276,7 +276,7 @@ export class FileSubstrateStore implements SubstrateStore {
   }
 }
 
-/** Programs without types can hand in anything. */
+/** Programs without types can pass in anything. */
 function authorOf(permit: PromotionPermit): SubstrateAuthor {
   if (!(permit instanceof PromotionPermit))
     throw new RuntimeError('PROMOTION_REFUSED', 'expected a permit of the promotion gate', {
@@ -308,7 +308,7 @@ function busy(agentId: string, path: string, waitedMs: number): RuntimeError {
     `the shared files of agent ${agentId} were being changed by others for ${waitedMs} ms`,
     {
       category: 'conflict',
-      hint: 'Try again. If nobody changes them, look at the lock file.',
+      hint: 'Try again. If no process changes them, check the lock file.',
       details: { agentId, path, waitedMs },
     },
   );

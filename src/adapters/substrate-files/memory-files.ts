@@ -1,4 +1,4 @@
-/** Everything about the memory of agents that is kept in files, put together for whoever composes adapters. */
+/** Everything about the memory of agents that is kept in files, put together for the composition of adapters. */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { LearningStore } from '../../actors/memory/learning-store.ts';
 import type { SubstrateStage } from '../../actors/memory/substrate-stage.ts';

@@ -1,6 +1,6 @@
 /**
  * The folder of what the sessions of one agent share, where people edit by hand. Links are not followed; what is no
- * plain file of a plain name is not a part of it. A file that is not what it was expected to be is somebody's work, and
+ * plain file of a plain name is not a part of it. A file that is not what it was expected to be is a person's work, and
  * is left alone.
  */
 import { readdirSync } from 'node:fs';
@@ -40,7 +40,7 @@ export interface Checkout {
 
 export class SharedFolder {
   readonly #directory: string;
-  /** On the same file system; nobody looks there. */
+  /** On the same file system; no reader goes there. */
   readonly #drafts: string;
   #known: ReadonlyMap<string, KnownHash> = new Map();
 
@@ -90,7 +90,7 @@ export class SharedFolder {
   }
 
   /**
-   * Makes a file what it is to become, unless somebody has changed it: then it is theirs. @throws RuntimeError
+   * Makes a file what it is to become, unless a person has changed it: then it is theirs. @throws RuntimeError
    * STORAGE_FAILED
    */
   async become({ path, before, content }: Checkout): Promise<void> {
@@ -115,14 +115,14 @@ export class SharedFolder {
       if (before === undefined) await link(draft, target);
       else {
         await link(target, seen);
-        // Whoever saves by writing into the file writes into what is kept under the second name.
+        // An editor that saves by writing into the file writes into what is kept under the second name.
         if ((await hashAt(seen)) !== before) return;
         await rename(draft, target);
         if ((await hashAt(seen)) !== before) await rename(seen, target);
       }
       await syncFolder(dirname(target));
     } catch (error) {
-      // Somebody made it, or took it away, in this very moment.
+      // A person made it, or took it away, in this very moment.
       unlessCode('EEXIST', 'ENOENT')(error);
     } finally {
       for (const name of [draft, seen]) await removeDraft(name);

@@ -22,7 +22,7 @@ export async function makeFolder(path: string): Promise<void> {
   });
 }
 
-/** Whether something has that name. In this turn of the event loop: every wake asks, and a look takes microseconds. */
+/** Whether something has that name. In this turn of the event loop: every wake asks, and a check takes microseconds. */
 export function isTaken(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

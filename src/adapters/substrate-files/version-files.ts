@@ -43,7 +43,7 @@ export class VersionFiles {
     return (await this.#isThere(number)) ? this.#read(number) : undefined;
   }
 
-  /** Makes a version what all see. @returns false when somebody else has made one of this number */
+  /** Makes a version what all see. @returns false when another process has made one of this number */
   async commit(version: SubstrateVersion): Promise<boolean> {
     return createWhole(this.#pathOf(version.version), `${JSON.stringify(version, null, 2)}\n`);
   }
@@ -76,7 +76,7 @@ export class VersionFiles {
     await replaceFile(join(this.directory, CHECKED_OUT), `${number}\n`);
   }
 
-  /** Removes what the killed were writing. Only for whoever is alone here. */
+  /** Removes what the killed were writing. Only for a process that is alone here. */
   async sweep(): Promise<void> {
     for (const folder of [this.directory, join(this.directory, BLOBS)]) {
       const names = await readdir(folder).catch(() => []);

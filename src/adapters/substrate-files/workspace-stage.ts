@@ -1,7 +1,7 @@
 /**
  * The stage in a workspace. Its agent may put anything there, at any time: folders are held open while something is
  * done in them and no link is followed, so that nothing outside of the workspace is ever read or written. On Linux
- * files are reached through the open folder; elsewhere the folder is looked at again.
+ * files are reached through the open folder; elsewhere the folder is checked again.
  */
 import { constants } from 'node:fs';
 import { open, readdir, realpath, rename } from 'node:fs/promises';
@@ -51,7 +51,7 @@ export function createWorkspaceStage(): SubstrateStage {
             MAX_SUBSTRATE_FILES * 2,
           );
           await putIn(stage, ORIGIN_FILE, Buffer.from(`${JSON.stringify({ version, paths })}\n`));
-          // In a worktree it is nobody's work to commit.
+          // In a worktree it is not to be committed.
           await putIn(stage, IGNORE_FILE, Buffer.from('*\n'));
         }),
       ).then(() => undefined),
@@ -159,7 +159,7 @@ async function collectFile(folder: HeldFolder, name: string, path: string, colle
   if (collection.files.length > MAX_SUBSTRATE_FILES) throw tooLarge(`there are more than ${MAX_SUBSTRATE_FILES} files`);
 }
 
-/** A second name may be that of a file elsewhere, whose content is nobody's to share. */
+/** A second name may be that of a file elsewhere, whose content may not be shared. */
 async function readPlain(
   folder: HeldFolder,
   name: string,

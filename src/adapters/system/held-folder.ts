@@ -1,7 +1,7 @@
 /**
  * Folders that are held open while something is done in them. Where the system has paths of descriptors, as Linux with
  * /proc has, what is in a folder is reached through its descriptor, so that no process can put a link in place of the
- * folder or one above it in between. Elsewhere a folder is looked at again after it was opened.
+ * folder or one above it in between. Elsewhere a folder is checked again after it was opened.
  */
 import { constants, existsSync, readlinkSync } from 'node:fs';
 import { mkdir, open, realpath, stat } from 'node:fs/promises';

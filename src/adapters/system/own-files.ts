@@ -1,6 +1,6 @@
 /**
- * Reads files that nobody else may have put there or may change: no link is followed, no pipe waited for, nothing taken
- * that is too long.
+ * Reads files that no other user may have put there or may change: no link is followed, no pipe waited for, nothing
+ * taken that is too long.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
@@ -17,7 +17,7 @@ export const READING_NO_LINK = READING | (constants.O_NOFOLLOW ?? 0);
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** Whom a file or a folder has to be kept from: those who could read it, or those who could change it. */
+/** From which others a file or a folder is kept: those who could read it, or those who could change it. */
 export type KeptFrom = 'readers' | 'writers';
 
 const FORBIDDEN = { readers: 0o077n, writers: 0o022n } as const satisfies Record<KeptFrom, bigint>;
@@ -47,7 +47,7 @@ export class UnusableFile extends Error {
 
 export interface OwnReading {
   readonly maxBytes: number;
-  /** Absent: a link is followed, whoever it belongs to, as those make who mount secrets. */
+  /** Absent: a link of any owner is followed, as mounted secrets have them. */
   readonly keptFrom?: KeptFrom | undefined;
   /** A file with a second name (a hard link), as copies of a home may have, is read all the same. */
   readonly mayHaveLinks?: boolean | undefined;

@@ -1,5 +1,5 @@
 /**
- * Small files that people write and every wake asks for: read in this turn of the event loop, since to hand a page of
+ * Small files that people write and every wake asks for: read in this turn of the event loop, since to pass a page of
  * text to another thread costs more than to read it, and parsed again only when they have changed.
  */
 import { closeSync, constants, openSync, readFileSync, statSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
  * Which process something belongs to that is written down for others, and whether that lives. A pid means something
  * only in one pid namespace of one boot, and is given to another process in time: so the beginning of the process
- * stands beside it. Who cannot be seen from here is asked by its token, and of whom nothing can be told is `unknown`:
- * nothing may be taken from such a one.
+ * stands beside it. One that cannot be seen from here is asked by its token, and one of which nothing can be told is
+ * `unknown`: nothing may be taken from it.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -68,8 +68,8 @@ export function bootHere(): string | undefined {
 }
 
 /**
- * By its pid where that means something here, which is exact even when somebody has removed the sockets; else by its
- * token where that can be asked.
+ * By its pid where that means something here, which is exact even when the sockets were removed; else by its token
+ * where that can be asked.
  */
 export async function standingOf(name: NamedProcess, life: HostLife | undefined): Promise<Standing> {
   const standing = standingHere(name);

@@ -1,5 +1,5 @@
 /**
- * One process at a time works under a lock, and one that is killed while it does keeps nobody out.
+ * One process at a time works under a lock, and one that is killed while it does keeps no other out.
  *
  * The lock is a symbolic link that leads nowhere: it is made whole in one step, or not at all, and its text names the
  * holder. Where the holder is gone, exactly one process may remove it: the one that makes a second link named after
@@ -20,8 +20,8 @@ const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 40;
 
 /**
- * Where nobody can tell whether the holder lives: on another machine, or where the system does not say when a process
- * began.
+ * Where no process can tell whether the holder lives: on another machine, or where the system does not say when a
+ * process began.
  */
 const UNKNOWN_HOLDER_MS = 15_000;
 
@@ -63,8 +63,8 @@ export interface LockWait {
 }
 
 /**
- * Runs `work` while no other process runs one under the lock at `path`. An ExclusiveWork: whoever composes adapters
- * lends it to others.
+ * Runs `work` while no other process runs one under the lock at `path`. An ExclusiveWork: the composition root lends it
+ * to adapters.
  * @throws what `busy` makes, and what `work` throws
  */
 export async function underLock<Result>(path: string, work: () => Promise<Result>, busy: Busy): Promise<Result> {
@@ -105,7 +105,7 @@ async function take(path: string): Promise<boolean> {
   }
 }
 
-/** Removes the link at `path` if whoever made it is gone. @returns whether it is worth looking again at once */
+/** Removes the link at `path` if its maker is gone. @returns whether it is worth trying again at once */
 async function removeAbandoned(lock: string, path: string): Promise<boolean> {
   const holder = await holderOf(path);
   if (holder === undefined) return true;
@@ -113,7 +113,7 @@ async function removeAbandoned(lock: string, path: string): Promise<boolean> {
   const permit = `${lock}.${holder.id}.gone`;
   if (!(await take(permit))) return removeAbandoned(lock, permit);
   try {
-    // Somebody may have had the permit before, used it and given it back: then another link is there by now, or none.
+    // Another process may have used the permit and given it back: then another link is there by now, or none.
     if ((await holderOf(path))?.id === holder.id) await releaseLock(path);
   } finally {
     await releaseLock(permit);

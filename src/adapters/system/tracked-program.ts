@@ -86,7 +86,7 @@ function attached(child: ChildProcess, { tree, ...program }: Attachment): Tracke
     try {
       await tree.end({ includeOutputHolders: child.exitCode !== null && !stdout.readableEnded, ...options });
     } finally {
-      // Somebody who is in no way related to it may hold the other ends: they are not waited for.
+      // A process in no way related to it may hold the other ends: they are not waited for.
       for (const stream of [stdin, stdout, stderr]) stream?.destroy();
     }
   };

@@ -2,7 +2,7 @@
 import type { Clock } from '../../actors/clock/clock.ts';
 
 export interface Pause {
-  /** Ends it early. Whoever has to know looks at the signal. */
+  /** Ends it early. A caller that has to know reads the signal. */
   readonly signal?: AbortSignal | null | undefined;
   /** Default: real time, as for all that waits for processes and disks. */
   readonly clock?: Pick<Clock, 'setTimeout' | 'clearTimeout'> | undefined;

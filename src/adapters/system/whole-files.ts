@@ -62,8 +62,7 @@ export async function createFile(path: string, content: FileContent, writing: Wr
 }
 
 /**
- * A draft for `path` in that folder, on the disk: whoever asks puts it in its place, or removes it. @returns where it
- * is
+ * A draft for `path` in that folder, on the disk: the caller puts it in its place, or removes it. @returns where it is
  */
 export async function writeDraft(
   path: string,
@@ -89,7 +88,7 @@ export async function writeDraft(
   }
 }
 
-/** The name, in the same folder, of something that nobody knows of yet. */
+/** The name, in the same folder, of something that no other process knows of yet. */
 export function draftOf(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
 }
@@ -153,7 +152,7 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
   return (await readdir(folder).catch(unlessCode('ENOENT'))) ?? [];
 }
 
-/** A folder that cannot be read may hold something: whoever opens it will say what is wrong. */
+/** A folder that cannot be read may hold something: the caller that opens it will say what is wrong. */
 export async function isInhabited(folder: string): Promise<boolean> {
   return namesIn(folder).then(
     (names) => names.length > 0,

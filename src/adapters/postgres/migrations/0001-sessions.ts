@@ -4,7 +4,7 @@
  *
  *   session      one row each; its lease lies in it, so that a takeover and an append meet at one lock
  *   event        append-only, in 16 hash partitions by session; the first event of a record says how many belong to it, and its key
- *   blob         data of more than 64 KiB, beside the partitions that everybody reads
+ *   blob         data of more than 64 KiB, beside the partitions that every worker reads
  *   activation   what is due, as hints; `claim` says which worker has taken a session for the next moments
  *   worker       one row for each open store that wakes; its renewal keeps every lease that it holds
  *   view         the newest folded state

@@ -6,10 +6,11 @@
  *   schedule_standing                how they stand: paused, parked, how often they ran
  *   candidate_standing               how models stand with accounts: what cools down, what is disabled, who probes. No secret is here
  *   policy                           the rules that people have kept by an answer, one row for each agent
- *   job, job_owner                   jobs of subagents, under numbers that no two machines give, and the processes that have them in hand
+ *   job, job_owner                   jobs of subagents, under numbers that no two machines give, and the processes that own them
  *
- * The four before the last have one shape, for they are used in one way: a row is a whole value, replaced by whoever
- * has seen the revision before. A row whose body is null was removed; it stays, so that no revision ever comes twice.
+ * The four before the last have one shape, for they are used in one way: a row is a whole value, which only a writer
+ * that has seen the revision before replaces. A row whose body is null was removed; it stays, so that no revision ever
+ * comes twice.
  */
 import { OWN_OPERATORS } from './migration.ts';
 import type { Migration } from './migration.ts';
@@ -34,8 +35,8 @@ CREATE INDEX schedule_record_by_write ON $s.schedule_record (write_id);
 
 /**
  * Stores records behind all others of the schedule, once for each write id, and gives what a reader has to add up. The
- * row of the schedule is locked first: what follows sees all that whoever held it before has stored, this very write
- * included when its answer was lost.
+ * row of the schedule is locked first: what follows sees all that earlier holders of the lock have stored, this very
+ * write included when its answer was lost.
  */
 const APPEND = `
 CREATE FUNCTION $s.append_schedule_records_1(p_schedule text, p_write uuid, p_bodies text[])

@@ -1,7 +1,7 @@
 /**
  * Copies of the folders that sessions work in.
  *
- *   hand         one row for each session whose folder anybody has spoken of: where it is at home, and which copy there is
+ *   hand         one row for each session whose folder a process has reported: where it is at home, and which copy there is
  *   hand_added   files that came for it since, such as attachments; paths that are long or are no plain text by their hash
  *   hand_piece   the contents, by hash, each session for itself
  */

@@ -13,8 +13,5 @@ export interface Migration {
   statements(schema: string): string;
 }
 
-/**
- * How functions are made: operators are those of PostgreSQL, whatever somebody else has put into schemas that come
- * first.
- */
+/** How functions are made: operators are those of PostgreSQL, whatever others have put into schemas that come first. */
 export const OWN_OPERATORS = 'LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp';

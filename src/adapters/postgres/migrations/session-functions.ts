@@ -147,7 +147,7 @@ BEGIN
 END $body$;
 `;
 
-/** A session with all that belongs to it, by whoever has the right to wake it. */
+/** Deletes a session with all that belongs to it, for the holder of the right to wake it. */
 const DELETE = `
 CREATE FUNCTION $s.delete_session_1(p_session uuid, p_token uuid) RETURNS text LANGUAGE plpgsql AS $body$
 BEGIN

@@ -8,7 +8,7 @@ import { CLAIM } from './work-functions.ts';
 /**
  * Judges as `append_1` does. `p_lease`: `take` asks for the right to wake under the epoch of the events, as
  * `acquire_lease_1` does, and is on the disk before it is answered; `passed` says that another epoch has to be asked
- * for. `free` lets go of the right and of the claim that led to it, and tells whether the session is due all the same.
+ * for. `free` releases the right and the claim that led to it, and tells whether the session is due all the same.
  * `p_at` is the time of the event at the expected head: another log may have come under the id.
  */
 const APPEND_ONE = `
@@ -100,7 +100,7 @@ BEGIN
 END $body$;
 `;
 
-/** As `acquire_lease_1`, and tells where the log ends: whoever knows it that far has not to look again. */
+/** As `acquire_lease_1`, and tells where the log ends: a worker that knows it that far need not read again. */
 const ACQUIRE = `
 CREATE FUNCTION $s.acquire_lease_2(p_session uuid, p_worker uuid, p_token uuid, p_epoch integer, p_is_open boolean)
 RETURNS TABLE (verdict text, epoch integer, head integer, at text) LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $body$
@@ -114,7 +114,7 @@ BEGIN
 END $body$;
 `;
 
-/** As `release_leases_1`, and tells whether any of the sessions is due all the same: only then has anybody to look. */
+/** As `release_leases_1`, and tells whether any of the sessions is due all the same: only then must a worker check. */
 const RELEASE = `
 CREATE FUNCTION $s.release_leases_2(p_worker uuid, p_sessions uuid[], p_tokens uuid[]) RETURNS boolean LANGUAGE plpgsql AS $body$
 BEGIN
@@ -152,7 +152,7 @@ END $body$;
 
 const FIRST_TURN = '  v_first := v_tenant;\n';
 
-/** Where one tenant is alone, nobody takes turns with it: its sessions are taken in one go, not one, two, four. */
+/** Where one tenant is alone, no tenant takes turns with it: its sessions are taken in one go, not one, two, four. */
 const CLAIM_ALONE = CLAIM.replace('CREATE FUNCTION', 'CREATE OR REPLACE FUNCTION')
   .replace("  PERFORM set_config('synchronous_commit', 'off', true);\n", '')
   .replace(

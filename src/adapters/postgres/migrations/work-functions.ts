@@ -42,7 +42,7 @@ BEGIN
 END $body$;
 `;
 
-/** Lets go of rights, and of the claims that led to them. */
+/** Releases rights, and the claims that led to them. */
 const RELEASE = `
 CREATE FUNCTION $s.release_leases_1(p_worker uuid, p_sessions uuid[], p_tokens uuid[]) RETURNS void LANGUAGE plpgsql AS $body$
 BEGIN
@@ -55,11 +55,11 @@ END $body$;
 `;
 
 /**
- * Takes sessions that are due for a worker, for a short time: nobody else is shown them meanwhile. Tenants take turns,
- * one session each, then two, then four, so that a tenant with a thousand of them keeps nobody waiting; a worker begins
- * behind the tenant that it ended with. Those who ask at once pass over each other's rows instead of waiting for them,
- * and ask again soon. Gives the hints of what the worker holds, old and new, as JSON, and when to ask again at the
- * latest: when the next hint falls due, or somebody else's hold may end.
+ * Takes sessions that are due for a worker, for a short time: no other worker is shown them meanwhile. Tenants take
+ * turns, one session each, then two, then four, so that a tenant with a thousand of them keeps no other waiting; a
+ * worker begins behind the tenant that it ended with. Those who ask at once pass over each other's rows instead of
+ * waiting for them, and ask again soon. Gives the hints of what the worker holds, old and new, as JSON, and when to ask
+ * again at the latest: when the next hint falls due, or another worker's hold may end.
  *
  * Whether a session is held is looked up for each by its key: as a join the planner may go through all leases for every
  * candidate.
