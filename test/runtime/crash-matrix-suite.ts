@@ -8,7 +8,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { activationsOf } from '../../src/machines/session/activation.ts';
@@ -17,10 +17,12 @@ import type { SessionState } from '../../src/machines/session/session-state.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import type { Tool } from '../../src/actors/turn/tool.ts';
+import { CRASH_HOST_LOADS } from '../fixtures/processes/crash-host.mjs';
+import { hostSnapshot } from '../support/host-snapshot.ts';
+import type { HostSnapshot } from '../support/host-snapshot.ts';
 import type { House, Place, StoreUnderTest } from '../support/store-under-test.ts';
 
 const HOST = fileURLToPath(new URL('../fixtures/processes/crash-host.mjs', import.meta.url));
-const DIST = new URL('../../dist/', import.meta.url).href;
 
 /** Processes that are killed at the same time; more would only wait for each other. */
 const AT_ONCE = 2;
@@ -121,21 +123,26 @@ const effectTool = (home: string): Tool<{ name: string }> => ({
   },
 });
 
-function runHost(options: object): Promise<Death> {
+function runHost(snapshot: HostSnapshot, options: object): Promise<Death> {
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [HOST, JSON.stringify(options)], { encoding: 'utf8' }, (error, stdout, stderr) => {
-      if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
-      const lines = stdout
-        .trimEnd()
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as { operation?: string; ack?: string[]; done?: boolean });
-      resolve({
-        operations: lines.flatMap(({ operation }) => operation ?? []),
-        acknowledged: lines.flatMap(({ ack }) => ack ?? []),
-        isDone: lines.some(({ done }) => done === true),
-      });
-    });
+    execFile(
+      process.execPath,
+      [...snapshot.parameters, JSON.stringify(options)],
+      { encoding: 'utf8' },
+      (error, stdout, stderr) => {
+        if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
+        const lines = stdout
+          .trimEnd()
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line) as { operation?: string; ack?: string[]; done?: boolean });
+        resolve({
+          operations: lines.flatMap(({ operation }) => operation ?? []),
+          acknowledged: lines.flatMap(({ ack }) => ack ?? []),
+          isDone: lines.some(({ done }) => done === true),
+        });
+      },
+    );
   });
 }
 
@@ -269,6 +276,11 @@ async function templateOf(store: StoreUnderTest, { steps, permission, sessions }
 export function crashMatrix({ store, atLeast, kinds, inspect }: CrashMatrixOptions): void {
   describe(`a process over ${store.name} that is killed in place of any operation`, () => {
     const templates: Template[] = [];
+    let snapshot: HostSnapshot;
+    beforeAll(async () => {
+      snapshot = await hostSnapshot(HOST, CRASH_HOST_LOADS);
+    });
+    afterAll(() => snapshot.remove());
     afterAll(() => Promise.all(templates.splice(0).map((template) => template.remove())));
 
     it.each(SCENARIOS)(
@@ -280,7 +292,7 @@ export function crashMatrix({ store, atLeast, kinds, inspect }: CrashMatrixOptio
         templates.push(template);
         const { sessionIds } = template;
         const live = (place: Place, crashAt?: number): Promise<Death> =>
-          runHost({ ...place, dist: DIST, sessionIds, scenario, crashAt });
+          runHost(snapshot, { ...place, sessionIds, scenario, crashAt });
         const whole = await inCopy(store, template, async (place) => {
           const life = await live(place);
           if (scenario === 'wake') {
