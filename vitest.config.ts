@@ -54,6 +54,7 @@ const ALONE = areLongRunsAskedFor
 const EACH = {
   setupFiles: ['test/setup/leave-nothing-behind.ts', 'test/setup/chart-hits.ts'],
   pool: 'forks',
+  deps: { interopDefault: false },
   // A limit for what hangs, not a measure of speed: a loaded machine must not fail a test that would have passed.
   testTimeout: 30_000,
   hookTimeout: 30_000,
