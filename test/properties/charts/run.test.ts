@@ -146,7 +146,8 @@ const toward = (next: string): unknown => ({
 function attempt(model: Model, answer: string): void {
   const { facts } = model;
   // What is cut short before it has begun gives up, whatever its backend would have said.
-  if (facts.isStopped && answer !== 'answered') return model.tell({ event: 'done(attempt)', output: toward('give_up') });
+  if (facts.isStopped && answer !== 'answered')
+    return model.tell({ event: 'done(attempt)', output: toward('give_up') });
   facts.hasAnswered = answer === 'answered';
   model.tell({ event: 'done(attempt)', output: toward(answer) });
 }
