@@ -129,7 +129,8 @@ export type {
 export type { McpServer, McpServerInput } from './machines/agent/mcp-server.ts';
 export type { ToolAttachment, ToolAttachmentInput } from './machines/agent/tool-attachment.ts';
 export { buildTools, loadAgent, mapAgentTool } from './actors/turn/agent-tools.ts';
-export type { BuiltTools, SkippedTool, ToolBox } from './actors/turn/agent-tools.ts';
+export type { BuiltTools, ToolBox } from './actors/turn/agent-tools.ts';
+export type { SkippedTool } from './actors/turn/tool.ts';
 export { AgentState } from './machines/turn/agent-state.ts';
 export type { ToolCallOutcome, ToolCallRecord } from './machines/turn/agent-state.ts';
 export { StreamStepMessageBuilder } from './machines/turn/step-message.ts';

@@ -2,7 +2,7 @@
 export { createInspector, createNodeRuntime } from './node/node-runtime.ts';
 export type { NodeRuntime } from './node/node-runtime.ts';
 export type { NodeRuntimeOptions } from './node/runtime-options.ts';
-export type { StopSchedulesOptions } from './node/schedules.ts';
+export type { HomeSchedules, StopSchedulesOptions } from './node/schedules.ts';
 export { createDefaultBackgroundTaskRunners, createScheduledTaskRunner } from './node/tasks.ts';
 export type { DefaultRunnersOptions } from './node/tasks.ts';
 export { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
@@ -84,11 +84,7 @@ export type { Redact } from './actors/inspection/inspected-text.ts';
 export type { FactsOf } from './actors/inspection/recorded-facts.ts';
 export type { RecorderLimits } from './machines/inspection-log/recorder-limits.ts';
 export type { CreateInspectorOptions, Inspectable, Inspector } from './node/inspector.ts';
-export type {
-  ChartPictures,
-  InspectorLimits,
-  InspectorOptions,
-  InspectorServer,
-} from './adapters/inspector/inspector.ts';
+export type { InspectorServer } from './adapters/inspector/inspector-server.ts';
+export type { ChartPictures, InspectorLimits, InspectorOptions } from './adapters/inspector/inspector-options.ts';
 export { createRuntime } from './runtime.ts';
 export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';

@@ -138,7 +138,7 @@ export type {
   ToolResultPart,
   UserMessage,
 } from './machines/turn/provider-message.ts';
-export type { Subflow, Tool, ToolContext, ToolProgress } from './actors/turn/tool.ts';
+export type { HookedWake, PreparedAgent, Subflow, Tool, ToolContext, ToolProgress } from './actors/turn/tool.ts';
 export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn/tool-definition.ts';
 export type { ToolFamily } from './machines/turn/tool-family.ts';
 export type { QuotaNote } from './actors/turn/quota-notes.ts';
@@ -194,8 +194,7 @@ export type { VaultCatalog, VaultListing } from './actors/vault/vault-catalog.ts
 export type { TextRedaction } from './machines/vault/text-redaction.ts';
 export type { VaultDefinition } from './machines/vault/vault-definition.ts';
 
-export type { HookedWake, WakeHook } from './actors/wake/wake-hook.ts';
-export type { PreparedAgent } from './actors/wake/wake-context.ts';
+export type { WakeHook } from './actors/wake/wake-hook.ts';
 export type { ContextReport } from './machines/turn/context-report.ts';
 export type { WakeMemory } from './actors/wake/wake-ports.ts';
 export type { LearningFilter, LearningStore, LearningsExamination } from './actors/memory/learning-store.ts';

@@ -18,7 +18,8 @@ import {
 import { chosenHome } from './home.ts';
 import { Interruption } from './interruption.ts';
 import { Output } from './terminal/output.ts';
-import { adviceFor, createProgram } from './program.ts';
+import { adviceFor } from './command-words.ts';
+import { createProgram } from './program.ts';
 
 /** @param words what was typed after the name of the program */
 export async function runCommandLine(words: readonly string[]): Promise<number> {

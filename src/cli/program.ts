@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { addAuditCommand } from './audit/program.ts';
 import { addAuthCommands } from './auth/program.ts';
-import type { CommandContext } from './context.ts';
+import { advise, withExamples } from './command-words.ts';
+import type { RunWork } from './command-words.ts';
 import { addEnvironmentCommands } from './env/program.ts';
 import { addExplainCommand } from './explain/program.ts';
 import { addInspectCommand } from './inspect/program.ts';
@@ -24,23 +25,6 @@ import { addSkillsCommands } from './skills/program.ts';
 import { nonEmpty, wholeNumber } from './usage.ts';
 import { addVaultCommands } from './vault/program.ts';
 import { addWorktreeCommands } from './worktree/program.ts';
-
-/** Runs a command's work and answers with its exit code. */
-export type RunWork = (command: Command, work: (context: CommandContext) => Promise<number>) => Promise<void>;
-
-const examples = new WeakMap<Command, readonly string[]>();
-
-const advice = new WeakMap<Command, string>();
-
-/** What to do about the mistake that is easiest to make with a command; empty when there is none. */
-export function adviceFor(command: Command): string {
-  return advice.get(command) ?? '';
-}
-
-/** The commands to try that the help of a command shows. */
-export function examplesOf(command: Command): readonly string[] {
-  return examples.get(command) ?? [];
-}
 
 export function createProgram(run: RunWork): Command {
   const program = withExamples(new Command('wakechart'), 'wakechart demo')
@@ -70,28 +54,28 @@ export function createProgram(run: RunWork): Command {
     .exitOverride();
   addDemo(program, run);
   addAgentCommands(program, run);
-  addSessionCommands(program, { run, withExamples });
-  addEnvironmentCommands(program, { run, withExamples });
-  addOutcomeCommands(program, { run, withExamples });
-  addMemoryCommands(program, { run, withExamples });
-  addRetrievalCommands(program, { run, withExamples });
-  addSkillsCommands(program, { run, withExamples });
-  addPermissionCommands(program, { run, withExamples });
-  addVaultCommands(program, { run, withExamples });
-  addAuthCommands(program, { run, withExamples });
+  addSessionCommands(program, run);
+  addEnvironmentCommands(program, run);
+  addOutcomeCommands(program, run);
+  addMemoryCommands(program, run);
+  addRetrievalCommands(program, run);
+  addSkillsCommands(program, run);
+  addPermissionCommands(program, run);
+  addVaultCommands(program, run);
+  addAuthCommands(program, run);
   addWake(program, run);
   addWorker(program, run);
   addTaskCommands(program, run);
-  addScheduleCommands(program, { run, withExamples });
-  addWorktreeCommands(program, { run, withExamples });
-  addToolsCommand(program, { run, withExamples });
-  addImportCommand(program, { run, withExamples });
-  addAuditCommand(program, { run, withExamples });
-  addInspectCommand(program, { run, withExamples });
-  addStoreCommands(program, { run, withExamples });
-  addFleetCommand(program, { run, withExamples });
+  addScheduleCommands(program, run);
+  addWorktreeCommands(program, run);
+  addToolsCommand(program, run);
+  addImportCommand(program, run);
+  addAuditCommand(program, run);
+  addInspectCommand(program, run);
+  addStoreCommands(program, run);
+  addFleetCommand(program, run);
   addDoctor(program, run);
-  addExplainCommand(program, { run, withExamples });
+  addExplainCommand(program, run);
   return program;
 }
 
@@ -254,7 +238,7 @@ function addTaskCommands(program: Command, run: RunWork): void {
   const start = task
     .command('run')
     .description('run a command as a process task in the foreground, and exit as it does');
-  advice.set(start, 'Put -- before the command. ');
+  advise(start, 'Put -- before the command. ');
   withExamples(start, 'wakechart task run --timeout-ms 60000 -- npm test', "wakechart task run -- 'make clean && make'")
     .argument('<command...>', 'after --: a program and its arguments, or one word with a line for the shell')
     .option('--timeout-ms <n>', 'end it after this long', wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }))
@@ -278,14 +262,6 @@ function addTaskCommands(program: Command, run: RunWork): void {
         const { runTask } = await import('./task/run.ts');
         return runTask(context, { words, timeoutMs, idleTimeoutMs, cwd, inspection });
       }),
-  );
-}
-
-function withExamples(command: Command, ...lines: readonly string[]): Command {
-  examples.set(command, lines);
-  return command.addHelpText(
-    'after',
-    `\nExample${lines.length === 1 ? '' : 's'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`,
   );
 }
 

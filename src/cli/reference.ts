@@ -2,7 +2,7 @@
  * The reference of all commands as Markdown, written from their definitions so that the page cannot say anything else.
  */
 import type { Command, Option } from 'commander';
-import { examplesOf } from './program.ts';
+import { examplesOf } from './command-words.ts';
 
 const BEGIN = '<!-- reference: written from the definitions of the commands -->';
 const END = '<!-- end of the reference -->';

@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../actors/clock/clock.ts';
 import { createSystemClock } from '../actors/clock/system-clock.ts';
-import type { ScheduleRegistry } from '../actors/schedule/durable-registry.ts';
 import type { SlotOwners } from '../actors/schedule/slot-owners.ts';
 import { watchStore } from '../actors/session/store-watch.ts';
 import { reportToConsole } from '../actors/streams/listener-errors.ts';
@@ -33,7 +32,7 @@ import type { HomeMemory, NodeMemory } from './memory.ts';
 import { checkedOptions } from './runtime-options.ts';
 import type { CheckedOptions, NodeRuntimeOptions } from './runtime-options.ts';
 import { slotOwners, withSchedules } from './schedules.ts';
-import type { StopSchedulesOptions } from './schedules.ts';
+import type { HomeSchedules } from './schedules.ts';
 import { openNodeStore } from './stores.ts';
 import type { NodeStore } from './stores.ts';
 import { PROCESSES_FOLDER, TASK_LOGS_FOLDER, homeTasks } from './tasks.ts';
@@ -46,19 +45,11 @@ import type { Runtime, RuntimePorts } from '../runtime.ts';
 
 const DEFAULT_HOME = '.wakechart';
 
-export interface NodeRuntime extends Runtime, HomeMemory {
+export interface NodeRuntime extends Runtime, HomeMemory, HomeSchedules {
   /** What sessions may work in, as people have written it. */
   readonly environments: EnvironmentCatalog;
   /** The vaults of the home: names of secrets, never their values. */
   readonly vaults: VaultCatalog;
-  /** The schedules that are kept in the home, those that other processes fire too. */
-  readonly schedules: ScheduleRegistry;
-  /** Fires them here from now on, as a worker does, until they are stopped or the runtime shuts down. Idempotent. */
-  startSchedules(): Promise<void>;
-  /**
-   * Fires nothing more here, at once and for good, and resolves when no command that they have started runs any more.
-   */
-  stopSchedules(options?: StopSchedulesOptions): Promise<void>;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { SlotOwners } from '../actors/schedule/slot-owners.ts';
 import { LET_GO, WorkerFires } from '../actors/session/worker-fires.ts';
 import type { OnListenerError } from '../actors/streams/listener-errors.ts';
 import { createCronerPlan } from '../adapters/cron/croner-plan.ts';
-import type { NodeRuntime } from './node-runtime.ts';
+import type { Runtime } from '../runtime.ts';
 import type { NodeStore, SharedSchedules } from './stores.ts';
 import type { HomeTasks } from './tasks.ts';
 
@@ -38,12 +38,21 @@ interface ScheduleParts {
   readonly onListenerError: OnListenerError | undefined;
 }
 
-type HomeRuntime = Omit<NodeRuntime, 'schedules' | 'startSchedules' | 'stopSchedules'>;
+export interface HomeSchedules {
+  /** The schedules that are kept in the home, those that other processes fire too. */
+  readonly schedules: ScheduleRegistry;
+  /** Fires them here from now on, as a worker does, until they are stopped or the runtime shuts down. Idempotent. */
+  startSchedules(): Promise<void>;
+  /**
+   * Fires nothing more here, at once and for good, and resolves when no command that they have started runs any more.
+   */
+  stopSchedules(options?: StopSchedulesOptions): Promise<void>;
+}
 
-export function withSchedules(
-  runtime: HomeRuntime,
+export function withSchedules<Home extends Runtime>(
+  runtime: Home,
   { home, clock, hostLife, owners, endLeft, scheduled, schedules: shared, onListenerError }: ScheduleParts,
-): NodeRuntime {
+): Home & HomeSchedules {
   const registry = new ScheduleRegistry({ ...shared, cron: createCronerPlan(), clock });
   const fires = new WorkerFires();
   const schedules = new DurableSchedules({

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { diagramHash } from '../../src/adapters/diagram/diagram-hash.ts';
 import { renderChart } from '../../src/adapters/diagram/render-chart.ts';
 import { listen } from '../../src/adapters/inspector/inspector-server.ts';
-import type { InspectorServer } from '../../src/adapters/inspector/inspector.ts';
+import type { InspectorServer } from '../../src/adapters/inspector/inspector-server.ts';
 import { newPlace } from '../../src/adapters/inspector/place.ts';
 import type { Place } from '../../src/adapters/inspector/place.ts';
 import type { InspectionRecord } from '../../src/machines/inspection-log/inspection-record.ts';

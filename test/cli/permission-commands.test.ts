@@ -9,7 +9,7 @@ import { confirmTool } from '../../src/cli/session/ingress.ts';
 import { explainSession } from '../../src/cli/session/why.ts';
 import { checkPermission, revokePermission } from '../../src/cli/permission/permission.ts';
 import type { CommandContext } from '../../src/cli/context.ts';
-import { delegatedCalls } from '../../src/machines/session/activation.ts';
+import { delegatedCalls } from '../../src/machines/session/session-activations.ts';
 import type { PendingAction } from '../../src/machines/session/session-state.ts';
 import { captured } from './captured.ts';
 import { Stage, runs } from './stage.ts';

@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { createProgram, examplesOf } from '../../src/cli/program.ts';
+import { examplesOf } from '../../src/cli/command-words.ts';
+import { createProgram } from '../../src/cli/program.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import { run } from './command-line.ts';
 import { runInProcess } from './in-process.ts';

@@ -5,9 +5,9 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { activationsOf } from '../../src/machines/session/activation.ts';
 import { hintKey } from '../../src/machines/session/worker-rules.ts';
 import type { SessionIdentity } from '../../src/actors/session/event-store.ts';
+import { activationsOf } from '../../src/machines/session/session-activations.ts';
 import { foldSession } from '../../src/machines/session/session-fold.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { initialSessionState } from '../../src/machines/session/session-state.ts';

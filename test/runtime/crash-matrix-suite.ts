@@ -11,7 +11,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
-import { activationsOf } from '../../src/machines/session/activation.ts';
 import { hasWork } from '../../src/machines/wake/wake-decision.ts';
 import type { SessionState } from '../../src/machines/session/session-state.ts';
 import { createNodeRuntime } from '../../src/node.ts';
@@ -20,6 +19,7 @@ import type { Tool } from '../../src/actors/turn/tool.ts';
 import { CRASH_HOST_LOADS } from '../fixtures/processes/crash-host.mjs';
 import { hostSnapshot } from '../support/host-snapshot.ts';
 import type { HostSnapshot } from '../support/host-snapshot.ts';
+import { activationsOf } from '../../src/machines/session/session-activations.ts';
 import type { House, Place, StoreUnderTest } from '../support/store-under-test.ts';
 
 const HOST = fileURLToPath(new URL('../fixtures/processes/crash-host.mjs', import.meta.url));

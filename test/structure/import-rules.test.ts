@@ -123,7 +123,10 @@ describe('an import against the direction of the rooms is found, when', () => {
     },
     {
       what: 'the runtime imports the composition root',
-      planted: { 'src/runtime.ts': file("export { node as run } from './node.ts';") },
+      planted: {
+        'src/runtime.ts': file("export { node as run } from './node.ts';"),
+        'src/node.ts': file('export const node = 1;'),
+      },
       seen: `src/runtime.ts:2 reaches adapters through src/node.ts; ${CHOSEN}`,
     },
     {
@@ -269,6 +272,56 @@ describe('an import that hides where it leads is found, when', () => {
 
   it.each(plants)('$what', ({ planted, seen }) => {
     expect(violationsWith(planted, houseRules)).toEqual([seen]);
+  });
+});
+
+describe('a circle of imports is found, when', () => {
+  const CIRCLE = 'move what both sides need to the file that owns it, below both [imports-make-no-circle]';
+  const plants: readonly Plant[] = [
+    {
+      what: 'two files import types of each other',
+      planted: {
+        'src/machines/one.ts': file("import type { Two } from './two.ts';\nexport type One = Two;"),
+        'src/machines/two.ts': file("import type { One } from './one.ts';\nexport type Two = One | 1;"),
+      },
+      seen: `src/machines/one.ts:2 imports in a circle: src/machines/one.ts -> src/machines/two.ts -> src/machines/one.ts; ${CIRCLE}`,
+    },
+    {
+      what: 'it is closed by what is exported again, named in passing, and loaded later',
+      planted: {
+        'src/actors/a.ts': file("\nexport { b } from './b.ts';"),
+        'src/actors/b.ts': file("export const b: import('./c.ts').C = 1;"),
+        'src/actors/c.ts': file("export type C = 1;\nexport const c = () => import('./a.ts');"),
+      },
+      seen: `src/actors/a.ts:3 imports in a circle: src/actors/a.ts -> src/actors/b.ts -> src/actors/c.ts -> src/actors/a.ts; ${CIRCLE}`,
+    },
+    {
+      what: 'a file imports itself',
+      planted: { 'src/machines/one.ts': file("import type { One } from './one.ts';\nexport type Two = One;") },
+      seen: `src/machines/one.ts:2 imports in a circle: src/machines/one.ts -> src/machines/one.ts; ${CIRCLE}`,
+    },
+    {
+      what: 'a short one hides in a long one',
+      planted: {
+        'src/machines/a.ts': file("import './b.ts';\nimport './c.ts';"),
+        'src/machines/b.ts': file("import './c.ts';"),
+        'src/machines/c.ts': file("import './a.ts';"),
+      },
+      seen: `src/machines/a.ts:3 imports in a circle: src/machines/a.ts -> src/machines/c.ts -> src/machines/a.ts; ${CIRCLE}`,
+    },
+  ];
+
+  it.each(plants)('$what', ({ planted, seen }) => {
+    expect(violationsWith(planted, houseRules)).toEqual([seen]);
+  });
+
+  it('and files that share what they import make none', () => {
+    const planted = {
+      'src/machines/a.ts': file("import './b.ts';\nimport './c.ts';"),
+      'src/machines/b.ts': file("import './c.ts';"),
+      'src/machines/c.ts': file('export const c = 1;'),
+    };
+    expect(violationsWith(planted, houseRules)).toEqual([]);
   });
 });
 

@@ -4,6 +4,7 @@
  * Every import counts, type-only ones too: a type that points up is a dependency that points up.
  */
 import { isBuiltin } from 'node:module';
+import { circlesIn } from './import-circles.ts';
 import type { Rule } from './rules.ts';
 import { isCode } from './source-tree.ts';
 import type { ImportEdge, ProjectFile, SourceTree } from './source-tree.ts';
@@ -228,6 +229,31 @@ const importsCanBeRead = importRule('imports-can-be-read', ['src', ...LOADERS_OF
     : undefined;
 });
 
+/** Types and what is loaded later count: a reader of one file of a circle has to read all of them. */
+const importsMakeNoCircle: Rule = {
+  name: 'imports-make-no-circle',
+  guards: ['src'],
+  check: (tree) => {
+    const files = new Map(
+      tree
+        .under('src')
+        .filter(isCode)
+        .map((file) => [file.path, file]),
+    );
+    const targetsOf = ({ imports }: ProjectFile): ReadonlySet<string> =>
+      new Set(imports.flatMap(({ target }) => (target !== undefined && files.has(target) ? [target] : [])));
+    const graph = new Map([...files].map(([path, file]) => [path, targetsOf(file)]));
+    return circlesIn(graph).map((circle) => {
+      const [file, next = file] = circle;
+      return {
+        file,
+        line: files.get(file)?.imports.find(({ target }) => target === next)?.line,
+        message: `imports in a circle: ${[...circle, file].join(' -> ')}; move what both sides need to the file that owns it, below both`,
+      };
+    });
+  },
+};
+
 /** What a user gets with `npm install wakechart`, or is told to install. */
 function declaredPackages(tree: SourceTree): { readonly name: string; readonly installed: readonly string[] } {
   const manifest = tree.files.find((file) => file.path === 'package.json');
@@ -292,6 +318,7 @@ export const importRules: readonly Rule[] = [
   testingIsForTests,
   everyFileHasItsFolder,
   importsCanBeRead,
+  importsMakeNoCircle,
   packagesAreDeclared,
   pageRunsInBrowsers,
 ];

@@ -5,7 +5,7 @@ import type { EnvironmentFacts } from '../../machines/artifact/isolation-artifac
 import type { SessionFacts } from '../../machines/artifact/session-artifacts.ts';
 import type { ShownShell } from '../../machines/artifact/shell-artifacts.ts';
 import type { SessionEnvironment } from '../environment/session-environment.ts';
-import type { HookedWake } from '../wake/wake-hook.ts';
+import type { HookedWake } from '../turn/tool.ts';
 
 export interface FactSources {
   readonly tail: LogTail;

@@ -5,11 +5,12 @@
  */
 import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import { UUID_V7_MAX_COUNTER, UUID_V7_RANDOM_BYTES, formatUuidV7 } from '../../machines/ids.ts';
 import { MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
 import type { LearningToPromote, SessionState } from '../../machines/session/session-state.ts';
 import { promotionProblem } from '../outcome/promotion-gate.ts';
-import type { HookedWake, WakeHook } from '../wake/wake-hook.ts';
-import { idOnce } from './once-id.ts';
+import type { HookedWake } from '../turn/tool.ts';
+import type { WakeHook } from '../wake/wake-hook.ts';
 import { keepLearnings, promoteForSession, waitingForPromotion } from './session-promotion.ts';
 import type { KeepingPorts, PromotionPorts } from './session-promotion.ts';
 
@@ -96,4 +97,18 @@ function refusalKey(
     because,
     learningIds,
   ]);
+}
+
+/**
+ * The same id for the same key: whichever process finds the reason to store the event, and however often, the store
+ * takes it once. @param createdAt ISO-8601: the time that the id shows
+ */
+async function idOnce(key: string, createdAt: string | undefined): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key)));
+  const [high = 0, low = 0] = digest.subarray(UUID_V7_RANDOM_BYTES);
+  return formatUuidV7({
+    unixMs: Date.parse(createdAt ?? '') || 0,
+    counter: ((high << 8) | low) & UUID_V7_MAX_COUNTER,
+    random: digest.subarray(0, UUID_V7_RANDOM_BYTES),
+  });
 }

@@ -10,7 +10,7 @@ import type { SessionEventDraft } from '../../machines/session/session-event.ts'
 import { requirePromotion } from '../outcome/promotion-gate.ts';
 import type { PromotionPermit } from '../outcome/promotion-gate.ts';
 import type { EventStore } from '../session/event-store.ts';
-import type { HookedWake } from '../wake/wake-hook.ts';
+import type { HookedWake } from '../turn/tool.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import { capturedAt } from './captured-learnings.ts';
 import type { LearningStore } from './learning-store.ts';

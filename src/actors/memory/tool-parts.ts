@@ -3,8 +3,7 @@ import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SHOWN_CHARACTERS } from '../../machines/memory/memory-tool-definitions.ts';
 import type { SubstrateVersion } from '../../machines/memory/substrate-version.ts';
-import type { ToolContext } from '../turn/tool.ts';
-import type { HookedWake } from '../wake/wake-hook.ts';
+import type { ToolContext, HookedWake } from '../turn/tool.ts';
 
 /** @throws RuntimeError TOOL_NEEDS_WAKE where the tool is run outside of one */
 export function wakeOf({ wake }: ToolContext): HookedWake {

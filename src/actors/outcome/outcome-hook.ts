@@ -4,7 +4,8 @@
  */
 import { gradeOf } from '../../machines/outcome/outcome-grade.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { HookedWake, WakeHook } from '../wake/wake-hook.ts';
+import type { HookedWake } from '../turn/tool.ts';
+import type { WakeHook } from '../wake/wake-hook.ts';
 import { checksOf, evaluateOutcome } from './evaluation.ts';
 import type { EvaluationPorts } from './evaluation.ts';
 import type { OutcomeEvaluator } from './outcome-evaluator.ts';

@@ -14,8 +14,7 @@ import type {
   OutcomeStanding,
 } from '../../machines/outcome/outcome-definitions.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { Tool, ToolContext } from '../turn/tool.ts';
-import type { HookedWake } from '../wake/wake-hook.ts';
+import type { Tool, ToolContext, HookedWake } from '../turn/tool.ts';
 import { checksOf, evaluateOutcome } from './evaluation.ts';
 import type { EvaluationPorts } from './evaluation.ts';
 import type { OutcomeEvaluator } from './outcome-evaluator.ts';

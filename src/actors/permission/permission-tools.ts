@@ -9,10 +9,9 @@ import { permissionDescribeDefinition, waitingPermissions } from '../../machines
 import type { PermissionDescribeInput, PermissionReport } from '../../machines/permission/permission-report.ts';
 import { readToolInput } from '../../machines/turn/tool-schema.ts';
 import { unknownTool } from '../turn/tool-executor.ts';
-import type { Tool, ToolContext } from '../turn/tool.ts';
+import type { Tool, ToolContext, HookedWake } from '../turn/tool.ts';
 import { CallGate } from '../wake/call-gate.ts';
 import type { CheckedCall, GatePorts } from '../wake/call-gate.ts';
-import type { HookedWake } from '../wake/wake-hook.ts';
 
 /** The same as those of the wakes, so that what is told is what is done. */
 export type PermissionToolsOptions = GatePorts;

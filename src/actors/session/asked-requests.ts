@@ -3,8 +3,8 @@
  * children that it waits for.
  */
 import type { Sessions } from './sessions.ts';
-import { delegatedCalls } from '../../machines/session/activation.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import { delegatedCalls } from '../../machines/session/session-activations.ts';
 import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 

@@ -3,10 +3,10 @@
  * anything is written.
  */
 import { RuntimeError } from '../../machines/errors.ts';
-import { isBlocked, isUnfinished } from '../../machines/session/activation.ts';
 import type { Attachment, DeliveryMode } from '../../machines/session/event-parts.ts';
 import { placeOf } from '../../machines/session/message-reader.ts';
 import type { MessageReader } from '../../machines/session/message-reader.ts';
+import { isBlocked, isUnfinished } from '../../machines/session/session-activations.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { CheckedIngress, CheckedSendOptions } from '../../machines/session/session-requests.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';

@@ -7,16 +7,16 @@ import { narrowedAgent } from '../../machines/agent/narrowed-agent.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { handDown, handedDown } from '../../machines/permission/handed-down.ts';
 import type { Binding, HandedDown } from '../../machines/permission/handed-down.ts';
-import { delegatedCalls } from '../../machines/session/activation.ts';
 import type { Allowance, Restriction } from '../../machines/session/event-parts.ts';
 import { MAX_OPEN_SUBFLOWS, MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
+import { delegatedCalls } from '../../machines/session/session-activations.ts';
 import { depthOf } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { heldBySubflows, sumOf } from '../../machines/wake/held-budget.ts';
 import type { SessionEnvironments } from '../environment/session-environment.ts';
 import type { PolicyStore } from '../permission/policy-store.ts';
+import type { PreparedAgent } from '../turn/tool.ts';
 import { remainingOf, wakeLimits } from '../wake/wake-budget.ts';
-import type { PreparedAgent } from '../wake/wake-context.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import type { LineagePorts } from './lineage.ts';
 

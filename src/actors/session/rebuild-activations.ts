@@ -3,7 +3,7 @@
  * while.
  */
 import type { Activation } from '../../machines/session/activation.ts';
-import { activationsOf } from '../../machines/session/activation.ts';
+import { activationsOf } from '../../machines/session/session-activations.ts';
 import type { SessionListing } from './event-store.ts';
 import { SessionJournal } from './session-journal.ts';
 import type { JournalPorts } from './session-journal.ts';

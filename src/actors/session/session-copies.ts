@@ -3,10 +3,10 @@
  * all.
  */
 import { RuntimeError } from '../../machines/errors.ts';
-import { activationsOf } from '../../machines/session/activation.ts';
 import type { Restriction } from '../../machines/session/event-parts.ts';
 import { asCopied, forkedEvents, settlingDrafts } from '../../machines/session/session-fork.ts';
 import { importedBounds } from '../../machines/session/imported-bounds.ts';
+import { activationsOf } from '../../machines/session/session-activations.ts';
 import { checkDraft, placeEvent } from '../../machines/session/session-event.ts';
 import type { NewSessionEvent, SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import { foldSession } from '../../machines/session/session-fold.ts';

@@ -4,7 +4,7 @@
  * others.
  */
 import { RuntimeError } from '../../machines/errors.ts';
-import { activationChange } from '../../machines/session/activation.ts';
+import { activationChange } from '../../machines/session/session-activations.ts';
 import { checkDraft, placeEvent } from '../../machines/session/session-event.ts';
 import type { SessionEvent, SessionEventDraft, StoredEvent } from '../../machines/session/session-event.ts';
 import { foldSession } from '../../machines/session/session-fold.ts';

@@ -7,8 +7,7 @@ import type {
   SessionRunChildInput,
 } from '../../machines/session-tools/session-tool-definitions.ts';
 import { OWN_KEYS } from '../../machines/session/session-requests.ts';
-import type { Subflow, ToolContext } from '../turn/tool.ts';
-import type { PreparedAgent } from '../wake/wake-context.ts';
+import type { Subflow, ToolContext, PreparedAgent } from '../turn/tool.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import { keepView } from './event-store.ts';
 import { accept } from './ingress.ts';

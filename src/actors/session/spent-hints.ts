@@ -1,7 +1,7 @@
 /** Finds out which hints of a session nothing will come of, by its log, and removes them. */
 import { RuntimeError } from '../../machines/errors.ts';
-import { activationsOf } from '../../machines/session/activation.ts';
 import type { Activation } from '../../machines/session/activation.ts';
+import { activationsOf } from '../../machines/session/session-activations.ts';
 import { HINT_GRACE_MS, hintKey, spentHints } from '../../machines/session/worker-rules.ts';
 import { MAX_READ_EVENTS } from './event-store.ts';
 import type { EventStore } from './event-store.ts';

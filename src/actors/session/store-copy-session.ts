@@ -4,7 +4,7 @@
  * alone.
  */
 import { RuntimeError } from '../../machines/errors.ts';
-import { activationsOf } from '../../machines/session/activation.ts';
+import { activationsOf } from '../../machines/session/session-activations.ts';
 import { foldSession } from '../../machines/session/session-fold.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';

@@ -4,7 +4,7 @@
  */
 import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { delegatedCalls } from '../../machines/session/activation.ts';
+import { delegatedCalls } from '../../machines/session/session-activations.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { sessionTerminated, verdictOf } from '../../machines/subagent/session-verdict.ts';
 import type { SessionVerdict } from '../../machines/subagent/session-verdict.ts';

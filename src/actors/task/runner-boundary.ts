@@ -12,34 +12,41 @@ import type {
   BackgroundTaskStart,
   ChildTasks,
 } from './task-runner.ts';
-import type { TaskExecution } from './task-execution.ts';
+import type { TaskHost } from './task-host.ts';
+import type { TaskRecord } from './task-record.ts';
+
+/** What a runner is started for. */
+interface StartedWork extends Pick<BackgroundTaskStart, 'emit' | 'signal'> {
+  readonly record: TaskRecord;
+  readonly host: TaskHost;
+}
 
 /** What a runner gets. Everything but the id and the request exists only for those who ask. */
 export class RunnerStart implements BackgroundTaskStart {
   readonly taskId: string;
   readonly request: BackgroundTaskRequest;
-  readonly #execution: TaskExecution;
+  readonly #work: StartedWork;
 
-  constructor(execution: TaskExecution) {
-    this.taskId = execution.record.id;
-    this.request = execution.record.request;
-    this.#execution = execution;
+  constructor(work: StartedWork) {
+    this.taskId = work.record.id;
+    this.request = work.record.request;
+    this.#work = work;
   }
 
   get emit(): (event: BackgroundTaskRunnerEvent) => void {
-    return this.#execution.emit;
+    return this.#work.emit;
   }
 
   get signal(): AbortSignal {
-    return this.#execution.signal;
+    return this.#work.signal;
   }
 
   get children(): ChildTasks {
-    return this.#execution.host.childTasksOf(this.#execution.record);
+    return this.#work.host.childTasksOf(this.#work.record);
   }
 
   get parent(): AnyActorRef {
-    return this.#execution.host.actor;
+    return this.#work.host.actor;
   }
 }
 

@@ -2,9 +2,8 @@
 import { assertNever } from '../../machines/errors.ts';
 import type { BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
 import { plainCopy } from '../../machines/plain-copy.ts';
-import type { TaskExecution } from './task-execution.ts';
 import type { TaskHost } from './task-host.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { LiveTask, TaskRecord } from './task-record.ts';
 
 const REQUEST_PERMISSION = Object.freeze({ type: 'REQUEST_PERMISSION' });
 const PERMISSION_ALLOWED = Object.freeze({ type: 'PERMISSION_ALLOWED' });
@@ -14,7 +13,7 @@ const WAKE = Object.freeze({ type: 'WAKE' });
 export function relayRunnerEvent(
   host: TaskHost,
   record: TaskRecord,
-  execution: TaskExecution,
+  execution: LiveTask,
   event: BackgroundTaskRunnerEvent,
 ): void {
   switch (event.type) {
@@ -54,19 +53,14 @@ export function relayRunnerEvent(
 }
 
 /** One request was answered; with the last one the task goes back to work. */
-export function settlePermission(
-  host: TaskHost,
-  record: TaskRecord,
-  execution: TaskExecution,
-  requestId: string,
-): void {
+export function settlePermission(host: TaskHost, record: TaskRecord, execution: LiveTask, requestId: string): void {
   execution.openPermissions?.delete(requestId);
   if (execution.openPermissions !== undefined && execution.openPermissions.size > 0) return;
   goOn(host, record, execution);
 }
 
 /** The task goes back to work. A request that is still open stays so: its answer counts whenever it comes. */
-export function goOn(host: TaskHost, record: TaskRecord, execution: TaskExecution): void {
+export function goOn(host: TaskHost, record: TaskRecord, execution: LiveTask): void {
   if (record.isStopping || !host.move(record, PERMISSION_ALLOWED)) return;
   execution.watchdog?.resume();
   host.announceUpdated(record);
@@ -87,7 +81,7 @@ function reportTool(host: TaskHost, record: TaskRecord, event: ToolEvent, curren
 function requestPermission(
   host: TaskHost,
   record: TaskRecord,
-  execution: TaskExecution,
+  execution: LiveTask,
   event: Extract<BackgroundTaskRunnerEvent, { type: 'background_task_permission_request' }>,
 ): void {
   // Work that is being stopped gets no answer any more.
@@ -100,7 +94,7 @@ function requestPermission(
   host.announce(record, { ...event, taskId: record.id, toolArgs: plainCopy(event.toolArgs) });
 }
 
-function sleep(host: TaskHost, record: TaskRecord, execution: TaskExecution, nextFireAt: string | undefined): void {
+function sleep(host: TaskHost, record: TaskRecord, execution: LiveTask, nextFireAt: string | undefined): void {
   record.noteActivity(host.now());
   if (host.move(record, SLEEP)) {
     execution.watchdog?.pause();
@@ -112,7 +106,7 @@ function sleep(host: TaskHost, record: TaskRecord, execution: TaskExecution, nex
 function wake(
   host: TaskHost,
   record: TaskRecord,
-  execution: TaskExecution,
+  execution: LiveTask,
   event: Extract<BackgroundTaskRunnerEvent, { type: 'background_task_waking' }>,
 ): void {
   record.noteActivity(host.now());
@@ -121,7 +115,7 @@ function wake(
 }
 
 /** A task that sleeps goes back to work; any other stays as it is. */
-function rouse(host: TaskHost, record: TaskRecord, execution: TaskExecution): void {
+function rouse(host: TaskHost, record: TaskRecord, execution: LiveTask): void {
   if (!host.move(record, WAKE)) return;
   execution.watchdog?.resume();
   host.takeSlot(record);

@@ -2,7 +2,17 @@
 import type { ErrorRecord } from '../../machines/errors.ts';
 import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { BackgroundTaskTimeoutReason } from '../../machines/task/task-state.ts';
-import type { SettlingEvent } from './task-host.ts';
+
+/** An event that ends a task. */
+export interface SettlingEvent {
+  readonly type: 'COMPLETE' | 'FAIL' | 'CANCEL' | 'PERMISSION_DENIED';
+  /** What the state will show. */
+  readonly error?: ErrorRecord;
+  /**
+   * The error as it was thrown, for those who wait; made from the record when absent, since making one is what costs.
+   */
+  readonly failure?: BackgroundTaskError;
+}
 
 /** The first cause wins; later ones do not rewrite history. */
 export type StopCause =

@@ -21,17 +21,23 @@ import type {
   BackgroundTaskState,
 } from '../../machines/task/task-state.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskRunners, ChildTasks } from './task-runner.ts';
-import type { RunnerStart } from './runner-boundary.ts';
+import type {
+  BackgroundTaskHandle,
+  BackgroundTaskRunner,
+  BackgroundTaskRunners,
+  BackgroundTaskStart,
+  ChildTasks,
+} from './task-runner.ts';
 import { IdleLine } from './idle-line.ts';
 import { TaskExecution } from './task-execution.ts';
 import { cancelledRecord } from './stop-cause.ts';
-import type { SettlingEvent, TaskHost } from './task-host.ts';
+import type { SettlingEvent } from './stop-cause.ts';
+import type { TaskHost } from './task-host.ts';
 import type { TaskEventHub } from './task-event-hub.ts';
 import { moveChild, startChild, stopChild } from '../xstate-child.ts';
 import { keepLiveActors, takeUnseen } from '../xstate-system.ts';
 import { TaskQueue } from './task-queue.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { LiveTask, TaskRecord } from './task-record.ts';
 import type { SupervisorSettings } from './task-manager-options.ts';
 
 export type SupervisorSnapshot = LifecycleSnapshot & Snapshot<undefined>;
@@ -145,7 +151,7 @@ export class TaskSupervisor implements TaskHost {
     return watchdogLimitsFor(request, this.#agentLimits);
   }
 
-  startRunner(start: RunnerStart): unknown {
+  startRunner(start: BackgroundTaskStart): unknown {
     // The registry is keyed by kind, so the runner of this request's kind takes this request.
     const runner: BackgroundTaskRunner | undefined = this.#runners[start.request.kind];
     return runner?.start(start);
@@ -343,7 +349,7 @@ export class TaskSupervisor implements TaskHost {
     if (this.isAccepting) this.#startWaiting();
   }
 
-  #keepLog({ id }: TaskRecord, { handle }: TaskExecution): void {
+  #keepLog({ id }: TaskRecord, { handle }: LiveTask): void {
     if (handle === undefined) this.logs.set(id, NEVER_RAN);
     else if (handle.readLog !== undefined) this.logs.set(id, handle);
   }

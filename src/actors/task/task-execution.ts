@@ -12,11 +12,11 @@ import type {
 } from '../../machines/task/task-state.ts';
 import type { TimerHandle } from '../clock/clock.ts';
 import type { BackgroundTaskHandle } from './task-runner.ts';
-import type { SettlingEvent, TaskHost } from './task-host.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { TaskHost } from './task-host.ts';
+import type { LiveTask, TaskRecord } from './task-record.ts';
 import { RunnerStart, checkedHandle, checkedResult, isPromiseLike } from './runner-boundary.ts';
 import { settlementOf, stopReasonOf } from './stop-cause.ts';
-import type { StopCause } from './stop-cause.ts';
+import type { StopCause, SettlingEvent } from './stop-cause.ts';
 import { relayRunnerEvent } from './runner-events.ts';
 import { TaskWatchdog, watches } from './task-watchdog.ts';
 
@@ -30,14 +30,12 @@ interface Stop {
   deadline: TimerHandle | undefined;
 }
 
-export class TaskExecution {
+export class TaskExecution implements LiveTask {
   readonly record: TaskRecord;
   readonly host: TaskHost;
   readonly watchdog: TaskWatchdog | undefined;
   handle: BackgroundTaskHandle | undefined;
-  /** Permission requests without an answer, by id; an answer that is on its way to the runner cannot be given twice. */
   openPermissions: Map<string, 'open' | 'answering'> | undefined;
-  /** Whether nothing of the work runs any more; a slot is free only then. */
   isWorkGone: boolean;
   private onHandle: HandleWaiter[] | undefined;
   private abort: AbortController | undefined;
@@ -98,19 +96,16 @@ export class TaskExecution {
     }
   }
 
-  /** Begins to stop the work, unless something else already did. The task ends when the work is gone. */
   stop(cause: StopCause): void {
     if (this.record.isOver || this.record.isStopping) return;
     this.#beginStop(cause);
   }
 
-  /** The handle, as soon as the runner has given one. @throws the task's own error when it ends without */
   async whenHandle(): Promise<BackgroundTaskHandle> {
     if (this.handle !== undefined) return this.handle;
     return new Promise((resolve, reject) => (this.onHandle ??= []).push({ resolve, reject }));
   }
 
-  /** Hands input to the runner, as soon as there is a handle. */
   async send(input: BackgroundTaskInput): Promise<void> {
     const handle = await this.whenHandle();
     if (handle.send === undefined) {
@@ -126,13 +121,11 @@ export class TaskExecution {
     await handle.send(input);
   }
 
-  /** Calls `listener` once nothing of the work is left; at once when that is so already. */
   whenWorkGone(listener: () => void): void {
     if (this.isWorkGone) listener();
     else this.onWorkGone = listener;
   }
 
-  /** The supervisor has recorded the end. */
   ended(): void {
     this.watchdog?.dispose();
     if (this.stopped?.deadline !== undefined) this.host.clock.clearTimeout(this.stopped.deadline);

@@ -3,24 +3,11 @@ import type { AnyActorRef, AnyEventObject } from 'xstate';
 import type { WatchdogLimits } from '../../machines/task/watchdog.ts';
 import type { BackgroundTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskEvent, BackgroundTaskProgress } from '../../machines/task/task-state.ts';
-import type { ErrorRecord } from '../../machines/errors.ts';
-import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { IdleLine } from './idle-line.ts';
-import type { ChildTasks } from './task-runner.ts';
-import type { RunnerStart } from './runner-boundary.ts';
+import type { BackgroundTaskStart, ChildTasks } from './task-runner.ts';
+import type { SettlingEvent } from './stop-cause.ts';
 import type { TaskRecord } from './task-record.ts';
-
-/** An event that ends a task. */
-export interface SettlingEvent {
-  readonly type: 'COMPLETE' | 'FAIL' | 'CANCEL' | 'PERMISSION_DENIED';
-  /** What the state will show. */
-  readonly error?: ErrorRecord;
-  /**
-   * The error as it was thrown, for those who wait; made from the record when absent, since making one is what costs.
-   */
-  readonly failure?: BackgroundTaskError;
-}
 
 export interface TaskHost {
   /** The supervisor's own actor. */
@@ -32,7 +19,7 @@ export interface TaskHost {
   readonly agentIdleLine: IdleLine;
   limitsOf(request: BackgroundTaskRequest): WatchdogLimits;
   /** @returns what the runner of that kind returned, unchecked */
-  startRunner(start: RunnerStart): unknown;
+  startRunner(start: BackgroundTaskStart): unknown;
   childTasksOf(record: TaskRecord): ChildTasks;
   /** Wall-clock time for stamps, ISO-8601. */
   now(): string;

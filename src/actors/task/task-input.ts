@@ -3,9 +3,8 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { BackgroundTaskInput } from '../../machines/task/task-state.ts';
 import { checkedInput } from '../../machines/task/task-input.ts';
 import { goOn, settlePermission } from './runner-events.ts';
-import type { TaskExecution } from './task-execution.ts';
 import type { TaskHost } from './task-host.ts';
-import type { TaskRecord } from './task-record.ts';
+import type { LiveTask, TaskRecord } from './task-record.ts';
 
 /** @throws BackgroundTaskError `validation` for bad input, `runner` for a task that cannot take it */
 export async function deliverInput(host: TaskHost, record: TaskRecord, given: BackgroundTaskInput): Promise<void> {
@@ -30,7 +29,7 @@ export async function deliverInput(host: TaskHost, record: TaskRecord, given: Ba
 async function answerPermission(
   host: TaskHost,
   record: TaskRecord,
-  execution: TaskExecution,
+  execution: LiveTask,
   input: BackgroundTaskInput,
   { requestId, allowed }: { readonly requestId: string; readonly allowed: boolean },
 ): Promise<void> {

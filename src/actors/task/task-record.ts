@@ -16,6 +16,7 @@ import type { TaskLifecycleSnapshot } from '../../machines/task/task-lifecycle.t
 import type { BackgroundTaskStatus } from '../../machines/task/task-machine.ts';
 import type { BackgroundTaskKind, BackgroundTaskRequest } from '../../machines/task/task-request.ts';
 import type {
+  BackgroundTaskInput,
   BackgroundTaskProgress,
   BackgroundTaskResult,
   BackgroundTaskState,
@@ -23,9 +24,31 @@ import type {
 } from '../../machines/task/task-state.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { cancelledRecord } from './stop-cause.ts';
-import type { TaskExecution } from './task-execution.ts';
+import type { StopCause } from './stop-cause.ts';
+import type { BackgroundTaskHandle } from './task-runner.ts';
+import type { TaskWatchdog } from './task-watchdog.ts';
 
 const PREVIEW_CHARACTERS = 120;
+
+/** The live half of a task, from when it holds a slot until nothing of the work is left. */
+export interface LiveTask {
+  readonly watchdog: TaskWatchdog | undefined;
+  readonly handle: BackgroundTaskHandle | undefined;
+  /** Permission requests without an answer, by id; an answer that is on its way to the runner cannot be given twice. */
+  openPermissions: Map<string, 'open' | 'answering'> | undefined;
+  /** Whether nothing of the work runs any more; a slot is free only then. */
+  readonly isWorkGone: boolean;
+  /** Begins to stop the work, unless something else already did. The task ends when the work is gone. */
+  stop(cause: StopCause): void;
+  /** The handle, as soon as the runner has given one. @throws the task's own error when it ends without */
+  whenHandle(): Promise<BackgroundTaskHandle>;
+  /** Hands input to the runner, as soon as there is a handle. */
+  send(input: BackgroundTaskInput): Promise<void>;
+  /** Calls `listener` once nothing of the work is left; at once when that is so already. */
+  whenWorkGone(listener: () => void): void;
+  /** The supervisor has recorded the end. */
+  ended(): void;
+}
 
 /**
  * The promise for the end of a task, with what settles it: also with a failure, as a promise that is rejected. One
@@ -60,7 +83,7 @@ export class TaskRecord {
   actor: AnyActorRef | undefined;
   /** Where the task is without an actor: in the queue, or where it has ended. */
   restsAt: TaskLifecycleSnapshot;
-  execution: TaskExecution | undefined;
+  execution: LiveTask | undefined;
   /** The first reason for which a caller asked for its end. */
   cancelReason: string | undefined;
   updatedAt: string;

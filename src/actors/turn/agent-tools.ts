@@ -8,7 +8,7 @@ import { STANDARD_FAMILIES, isToolFamily } from '../../machines/turn/tool-family
 import type { SessionEnvironment } from '../environment/session-environment.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { ToolSource } from './tool-source.ts';
-import type { Tool } from './tool.ts';
+import type { Tool, SkippedTool } from './tool.ts';
 
 export interface ToolBox {
   /** The managed tools, and those that the program brings. */
@@ -21,11 +21,6 @@ export interface ToolBox {
   /** In which its tools run. */
   readonly environment?: SessionEnvironment | undefined;
   readonly signal: AbortSignal;
-}
-
-export interface SkippedTool {
-  readonly name: string;
-  readonly reason: string;
 }
 
 export interface BuiltTools {

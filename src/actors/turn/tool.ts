@@ -1,10 +1,13 @@
-/** The port to a tool: what it is, and how one call of it runs. */
+/** The port to a tool: what it is, how one call of it runs, and what a call sees of the wake that it is a part of. */
+import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
-import type { ToolDefinition } from '../../machines/turn/tool-definition.ts';
+import type { SessionEventDraft } from '../../machines/session/session-event.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { ContextReport } from '../../machines/turn/context-report.ts';
+import type { ToolDefinition, ToolDescriptor } from '../../machines/turn/tool-definition.ts';
 import type { SessionEnvironment } from '../environment/session-environment.ts';
+import type { AgentRuntime } from '../run/agent-runtime.ts';
 import type { SessionPlace } from '../session/session-directories.ts';
-import type { HookedWake } from '../wake/wake-hook.ts';
-import type { PreparedAgent } from '../wake/wake-context.ts';
 
 export interface ToolContext {
   readonly session: SessionPlace;
@@ -73,4 +76,42 @@ export interface Tool<Input = unknown> {
    * A tool that a client runs has no `run`: the call waits for the result to be sent.
    */
   run?(input: Input, context: ToolContext): Promise<unknown>;
+}
+
+/** A tool that an agent names and does not have. */
+export interface SkippedTool {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** The agent of a wake, with the tools that it has now. */
+export interface PreparedAgent {
+  readonly definition: AgentDefinition;
+  readonly runtime: AgentRuntime;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly descriptors: readonly ToolDescriptor[];
+  /** Tools that the agent names and cannot have now. */
+  readonly skippedTools: readonly SkippedTool[];
+  /** Of these, what is left out since there are too many: the model is told. */
+  readonly leftOutTools: readonly SkippedTool[];
+  /** How often servers of tools had announced a change when these were read. */
+  readonly toolChanges: number;
+  readonly workspaceDirectory: string;
+  readonly agentDirectory: string;
+  /** What it has learned before, as it is told in its instructions. */
+  readonly memory?: string | undefined;
+  /** Absent where the runtime knows of none. */
+  readonly environment?: SessionEnvironment | undefined;
+}
+
+/** A wake as its tools and hooks see it. */
+export interface HookedWake {
+  /** As the log stands now. */
+  state(): SessionState;
+  readonly agent: PreparedAgent;
+  /** Of the step that comes, or came last. */
+  readonly context?: ContextReport | undefined;
+  /** Stores events under the right of the wake. Not after `ended` has resolved. */
+  append(drafts: readonly SessionEventDraft[]): Promise<void>;
+  readonly signal: AbortSignal;
 }

@@ -26,10 +26,9 @@ import type { PlaceGuard } from '../permission/place-guard.ts';
 import type { PolicyStore } from '../permission/policy-store.ts';
 import type { ReadShell } from '../permission/shell-reader.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
-import type { Tool } from '../turn/tool.ts';
+import type { Tool, PreparedAgent } from '../turn/tool.ts';
 import { guardedPlace } from './guarded-places.ts';
 import type { GuardedCall } from './guarded-places.ts';
-import type { PreparedAgent } from './wake-context.ts';
 
 export interface GatePorts {
   readonly clock: Clock;

@@ -16,11 +16,29 @@ import {
   deniedBecause,
   deniedByPerson,
 } from '../../machines/permission/denial-text.ts';
+import type { EventStore } from '../session/event-store.ts';
+import type { OutputKeeper } from '../turn/output-keeper.ts';
 import { storable, unknownTool } from '../turn/tool-executor.ts';
 import type { KnownCall } from '../turn/tool-executor.ts';
-import type { CheckedCall } from './call-gate.ts';
+import type { PreparedAgent } from '../turn/tool.ts';
+import type { CallGate, CheckedCall } from './call-gate.ts';
 import { askedBefore } from './closed-calls.ts';
-import type { WakeToolsOptions } from './wake-tools.ts';
+import type { Subflows } from './subflows.ts';
+import type { WakeJournal } from './wake-journal.ts';
+
+export interface CallPlanOptions {
+  readonly store: EventStore;
+  readonly agent: PreparedAgent;
+  readonly gate: CallGate;
+  readonly subflows: Subflows;
+  readonly outputs: OutputKeeper | undefined;
+  /** The calls of the last step, whose input need not be read again. */
+  readonly calls: readonly ToolCallInput[];
+  readonly journal: WakeJournal;
+  readonly newId: () => string;
+  /** ISO-8601. */
+  readonly now: string;
+}
 
 /** A call that may run now. */
 export interface RunningCall {
@@ -52,7 +70,7 @@ export interface CallPlans {
 }
 
 /** In the order the model asked. */
-export async function planCalls(options: WakeToolsOptions): Promise<CallPlans> {
+export async function planCalls(options: CallPlanOptions): Promise<CallPlans> {
   const { state } = options.journal;
   const running: RunningCall[] = [];
   const settled: SettledCall[] = [];
@@ -69,20 +87,20 @@ export async function planCalls(options: WakeToolsOptions): Promise<CallPlans> {
  * The same call, judged once more right before it runs. Undefined when it may not run any more: it is planned anew
  * then.
  */
-export async function confirmCall(options: WakeToolsOptions, { open }: RunningCall): Promise<RunningCall | undefined> {
+export async function confirmCall(options: CallPlanOptions, { open }: RunningCall): Promise<RunningCall | undefined> {
   options.gate.refresh();
   const plan = await new CallPlanner(options, open, { isFinal: true }).plan(0);
   return plan.kind === 'run' ? plan : undefined;
 }
 
 class CallPlanner {
-  readonly #options: WakeToolsOptions;
+  readonly #options: CallPlanOptions;
   readonly #open: OpenToolCall;
 
   /** Whether the call runs right after it was planned. */
   readonly #isFinal: boolean;
 
-  constructor(options: WakeToolsOptions, open: OpenToolCall, { isFinal = false } = {}) {
+  constructor(options: CallPlanOptions, open: OpenToolCall, { isFinal = false } = {}) {
     this.#options = options;
     this.#open = open;
     this.#isFinal = isFinal;

@@ -26,6 +26,7 @@ import type {
 } from '../run/agent-runtime.ts';
 import type { RunDecisionRecord } from '../run/run-options.ts';
 import { forwardAbort } from '../concurrency/forward-abort.ts';
+import type { PreparedAgent } from '../turn/tool.ts';
 import { redactedListener } from '../vault/live-redaction.ts';
 import { SECRET_IN_INPUT, holdsSecret, withoutSecrets } from '../vault/calls-with-secrets.ts';
 import { AttemptBudget } from './attempt-budget.ts';
@@ -36,7 +37,7 @@ import { intakeOf } from './message-intake.ts';
 import { runModel } from './model-run.ts';
 import type { FinishedRun } from './model-run.ts';
 import { inputTokensOf, shrunkMessages, toolShare } from './wake-context.ts';
-import type { AssembledStep, PreparedAgent } from './wake-context.ts';
+import type { AssembledStep } from './wake-context.ts';
 import { isOvertaken } from './wake-facts.ts';
 import type { WakeJournal } from './wake-journal.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';

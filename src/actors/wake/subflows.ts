@@ -4,9 +4,9 @@
  * wakes its children itself.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { delegatedCalls } from '../../machines/session/activation.ts';
 import type { Allowance } from '../../machines/session/event-parts.ts';
 import { MAX_CONCURRENT_TOOL_CALLS, MAX_OPEN_SUBFLOWS, MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
+import { delegatedCalls } from '../../machines/session/session-activations.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { WorktreeHandoff } from '../../machines/subagent/worktree-findings.ts';
 import { depthOf } from '../../machines/session/session-state.ts';
@@ -24,8 +24,7 @@ import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { SubflowWorktrees } from '../subagent/subflow-worktrees.ts';
 import type { OutputKeeper } from '../turn/output-keeper.ts';
 import { storable } from '../turn/tool-executor.ts';
-import type { Subflow } from '../turn/tool.ts';
-import type { PreparedAgent } from './wake-context.ts';
+import type { Subflow, PreparedAgent } from '../turn/tool.ts';
 import type { WakeOptions } from './wake-ports.ts';
 
 export interface SubflowPorts extends LineagePorts, BoundsPorts {

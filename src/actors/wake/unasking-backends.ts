@@ -6,7 +6,7 @@ import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { Restriction } from '../../machines/session/event-parts.ts';
-import type { PreparedAgent } from './wake-context.ts';
+import type { PreparedAgent } from '../turn/tool.ts';
 import type { WakePorts } from './wake-ports.ts';
 
 /**

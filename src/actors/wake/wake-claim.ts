@@ -1,7 +1,7 @@
 /** Gets the right to wake a session and says so in its log, with an end for whatever a dead wake left open. */
 import type { AnyActorRef } from 'xstate';
 import { RuntimeError } from '../../machines/errors.ts';
-import { isDue } from '../../machines/session/activation.ts';
+import { isDue } from '../../machines/session/session-activations.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';

@@ -12,8 +12,8 @@ import { estimateTokens } from '../../machines/turn/token-estimate.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
 import type { AgentRunConfig, AgentRunResult } from '../run/agent-runtime.ts';
 import type { RunRequest } from '../run/run-options.ts';
+import type { PreparedAgent } from '../turn/tool.ts';
 import { maxContextTokens } from './wake-context.ts';
-import type { PreparedAgent } from './wake-context.ts';
 import type { WakeJournal } from './wake-journal.ts';
 
 /** The share of its context that a conversation may take before it is summarized. */

@@ -16,7 +16,6 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { contextReport, tokensForMessages } from '../../machines/turn/context-report.ts';
 import type { ContextReport } from '../../machines/turn/context-report.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
-import type { ToolDescriptor } from '../../machines/turn/tool-definition.ts';
 import { NAME_THE_TOOLS, countTools, limitedTools } from '../../machines/turn/tool-limit.ts';
 import { describeTool } from '../../machines/turn/tool-schema.ts';
 import { estimateMessages } from '../../machines/turn/conversation-costs.ts';
@@ -24,31 +23,10 @@ import { estimateTools } from '../../machines/turn/token-estimate.ts';
 import { boundTranscript } from '../../machines/turn/transcript-bounds.ts';
 import { instructionsFor } from '../../machines/wake/instructions.ts';
 import type { AgentRunConfig, AgentRunParams, AgentRuntime } from '../run/agent-runtime.ts';
-import type { SessionEnvironment } from '../environment/session-environment.ts';
 import { placeOfSession } from '../session/session-directories.ts';
 import { buildTools, loadAgent } from '../turn/agent-tools.ts';
-import type { SkippedTool } from '../turn/agent-tools.ts';
-import type { Tool } from '../turn/tool.ts';
+import type { PreparedAgent, SkippedTool } from '../turn/tool.ts';
 import type { WakePorts } from './wake-ports.ts';
-
-export interface PreparedAgent {
-  readonly definition: AgentDefinition;
-  readonly runtime: AgentRuntime;
-  readonly tools: ReadonlyMap<string, Tool>;
-  readonly descriptors: readonly ToolDescriptor[];
-  /** Tools that the agent names and cannot have now. */
-  readonly skippedTools: readonly SkippedTool[];
-  /** Of these, what is left out since there are too many: the model is told. */
-  readonly leftOutTools: readonly SkippedTool[];
-  /** How often servers of tools had announced a change when these were read. */
-  readonly toolChanges: number;
-  readonly workspaceDirectory: string;
-  readonly agentDirectory: string;
-  /** What it has learned before, as it is told in its instructions. */
-  readonly memory?: string | undefined;
-  /** Absent where the runtime knows of none. */
-  readonly environment?: SessionEnvironment | undefined;
-}
 
 /**
  * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, AGENT_RUNTIME_NOT_FOUND, and what entering the environment

@@ -9,7 +9,7 @@ import type { SessionState, WakeTrigger } from '../../machines/session/session-s
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { WakeOutput } from '../../machines/wake/wake-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
-import type { PreparedAgent } from './wake-context.ts';
+import type { PreparedAgent } from '../turn/tool.ts';
 import type { WakeOptions } from './wake-ports.ts';
 
 /**

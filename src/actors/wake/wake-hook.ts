@@ -2,21 +2,7 @@
  * The port to what goes along with wakes: it lays things out for the agent before its turn or its calls, and draws
  * conclusions after it. What fails there is reported, and keeps no wake from going on.
  */
-import type { SessionEventDraft } from '../../machines/session/session-event.ts';
-import type { SessionState } from '../../machines/session/session-state.ts';
-import type { ContextReport } from '../../machines/turn/context-report.ts';
-import type { PreparedAgent } from './wake-context.ts';
-
-export interface HookedWake {
-  /** As the log stands now. */
-  state(): SessionState;
-  readonly agent: PreparedAgent;
-  /** Of the step that comes, or came last. */
-  readonly context?: ContextReport | undefined;
-  /** Stores events under the right of the wake. Not after `ended` has resolved. */
-  append(drafts: readonly SessionEventDraft[]): Promise<void>;
-  readonly signal: AbortSignal;
-}
+import type { HookedWake } from '../turn/tool.ts';
 
 export interface WakeHook {
   /** For reports. */

@@ -1,6 +1,7 @@
 /** What goes along with one wake, one after the other; what fails in it is reported and nothing more. */
 import type { OnListenerError } from '../streams/listener-errors.ts';
-import type { HookedWake, WakeHook } from './wake-hook.ts';
+import type { HookedWake } from '../turn/tool.ts';
+import type { WakeHook } from './wake-hook.ts';
 
 export interface WakeHooksOptions {
   readonly hooks: readonly WakeHook[];

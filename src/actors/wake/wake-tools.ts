@@ -9,34 +9,16 @@ import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { mayChangeWork } from '../../machines/outcome/changes-work.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
-import type { EventStore } from '../session/event-store.ts';
 import { placeOfSession } from '../session/session-directories.ts';
-import type { OutputKeeper } from '../turn/output-keeper.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
-import type { ToolProgress } from '../turn/tool.ts';
-import type { CallGate } from './call-gate.ts';
+import type { ToolProgress, PreparedAgent, HookedWake } from '../turn/tool.ts';
 import { confirmCall, planCalls, resolved, resultDraft } from './call-plan.ts';
-import type { RunningCall, SettledCall } from './call-plan.ts';
-import type { Subflows } from './subflows.ts';
-import type { HookedWake } from './wake-hook.ts';
-import type { PreparedAgent } from './wake-context.ts';
-import type { WakeJournal } from './wake-journal.ts';
+import type { CallPlanOptions, RunningCall, SettledCall } from './call-plan.ts';
 
-export interface WakeToolsOptions {
-  readonly store: EventStore;
+export interface WakeToolsOptions extends CallPlanOptions {
   readonly executor: ToolExecutor;
-  readonly agent: PreparedAgent;
-  readonly gate: CallGate;
-  readonly subflows: Subflows;
-  readonly outputs: OutputKeeper | undefined;
-  /** The calls of the last step, whose input need not be read again. */
-  readonly calls: readonly ToolCallInput[];
-  readonly journal: WakeJournal;
   /** What tools about the session itself are given. */
   readonly wake: HookedWake;
-  readonly newId: () => string;
-  /** ISO-8601. */
-  readonly now: string;
   readonly signal: AbortSignal;
   readonly force: AbortSignal | undefined;
   readonly onProgress: ((call: ToolCallInput, progress: ToolProgress) => void) | undefined;

@@ -6,7 +6,9 @@
 import { rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { GuardOptions } from './parent-guard.ts';
-import type { LoadWorkerService } from './worker-start.ts';
+
+/** Brings all that is heavy. */
+export type LoadWorkerService = () => Promise<(surroundings: WorkerSurroundings) => WorkerService>;
 
 /** Between the end of the parent and that of a worker which does not end by itself. */
 const ORPHAN_GRACE_MS = 3_000;

@@ -5,13 +5,10 @@
  * What is imported here is loaded before `ready`, and each import takes its time: next to nothing.
  */
 import { isMainThread } from 'node:worker_threads';
-import type { WorkerService, WorkerSurroundings } from './worker-life.ts';
+import type { LoadWorkerService } from './worker-life.ts';
 import { EXCHANGE_VARIABLE, LIFELINE_VARIABLE } from './worker-variables.ts';
 
 const NOT_A_WORKER = 2;
-
-/** Brings all that is heavy. */
-export type LoadWorkerService = () => Promise<(surroundings: WorkerSurroundings) => WorkerService>;
 
 /** Called by the program that is forked, as the first thing it does. */
 export function startSubagentWorker(load: LoadWorkerService): void {

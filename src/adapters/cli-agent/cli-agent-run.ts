@@ -2,6 +2,7 @@
  * One run of the backend: a program for the turn, a second one when the session that was to go on is gone, and the
  * result of it all.
  */
+import { isAbsolute, resolve } from 'node:path';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams, AgentRunResult } from '../../actors/run/agent-runtime.ts';
 import type { RunEvents } from '../../actors/run/run-events.ts';
@@ -27,7 +28,6 @@ import { claudeDialect } from './claude-dialect.ts';
 import { codexDialect } from './codex-dialect.ts';
 import { SettingsRefused } from './dialect.ts';
 import type { CliDialect } from './dialect.ts';
-import { commandOf } from './program-command.ts';
 import { programEnvironment } from './program-environment.ts';
 import type { ProgramEnvironment } from './program-environment.ts';
 import { ProgramRun } from './program-run.ts';
@@ -269,4 +269,9 @@ function dialectOf(provider: string, settings: CheckedProviderSettings | undefin
 
 function shown(sessionId: string): string {
   return sessionId.slice(0, 100);
+}
+
+/** A mere name is left to PATH; a relative path starts in the folder of the agent. */
+function commandOf(command: string, agentDir: string): string {
+  return command.includes('/') && !isAbsolute(command) ? resolve(agentDir, command) : command;
 }

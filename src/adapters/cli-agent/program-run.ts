@@ -2,6 +2,7 @@
  * One life of a program: started, written to, listened to, and ended with its whole process tree, however it behaves.
  * What its lines mean is the dialect's affair.
  */
+import { stat } from 'node:fs/promises';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams, RunPermissionAnswer, RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
 import { IdleWatch } from '../../actors/run/idle-watch.ts';
@@ -18,12 +19,13 @@ import type { ProgramExit } from '../../machines/run/program-end.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
-import type { TrackedProgram } from '../system/tracked-program.ts';
+import { startProgram } from '../system/tracked-program.ts';
+import type { StartProgram, TrackedProgram } from '../system/tracked-program.ts';
 import { within } from '../system/waiting.ts';
 import type { ProgramEnd } from './cli-failures.ts';
+import { SettingsRefused } from './dialect.ts';
 import type { CliConversation, CliFact, CliFinish } from './dialect.ts';
 import { OutputLines } from './output-lines.ts';
-import { startRun } from './program-process.ts';
 
 /** What a program has not read yet of what it is told while it runs. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
@@ -324,4 +326,14 @@ export class ProgramRun {
         .catch((error: unknown) => this.#options.onNews(`its processes could not all be ended: ${messageOf(error)}`));
     }
   }
+}
+
+/** @throws SettingsRefused when the working folder cannot be entered; or as `startProgram` */
+async function startRun(options: StartProgram): Promise<TrackedProgram> {
+  const { cwd } = options.command;
+  const folder = await stat(cwd).catch((error: unknown) => {
+    throw new SettingsRefused(`the working folder ${cwd} cannot be entered: ${messageOf(error)}`, { cause: error });
+  });
+  if (!folder.isDirectory()) throw new SettingsRefused(`the working folder ${cwd} is no folder`);
+  return startProgram(options);
 }

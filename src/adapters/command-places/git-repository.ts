@@ -4,7 +4,6 @@
  * known to be harmless may be in there.
  */
 import { dirname, join, relative } from 'node:path';
-import { attributesProblem } from './git-attributes.ts';
 import { readGitConfig } from './git-config.ts';
 import type { GitConfig } from './git-config.ts';
 import { readGitIndex } from './git-index.ts';
@@ -128,4 +127,30 @@ async function submoduleProblem(
     if (inside !== undefined) return `the repository "${path}" lies in it, with settings of its own`;
   }
   return undefined;
+}
+
+const MAX_ATTRIBUTE_LINES = 10_000;
+
+/** Ways to show differences that git has by itself. */
+const OWN_DRIVERS = new Set(
+  'ada bash bibtex cpp csharp css dts elixir fortran fountain golang html ini java kotlin markdown matlab objc pascal perl php python ruby rust scheme tex'.split(
+    ' ',
+  ),
+);
+
+/** Why what a repository says about its files may make git run a program, for people. */
+function attributesProblem(text: string, what: string): string | undefined {
+  const lines = text.split('\n');
+  if (lines.length > MAX_ATTRIBUTE_LINES) return `${what} has more than ${MAX_ATTRIBUTE_LINES} lines`;
+  for (const line of lines) {
+    if (line.trimStart().startsWith('#')) continue;
+    const word = line.split(/\s+/).find((each) => namesProgram(each));
+    if (word !== undefined) return `${what} says "${word}", for which git may run a program`;
+  }
+  return undefined;
+}
+
+function namesProgram(word: string): boolean {
+  if (word === 'filter' || word.startsWith('filter=')) return true;
+  return word.startsWith('diff=') && !OWN_DRIVERS.has(word.slice('diff='.length));
 }

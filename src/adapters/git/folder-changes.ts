@@ -16,8 +16,6 @@ import { makeFolder } from '../system/whole-files.ts';
 import { commitsSince } from './commits-since.ts';
 import type { CommitsSince } from './commits-since.ts';
 import { GitCommand, shownPath } from './git-command.ts';
-import { parseNames } from './name-status.ts';
-import type { NamedChange } from './name-status.ts';
 import { isInside } from './is-inside.ts';
 import { plainContent, runPrivately } from './private-git.ts';
 import { userFilters } from './read-settings.ts';
@@ -254,4 +252,35 @@ class Difference {
       signal,
     });
   }
+}
+
+interface NamedChange {
+  readonly path: string;
+  readonly change: FolderDifference['files'][number]['change'];
+  /** Of what was renamed. */
+  readonly before?: string | undefined;
+}
+
+const CHANGES: Readonly<Record<string, NamedChange['change']>> = {
+  A: 'added',
+  D: 'removed',
+  M: 'changed',
+  T: 'changed',
+  U: 'changed',
+  R: 'renamed',
+  C: 'added',
+};
+
+/** Reads `git diff --name-status -z`. */
+function parseNames(output: string): readonly NamedChange[] {
+  const fields = output.split('\0');
+  const named: NamedChange[] = [];
+  for (let at = 0; at + 1 < fields.length;) {
+    const letter = (fields[at] ?? '').charAt(0);
+    const hasTwo = letter === 'R' || letter === 'C';
+    const [before, path = before] = hasTwo ? fields.slice(at + 1, at + 3) : fields.slice(at + 1, at + 2);
+    at += hasTwo ? 3 : 2;
+    named.push({ path: path ?? '', change: CHANGES[letter] ?? 'changed', ...(hasTwo ? { before } : {}) });
+  }
+  return named;
 }

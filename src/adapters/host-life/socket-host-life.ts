@@ -3,7 +3,7 @@
  * and the kernel answers for it. So it can be asked from any container and any namespace of the machine that sees the
  * folder, by whatever path.
  */
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import { makeFolder } from '../system/whole-files.ts';
@@ -11,7 +11,6 @@ import { isEarlierBoot, isSameKernel, newToken, placeHere, placeOf } from './hos
 import type { HostPlace } from './host-token.ts';
 import { DRAFT_ENDING, SOCKET_ENDING, doesListen, openLifeSocket } from './life-socket.ts';
 import type { LifeSocket } from './life-socket.ts';
-import { isLocal } from './local-folders.ts';
 
 /** In a home. */
 export const HOSTS_FOLDER = 'hosts';
@@ -94,4 +93,21 @@ class SocketHostLife implements HostLife {
     const made = await stat(join(this.#directory, name)).catch(() => undefined);
     return made !== undefined && Date.now() - made.mtimeMs > DRAFT_AGE_MS;
   }
+}
+
+/** Magic numbers of statfs(2) on Linux: ext2 to ext4, XFS, Btrfs, F2FS, ZFS, bcachefs, tmpfs, ramfs, overlayfs. */
+const LOCAL: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x01021994, 0x858458f6, 0x794c7630,
+]);
+
+/**
+ * Whether the folder lies on a file system that one machine at a time has: then a process that made something in it on
+ * another boot is gone. Any other file system, and any other system's, may be shared by several machines.
+ */
+async function isLocal(folder: string): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  return statfs(folder).then(
+    ({ type }) => LOCAL.has(type >>> 0),
+    () => false,
+  );
 }

@@ -2,9 +2,58 @@
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import type { InspectionSource } from '../../actors/inspection/inspection-source.ts';
+import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
-import type { ChartPictures, InspectorOptions } from './inspector.ts';
 import type { Place } from './place.ts';
+
+/** Draws charts; which adapter does, the composition root decides. */
+export interface ChartPictures {
+  /** What the picture is known by, without drawing it: hexadecimal digits. */
+  hash(chart: ChartDescription): string;
+  /** A whole SVG document. */
+  draw(chart: ChartDescription): Promise<string>;
+}
+
+export interface InspectorLimits {
+  /**
+   * Connections at once; for one more, the one that has been silent longest is closed, or itself where none is. Default
+   * 64.
+   */
+  readonly maxConnections?: number | undefined;
+  /** Browsers that follow at once. Default 16. */
+  readonly maxLiveStreams?: number | undefined;
+  /** A client that reads nothing for so long is dropped. Default 30,000. */
+  readonly stallMs?: number | undefined;
+  /** A stream of live records says at least this often that it is there. Less than `stallMs`. Default 10,000. */
+  readonly heartbeatMs?: number | undefined;
+  /** A request has to arrive whole within it, and the source to answer. Default 10,000. */
+  readonly requestMs?: number | undefined;
+  /** Of a request. Default 2 MiB, which holds the longest answer however it is escaped. */
+  readonly maxBodyBytes?: number | undefined;
+}
+
+export interface InspectorOptions {
+  readonly source: InspectionSource;
+  readonly pictures: ChartPictures;
+  /** Absolute path of the folder with the page: `index.html` and what it needs. Without one there is only the API. */
+  readonly pageDirectory?: string | undefined;
+  /**
+   * An address of this machine. Default 127.0.0.1. Any that others can reach is refused without
+   * `exposeBeyondThisMachine`.
+   */
+  readonly host?: string | undefined;
+  /** Default 0: a free one. */
+  readonly port?: number | undefined;
+  /**
+   * Lets others on the network connect, unencrypted: a person who can listen to the network can read what is shown and
+   * answer in your name. The names are those by which browsers may call this machine.
+   */
+  readonly exposeBeyondThisMachine?: { readonly hostNames: readonly string[] } | undefined;
+  readonly limits?: InspectorLimits | undefined;
+  /** Hears what clients are not told: why something inside failed. */
+  readonly onProblem: (error: unknown) => void;
+}
 
 const MAX_HOST_NAMES = 16;
 const MAX_TIMER_MS = 2_147_483_647;

@@ -8,8 +8,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { boundConnections } from './connections.ts';
 import { allowedHosts, authorityOf, checkOptions, hostOf, placedHostOf } from './inspector-options.ts';
-import type { CheckedInspectorOptions } from './inspector-options.ts';
-import type { InspectorOptions, InspectorServer } from './inspector.ts';
+import type { CheckedInspectorOptions, InspectorOptions } from './inspector-options.ts';
 import { newPlace, within } from './place.ts';
 import type { Place } from './place.ts';
 import { Refusal, tell } from './refusal.ts';
@@ -20,6 +19,23 @@ import type { Exchange } from './respond.ts';
 import { Routes } from './routes.ts';
 import { SignIn, TOKEN_MINUTES } from './sign-in.ts';
 import { leadOn, leadOnFromElsewhere } from './welcome.ts';
+
+export interface InspectorServer extends AsyncDisposable {
+  /**
+   * Where it listens: `http://127.0.0.1:4321`. Nothing lies there: everything is below a path that only `signInAddress`
+   * tells.
+   */
+  readonly origin: string;
+  /**
+   * A new address that signs one browser in, once, within ten minutes:
+   * `http://wc-<random>.localhost:4321/<random>/?token=…`. Name and path are those of this inspector alone, so that
+   * what it gives a browser goes to no other program. Browsers know what `*.localhost` is; for one that does not, put
+   * 127.0.0.1 in its place. At most 16 unused ones are good: the oldest is forgotten.
+   */
+  signInAddress(): string;
+  /** Ends every connection and stream at once and frees the port. Idempotent. */
+  close(): Promise<void>;
+}
 
 /** How often Node looks for requests that take too long, at most. */
 const LOOK_MS = 1_000;

@@ -1,9 +1,8 @@
 /** The statement that stores one append, with all that goes with it in one transaction. */
 import { RuntimeError } from '../../machines/errors.ts';
 import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
-import type { AppendVerdict } from './append-queue.ts';
 import { eventColumns, hintColumns, hintNames } from './appended-record.ts';
-import type { AppendedRecord } from './appended-record.ts';
+import type { AppendedRecord, AppendVerdict } from './appended-record.ts';
 import { frequent, losable } from './postgres-database.ts';
 import type { PostgresDatabase, Statement } from './postgres-database.ts';
 

@@ -6,7 +6,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import { ASKED_FOR, askForOne, headColumn } from './append-one.ts';
 import { eventColumns, hintColumns, hintNames } from './appended-record.ts';
-import type { AppendedRecord } from './appended-record.ts';
+import type { AppendedRecord, AppendVerdict } from './appended-record.ts';
 import { losable } from './postgres-database.ts';
 import type { LosableStatement, PostgresDatabase } from './postgres-database.ts';
 import { databaseFailed } from './postgres-errors.ts';
@@ -14,30 +14,6 @@ import { databaseFailed } from './postgres-errors.ts';
 /** Bounds of one batch: appends, and bytes of their events. One that is larger goes alone. */
 const MAX_BATCH_RECORDS = 128;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-
-export interface AppendVerdict {
-  /**
-   * `same`: its first event is stored already. `duplicate`: its key is. Of one that asks for a right to wake:
-   * `conflict`, a living worker has it; `passed`, another epoch has to be asked for; `expired`, the worker that asks
-   * counts for dead.
-   */
-  readonly verdict:
-    | 'stored'
-    | 'same'
-    | 'duplicate'
-    | 'superseded'
-    | 'moved'
-    | 'missing'
-    | 'conflict'
-    | 'passed'
-    | 'expired';
-  readonly first_seq: number | null;
-  readonly events: number | null;
-  readonly head: number | null;
-  readonly epoch: number | null;
-  /** Of one that released a right: whether the session is due all the same. */
-  readonly is_due?: boolean;
-}
 
 interface Waiting {
   readonly record: AppendedRecord;

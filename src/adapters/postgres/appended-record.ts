@@ -16,6 +16,30 @@ import type { AppendOptions, WakeRight } from '../../actors/session/event-store.
 import { eventsNotStorable, recordTooLarge } from '../../actors/session/event-store.ts';
 import { MAX_KEY_BYTES, columnOfKey, isStorableText, isTooLongKey } from './record-key.ts';
 
+export interface AppendVerdict {
+  /**
+   * `same`: its first event is stored already. `duplicate`: its key is. Of one that asks for a right to wake:
+   * `conflict`, a living worker has it; `passed`, another epoch has to be asked for; `expired`, the worker that asks
+   * counts for dead.
+   */
+  readonly verdict:
+    | 'stored'
+    | 'same'
+    | 'duplicate'
+    | 'superseded'
+    | 'moved'
+    | 'missing'
+    | 'conflict'
+    | 'passed'
+    | 'expired';
+  readonly first_seq: number | null;
+  readonly events: number | null;
+  readonly head: number | null;
+  readonly epoch: number | null;
+  /** Of one that released a right: whether the session is due all the same. */
+  readonly is_due?: boolean;
+}
+
 /** Of an integer. */
 const MAX_VERSION = 2_147_483_647;
 

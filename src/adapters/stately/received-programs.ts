@@ -7,7 +7,16 @@ import { StatelyText } from '../../machines/inspection-log/stately-text.ts';
 import { ReceivedProgram } from './received-program.ts';
 import { ReceivedRecording } from './received-recording.ts';
 import type { CheckedReceiverOptions } from './receiver-options.ts';
-import type { StatelyReceiverStatistics } from './stately-receiver.ts';
+
+export interface StatelyReceiverStatistics {
+  /** Connected now. */
+  readonly programs: number;
+  /** Connections that were refused. */
+  readonly refused: number;
+  readonly frames: number;
+  /** Frames that could not be read, or were about more actors than are kept. */
+  readonly lostFrames: number;
+}
 
 const MAX_ORIGIN_CHARACTERS = 120;
 

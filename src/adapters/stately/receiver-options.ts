@@ -1,8 +1,41 @@
 /** Checks what a receiver is started with, and fills in what was left out. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { Clock } from '../../actors/clock/clock.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
-import type { StatelyReceiverOptions } from './stately-receiver.ts';
+
+export interface StatelyReceiverLimits {
+  /** Programs at once. Default 16. */
+  readonly connections?: number | undefined;
+  /** Of one frame. A program that sends a longer one is disconnected. Default 4 MiB. */
+  readonly frameBytes?: number | undefined;
+  /** The newest records are kept, so many. Default 100,000. */
+  readonly records?: number | undefined;
+  /** And as many of those as take up so many characters of JSON. Default 64 Mi. */
+  readonly characters?: number | undefined;
+  /** Different charts. Actors of further ones are shown without a chart. Default 1,000. */
+  readonly charts?: number | undefined;
+  /** Living actors of one program. Further ones are not shown. Default 10,000. */
+  readonly actors?: number | undefined;
+}
+
+export interface StatelyReceiverOptions {
+  /** Default 8080, where `createWebSocketInspector` looks by itself. 0: a free one. */
+  readonly port?: number | undefined;
+  /** 127.0.0.1 or ::1. Default 127.0.0.1. */
+  readonly host?: string | undefined;
+  /**
+   * Origins whose pages may connect, as browsers write them: `http://localhost:5173`. Default none: only programs that
+   * send no Origin header, as Node does.
+   */
+  readonly origins?: readonly string[] | undefined;
+  readonly limits?: StatelyReceiverLimits | undefined;
+  /** Takes secrets out of every text before it is cut and kept. Without it none is taken out. */
+  readonly redact?: ((text: string) => string) | undefined;
+  readonly clock: Clock;
+  /** Hears what those who connect are not told: what failed inside, and what followers throw. */
+  readonly onProblem: (error: unknown) => void;
+}
 
 const MAX_ORIGINS = 16;
 const bounded = (standard: number, max: number): z.ZodDefault<z.ZodInt> => z.int().min(1).max(max).default(standard);

@@ -6,15 +6,28 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
+import type { InspectionRecording, InspectionSource } from '../../actors/inspection/inspection-source.ts';
 import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { authorityOf, checkReceiverOptions } from './receiver-options.ts';
-import type { CheckedReceiverOptions } from './receiver-options.ts';
+import type { CheckedReceiverOptions, StatelyReceiverOptions } from './receiver-options.ts';
 import { ReceivedPrograms } from './received-programs.ts';
+import type { StatelyReceiverStatistics } from './received-programs.ts';
 import { admit } from './receiver-gate.ts';
-import type { StatelyReceiver, StatelyReceiverOptions } from './stately-receiver.ts';
 import { statelySource } from './stately-source.ts';
+
+export interface StatelyReceiver extends AsyncDisposable {
+  /** What programs connect to: `ws://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly statistics: StatelyReceiverStatistics;
+  /** What was received. It stays after `close`. */
+  readonly recording: InspectionRecording;
+  /** As a source for the inspector. @param base whose sessions are shown beside the programs; none without it */
+  source(base?: InspectionSource): InspectionSource;
+  /** Disconnects all and frees the port. Idempotent. */
+  close(): Promise<void>;
+}
 
 /** A connection has to say what it wants within it. */
 const HANDSHAKE_MS = 5_000;

@@ -1,10 +1,34 @@
 /** Checks where an inspection may be sent to, and says what would leave the machine. */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import type { Clock } from '../../actors/clock/clock.ts';
+import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import { namedSecrets } from '../../actors/inspection/learned-secrets.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
-import type { StatelySenderOptions } from './stately-sender.ts';
+
+export interface StatelySenderOptions {
+  /** `wss://` to any host, `ws://` to this machine only. */
+  readonly to: string;
+  readonly recording: InspectionRecording;
+  /** Number of the first record. Default: the oldest that is left. */
+  readonly from?: number | undefined;
+  /** Takes secrets out of every text once more, with what is known by now. */
+  readonly redact?: ((text: string) => string) | undefined;
+  /** Secrets that `redact` does not know of, by name: the announcement of what leaves names them. */
+  readonly unknownSecrets?: readonly string[] | undefined;
+  readonly clock: Clock;
+  /**
+   * Is told what leaves the machine before anything does, and later what happens to the connection: whole lines. At
+   * first it is waited for; when it throws then, nothing is sent.
+   */
+  readonly tell: (text: string) => void | Promise<void>;
+  /**
+   * Milliseconds between attempts to connect: the first, doubled up to the longest, each drawn from its upper half.
+   * Default 500 and 30,000.
+   */
+  readonly retry?: { readonly firstMs?: number | undefined; readonly longestMs?: number | undefined } | undefined;
+}
 
 const MAX_ADDRESS_CHARACTERS = 2_000;
 const MAX_DELAY_MS = 3_600_000;

@@ -9,9 +9,26 @@ import { SentFrames } from '../../machines/inspection-log/stately-sent-frames.ts
 import type { SentFrame } from '../../machines/inspection-log/stately-sent-frames.ts';
 import { StatelyText } from '../../machines/inspection-log/stately-text.ts';
 import { announcementOf, checkSenderOptions } from './sender-options.ts';
-import type { CheckedSenderOptions } from './sender-options.ts';
+import type { CheckedSenderOptions, StatelySenderOptions } from './sender-options.ts';
 import { SenderConnection } from './sender-connection.ts';
-import type { StatelySender, StatelySenderOptions, StatelySenderStatistics } from './stately-sender.ts';
+
+export interface StatelySenderStatistics {
+  readonly isConnected: boolean;
+  /** Given to the connection; whether they arrived is not known. */
+  readonly sentFrames: number;
+  /** Records that were forgotten by the recording before they could be sent. */
+  readonly droppedRecords: number;
+  /** Times that a connection was lost or could not be made. */
+  readonly failures: number;
+}
+
+export interface StatelySender extends AsyncDisposable {
+  readonly statistics: StatelySenderStatistics;
+  /** Resolves when everything that is recorded now was given to the connection, or when it is closed. */
+  drained(): Promise<void>;
+  /** Sends no more, and disconnects. Idempotent. */
+  close(): Promise<void>;
+}
 
 /** Records that are given to the connection before it is asked whether it has passed them on. */
 const SLICE_RECORDS = 100;

@@ -1,21 +1,15 @@
 /** `wakechart audit`: which charts are meant, and what is to be done with them. */
-import { closestName } from '../../machines/closest-name.ts';
-import { RuntimeError } from '../../machines/errors.ts';
 import { auditChart } from '../../machines/inspection/audit-chart.ts';
 import type { ChartAudit } from '../../machines/inspection/chart-audit.ts';
-import { charts as ownCharts } from '../../machines/inspection/chart-catalog.ts';
-import type { Chart } from '../../machines/inspection/chart.ts';
 import { auditLines, auditRows } from './text.ts';
-import { chartsOfModule } from './chart-module.ts';
+import { chartsMeant } from './meant-charts.ts';
+import type { ChartChoice } from './meant-charts.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { tableLines } from '../terminal/table.ts';
 import { usageError } from '../usage.ts';
 
-export interface AuditOptions {
-  /** Ids; none: all. */
-  readonly charts: readonly string[];
-  readonly module?: string | undefined;
+interface AuditOptions extends ChartChoice {
   readonly write?: boolean | undefined;
   readonly check?: boolean | undefined;
   readonly diff?: string | undefined;
@@ -24,12 +18,6 @@ export interface AuditOptions {
   readonly logs?: string | undefined;
   readonly coverage?: string | undefined;
   readonly floor?: number | undefined;
-}
-
-/** The charts that are meant, and whether they are all there are. */
-export interface MeantCharts {
-  readonly charts: readonly Chart[];
-  readonly isAll: boolean;
 }
 
 export async function auditCharts(context: CommandContext, options: AuditOptions): Promise<number> {
@@ -52,20 +40,6 @@ export async function auditCharts(context: CommandContext, options: AuditOptions
     meant.charts.map((chart) => auditChart(chart)),
     options,
   );
-}
-
-async function chartsMeant({ charts: ids, module }: AuditOptions): Promise<MeantCharts> {
-  const all = module === undefined ? ownCharts : await chartsOfModule(module);
-  if (ids.length === 0) return { charts: all, isAll: true };
-  const known = all.map(({ machine }) => machine.id);
-  const unknown = ids.find((id) => !known.includes(id));
-  if (unknown === undefined) return { charts: all.filter(({ machine }) => ids.includes(machine.id)), isAll: false };
-  const near = closestName(unknown, known);
-  throw new RuntimeError('CHART_NOT_FOUND', `there is no chart "${unknown}"`, {
-    category: 'not_found',
-    hint:
-      near === undefined ? `There are ${known.join(', ')}.` : `Did you mean "${near}"? There are ${known.join(', ')}.`,
-  });
 }
 
 async function showAudits(

@@ -18,11 +18,15 @@ import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { oneLine } from '../terminal/text.ts';
 import { fileNameOf } from './files.ts';
-import type { AuditOptions, MeantCharts } from './audit.ts';
+import type { MeantCharts } from './meant-charts.ts';
 
 const GIT_TIMEOUT_MS = 30_000;
 
-type DiffOptions = AuditOptions & { readonly diff: string };
+interface DiffOptions {
+  readonly diff: string;
+  readonly out: string;
+  readonly picture?: string | undefined;
+}
 
 export async function diffAudits(
   context: CommandContext,

@@ -14,7 +14,7 @@ import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { counted, printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
-import type { AuditOptions, MeantCharts } from './audit.ts';
+import type { ChartChoice, MeantCharts } from './meant-charts.ts';
 
 const PROBLEMS = {
   missing: 'is missing',
@@ -22,10 +22,14 @@ const PROBLEMS = {
   left: 'is about a chart that is gone',
 } as const satisfies Record<StaleFile['problem'], string>;
 
+interface FileOptions extends ChartChoice {
+  readonly out: string;
+}
+
 export async function writeAudits(
   context: CommandContext,
   meant: MeantCharts,
-  { out: directory, charts, module }: AuditOptions,
+  { out: directory, charts, module }: FileOptions,
 ): Promise<number> {
   refusePart(meant, charts);
   const { audits, files } = await filesOf(meant, { directory, draws: true });
@@ -48,7 +52,7 @@ export async function writeAudits(
 export async function checkAudits(
   context: CommandContext,
   meant: MeantCharts,
-  { out: directory, charts, module }: AuditOptions,
+  { out: directory, charts, module }: FileOptions,
 ): Promise<number> {
   refusePart(meant, charts);
   const { audits, files } = await filesOf(meant, { directory, draws: false });

@@ -1,13 +1,9 @@
 /** The words of `wakechart audit`: arguments, options, help and examples. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { RunWork } from '../program.ts';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
-
-export interface AuditProgram {
-  readonly run: RunWork;
-  readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
-}
 
 interface AuditWords {
   readonly module?: string;
@@ -24,7 +20,7 @@ interface AuditWords {
 /** Only one of them at a time. */
 const MODES = ['write', 'check', 'diff', 'logs', 'coverage'] as const;
 
-export function addAuditCommand(program: Command, { run, withExamples }: AuditProgram): void {
+export function addAuditCommand(program: Command, run: RunWork): void {
   const audit = program
     .command('audit')
     .description(

@@ -12,7 +12,7 @@ import { isHomeThere } from '../home.ts';
 import { withSessions } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { counted, oneLine } from '../terminal/text.ts';
-import type { MeantCharts } from './audit.ts';
+import type { MeantCharts } from './meant-charts.ts';
 
 interface Seen {
   readonly directory: string;

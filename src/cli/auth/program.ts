@@ -1,15 +1,16 @@
 /** The words of `wakechart auth`: its commands with their arguments, options, help and examples. */
 import type { Command } from 'commander';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import type { AddOptions, ResetOptions, StatusOptions } from './auth.ts';
-import type { SessionProgram } from '../session/program.ts';
 import { nonEmpty } from '../usage.ts';
 
-export function addAuthCommands(program: Command, { run, withExamples }: SessionProgram): void {
+export function addAuthCommands(program: Command, run: RunWork): void {
   const auth = program
     .command('auth')
     .description('accounts with providers, and how candidates stand: add, list, remove, status, reset');
   const load = (): Promise<typeof import('./auth.ts')> => import('./auth.ts');
-  addAdd(auth, { run, withExamples });
+  addAdd(auth, run);
   const list = auth.command('list').description('list the accounts and where their secrets are; no values');
   withExamples(list, 'wakechart auth list', 'wakechart auth list --provider anthropic')
     .option('--provider <name>', 'only those of this provider', nonEmpty)
@@ -46,7 +47,7 @@ export function addAuthCommands(program: Command, { run, withExamples }: Session
     );
 }
 
-function addAdd(auth: Command, { run, withExamples }: SessionProgram): void {
+function addAdd(auth: Command, run: RunWork): void {
   const add = auth.command('add').description('add an account: where its secret is, never the secret itself');
   withExamples(
     add,

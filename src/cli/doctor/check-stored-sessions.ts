@@ -1,10 +1,10 @@
 /** Checks the sessions of a database: whether each can be read, and whether what it has to do is known to be due. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { activationsOf } from '../../machines/session/activation.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import type { SessionListing } from '../../actors/session/event-store.ts';
 import { SessionJournal } from '../../actors/session/session-journal.ts';
 import type { JournalPorts } from '../../actors/session/session-journal.ts';
+import { activationsOf } from '../../machines/session/session-activations.ts';
 import { counted } from '../terminal/text.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';

@@ -1,8 +1,9 @@
 /** The words of `wakechart env`: its commands with their arguments, options, help and examples. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import { sessionOption } from '../session/program.ts';
-import type { SessionProgram } from '../session/program.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
 
 interface CompareWords {
@@ -11,7 +12,7 @@ interface CompareWords {
   readonly with?: string;
 }
 
-export function addEnvironmentCommands(program: Command, { run, withExamples }: SessionProgram): void {
+export function addEnvironmentCommands(program: Command, run: RunWork): void {
   const env = program
     .command('env')
     .description('environments, in which sessions work: list, show, validate, create, compare');

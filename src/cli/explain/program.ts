@@ -1,14 +1,10 @@
 /** The words of `wakechart explain`. */
 import type { Command } from 'commander';
-import type { RunWork } from '../program.ts';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import { nonEmpty } from '../usage.ts';
 
-export interface ExplainProgram {
-  readonly run: RunWork;
-  readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
-}
-
-export function addExplainCommand(program: Command, { run, withExamples }: ExplainProgram): void {
+export function addExplainCommand(program: Command, run: RunWork): void {
   const explain = program
     .command('explain')
     .description('say what an error is about: its category, what it says and what to do, from docs/errors.md');

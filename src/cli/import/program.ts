@@ -2,13 +2,9 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { SourceRuntime } from '../../machines/import/source-fact.ts';
-import type { RunWork } from '../program.ts';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import { nonEmpty } from '../usage.ts';
-
-export interface ImportProgram {
-  readonly run: RunWork;
-  readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
-}
 
 interface ImportWords {
   readonly from: SourceRuntime;
@@ -16,7 +12,7 @@ interface ImportWords {
   readonly dryRun?: boolean;
 }
 
-export function addImportCommand(program: Command, { run, withExamples }: ImportProgram): void {
+export function addImportCommand(program: Command, run: RunWork): void {
   const importing = program
     .command('import')
     .description("bring sessions over from other runtimes' logs; what they hold is not changed");
@@ -43,7 +39,7 @@ export function addImportCommand(program: Command, { run, withExamples }: Import
     );
 }
 
-export function addToolsCommand(program: Command, { run, withExamples }: ImportProgram): void {
+export function addToolsCommand(program: Command, run: RunWork): void {
   const tools = program
     .command('tools')
     .description('list the tools that come with Wakechart, or those of an agent, with what is skipped and why');

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildTools } from '../../actors/turn/agent-tools.ts';
-import type { SkippedTool } from '../../actors/turn/agent-tools.ts';
+import type { SkippedTool } from '../../actors/turn/tool.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import type { CatalogueEntry } from '../../machines/turn/tool-catalogue.ts';
 import { catalogueEntry, managedToolCatalogue, shapeText } from '../../machines/turn/tool-catalogue.ts';

@@ -1,13 +1,9 @@
 /** The words of `wakechart inspect`: its argument, options, help and examples. */
 import type { Command } from 'commander';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import { addressPort } from './words.ts';
-import type { RunWork } from '../program.ts';
 import { nonEmpty } from '../usage.ts';
-
-export interface InspectProgram {
-  readonly run: RunWork;
-  readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
-}
 
 interface InspectWords {
   readonly session?: string;
@@ -19,7 +15,7 @@ interface InspectWords {
   readonly sendUnknownSecrets?: boolean;
 }
 
-export function addInspectCommand(program: Command, { run, withExamples }: InspectProgram): void {
+export function addInspectCommand(program: Command, run: RunWork): void {
   const inspect = program
     .command('inspect')
     .description(

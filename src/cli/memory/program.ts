@@ -4,8 +4,9 @@
  */
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import { sessionOption } from '../session/program.ts';
-import type { SessionProgram } from '../session/program.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
 
 interface OfAgent {
@@ -20,13 +21,13 @@ interface OfVersion extends OfAgent {
 
 const VERSIONS = { min: 1, max: 999_999_999 } as const;
 
-export function addMemoryCommands(program: Command, words: SessionProgram): void {
-  addLearnings(program, words);
-  addMemory(program, words);
-  addResources(program, words);
+export function addMemoryCommands(program: Command, run: RunWork): void {
+  addLearnings(program, run);
+  addMemory(program, run);
+  addResources(program, run);
 }
 
-function addLearnings(program: Command, { run, withExamples }: SessionProgram): void {
+function addLearnings(program: Command, run: RunWork): void {
   const learnings = program.command('learnings').description('what agents have learned: list, show, forget, rebuild');
   const load = (): Promise<typeof import('./learnings.ts')> => import('./learnings.ts');
   const list = learnings.command('list').description('list what an agent has learned, the newest first');
@@ -73,19 +74,19 @@ function addLearnings(program: Command, { run, withExamples }: SessionProgram): 
     );
 }
 
-function addMemory(program: Command, words: SessionProgram): void {
+function addMemory(program: Command, run: RunWork): void {
   const memory = program
     .command('memory')
     .description('the memory of agents (MEMORY.md): show, versions, diff, promote, restore, forget');
-  addMemoryShow(memory, words);
-  addMemoryVersions(memory, words);
-  addMemoryDiff(memory, words);
-  addMemoryPromote(memory, words);
-  addMemoryRestore(memory, words);
-  addMemoryForget(memory, words);
+  addMemoryShow(memory, run);
+  addMemoryVersions(memory, run);
+  addMemoryDiff(memory, run);
+  addMemoryPromote(memory, run);
+  addMemoryRestore(memory, run);
+  addMemoryForget(memory, run);
 }
 
-function addMemoryShow(memory: Command, { run, withExamples }: SessionProgram): void {
+function addMemoryShow(memory: Command, run: RunWork): void {
   const show = memory.command('show').description('show what an agent remembers');
   withExamples(show, 'wakechart memory show --agent reviewer', 'wakechart memory show --agent reviewer --at 3')
     .addOption(agentOption())
@@ -97,7 +98,7 @@ function addMemoryShow(memory: Command, { run, withExamples }: SessionProgram): 
     );
 }
 
-function addMemoryVersions(memory: Command, { run, withExamples }: SessionProgram): void {
+function addMemoryVersions(memory: Command, run: RunWork): void {
   const versions = memory
     .command('versions')
     .description('list the versions in which the memory changed, the newest first');
@@ -108,7 +109,7 @@ function addMemoryVersions(memory: Command, { run, withExamples }: SessionProgra
     );
 }
 
-function addMemoryDiff(memory: Command, { run, withExamples }: SessionProgram): void {
+function addMemoryDiff(memory: Command, run: RunWork): void {
   const diff = memory
     .command('diff')
     .description('show what a version changed; without one, what was edited by hand since the newest');
@@ -130,7 +131,7 @@ function addMemoryDiff(memory: Command, { run, withExamples }: SessionProgram): 
     );
 }
 
-function addMemoryPromote(memory: Command, { run, withExamples }: SessionProgram): void {
+function addMemoryPromote(memory: Command, run: RunWork): void {
   const promote = memory
     .command('promote')
     .description('put learnings into the memory of an agent, for a session whose outcome was evaluated as reached');
@@ -163,7 +164,7 @@ function addMemoryPromote(memory: Command, { run, withExamples }: SessionProgram
     );
 }
 
-function addMemoryRestore(memory: Command, { run, withExamples }: SessionProgram): void {
+function addMemoryRestore(memory: Command, run: RunWork): void {
   const restore = memory
     .command('restore')
     .description('make the entries those of an older version again, as a new version; the rest of the file stays');
@@ -182,7 +183,7 @@ function addMemoryRestore(memory: Command, { run, withExamples }: SessionProgram
     );
 }
 
-function addMemoryForget(memory: Command, { run, withExamples }: SessionProgram): void {
+function addMemoryForget(memory: Command, run: RunWork): void {
   const forget = memory.command('forget').description('take an entry out of the memory');
   withExamples(forget, 'wakechart memory forget --agent reviewer --entry ID')
     .addOption(agentOption())
@@ -192,7 +193,7 @@ function addMemoryForget(memory: Command, { run, withExamples }: SessionProgram)
     );
 }
 
-function addResources(program: Command, { run, withExamples }: SessionProgram): void {
+function addResources(program: Command, run: RunWork): void {
   const resources = program
     .command('resources')
     .description('the files that all sessions of an agent share: list, versions, diff, restore');

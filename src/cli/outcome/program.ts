@@ -1,13 +1,9 @@
 /** The words of `wakechart outcome`: its commands with their arguments, options, help and examples. */
 import type { Command } from 'commander';
-import type { RunWork } from '../program.ts';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import { sessionOption } from '../session/program.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
-
-export interface OutcomeProgram {
-  readonly run: RunWork;
-  readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
-}
 
 interface OfSession {
   readonly session: string;
@@ -24,17 +20,17 @@ interface DefineWords extends OfSession {
 const MAX_CHECK_SECONDS = 3_600;
 const MAX_ENTRIES = 100;
 
-export function addOutcomeCommands(program: Command, words: OutcomeProgram): void {
+export function addOutcomeCommands(program: Command, run: RunWork): void {
   const outcome = program
     .command('outcome')
     .description('what sessions are to achieve: define, grade, evaluate, history');
-  addDefine(outcome, words);
-  addGrade(outcome, words);
-  addEvaluate(outcome, words);
-  addHistory(outcome, words);
+  addDefine(outcome, run);
+  addGrade(outcome, run);
+  addEvaluate(outcome, run);
+  addHistory(outcome, run);
 }
 
-function addDefine(outcome: Command, { run, withExamples }: OutcomeProgram): void {
+function addDefine(outcome: Command, run: RunWork): void {
   const define = outcome.command('define').description('say what a session is to achieve; the newest counts');
   withExamples(
     define,
@@ -72,7 +68,7 @@ function addDefine(outcome: Command, { run, withExamples }: OutcomeProgram): voi
     );
 }
 
-function addGrade(outcome: Command, { run, withExamples }: OutcomeProgram): void {
+function addGrade(outcome: Command, run: RunWork): void {
   const grade = outcome
     .command('grade')
     .description('say how far a session has come, and whether it may promote anything');
@@ -83,7 +79,7 @@ function addGrade(outcome: Command, { run, withExamples }: OutcomeProgram): void
     );
 }
 
-function addEvaluate(outcome: Command, { run, withExamples }: OutcomeProgram): void {
+function addEvaluate(outcome: Command, run: RunWork): void {
   const evaluate = outcome
     .command('evaluate')
     .description('find out whether the outcome is reached: by the log, checks and a judge; exits with 0 when it is');
@@ -94,7 +90,7 @@ function addEvaluate(outcome: Command, { run, withExamples }: OutcomeProgram): v
     );
 }
 
-function addHistory(outcome: Command, { run, withExamples }: OutcomeProgram): void {
+function addHistory(outcome: Command, run: RunWork): void {
   const history = outcome
     .command('history')
     .description('list how the outcome was evaluated so far, and where that is going');

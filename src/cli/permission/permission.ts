@@ -1,5 +1,7 @@
 /** `wakechart permission …`: what is allowed for always, taking it back, and asking what would become of a command. */
+import { environmentNames } from '../../actors/environment/environment-names.ts';
 import type { KeptRule, PolicyStore } from '../../actors/permission/policy-store.ts';
+import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
@@ -9,7 +11,9 @@ import { formatRule, parseRule } from '../../machines/permission/permission-rule
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
 import { shellRunDefinition } from '../../machines/turn/shell-run.ts';
 import { readShell } from '../../adapters/shell-syntax/shell-reader.ts';
-import { boundedAgent } from './bounded-agent.ts';
+import { narrowedAgent } from '../../machines/agent/narrowed-agent.ts';
+import { ownBounds } from '../../machines/permission/handed-down.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { withStore } from '../open/store.ts';
@@ -246,4 +250,24 @@ function otherAgent(sessionId: string, actual: string, given: string): RuntimeEr
     `session ${sessionId} belongs to agent "${actual}", not to "${given}"`,
     { category: 'validation', hint: `Check it with --agent ${actual}.` },
   );
+}
+
+interface BoundedAgentRequest {
+  readonly home: string;
+  readonly agent: AgentDefinition;
+  /** Absent: a session that is not made yet. */
+  readonly state: SessionState | undefined;
+}
+
+/**
+ * The agent under everything that binds it before the policy does: the environment that it works in, what was narrowed,
+ * and the sessions that it works for. @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID
+ */
+async function boundedAgent({ home, agent, state }: BoundedAgentRequest): Promise<AgentDefinition> {
+  const catalog = new FileEnvironmentCatalog({ home });
+  const { agent: within } = await environmentNames({ catalog }).bind(state ?? {}, agent);
+  if (state === undefined) return within;
+  const { permission } = narrowedAgent(within, state.narrowing);
+  const { mode, ask, deny } = ownBounds(state, permission);
+  return { ...within, permission: { ...permission, mode, ask: [...ask], deny: [...deny] } };
 }

@@ -3,11 +3,12 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { MAX_CANDIDATES } from '../../machines/retrieval/retrieval-limits.ts';
 import { RETRIEVAL_KINDS, SESSION_RELATIONS } from '../../machines/retrieval/retrieval-words.ts';
-import type { SessionProgram } from '../session/program.ts';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
 import type { SearchOptions } from './retrieval.ts';
 
-export function addRetrievalCommands(program: Command, { run, withExamples }: SessionProgram): void {
+export function addRetrievalCommands(program: Command, run: RunWork): void {
   const retrieval = program.command('retrieval').description('what the sessions of an agent know: search, rebuild');
   const load = (): Promise<typeof import('./retrieval.ts')> => import('./retrieval.ts');
   const search = retrieval.command('search').description('find what an agent knows about something, and where');

@@ -1,20 +1,16 @@
 /** The words of `wakechart schedule`: its commands with their arguments, options, help and examples. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { RunWork } from '../program.ts';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import type { ScheduleAddOptions } from './add.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export interface ScheduleProgram {
-  readonly run: RunWork;
-  readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
-}
-
-export function addScheduleCommands(program: Command, { run, withExamples }: ScheduleProgram): void {
+export function addScheduleCommands(program: Command, run: RunWork): void {
   const schedule = program.command('schedule').description('schedules: add, list, show, pause, resume, remove, run');
-  addAdd(schedule, { run, withExamples });
+  addAdd(schedule, run);
   const list = schedule.command('list').description('list the schedules: when each fires next, and how it went last');
   withExamples(list, 'wakechart schedule list').action(() =>
     run(list, async (context) => (await import('./schedule.ts')).listSchedules(context)),
@@ -39,7 +35,7 @@ export function addScheduleCommands(program: Command, { run, withExamples }: Sch
     .action((id: string) => run(once, async (context) => (await import('./run.ts')).runSchedule(context, id)));
 }
 
-function addAdd(schedule: Command, { run, withExamples }: ScheduleProgram): void {
+function addAdd(schedule: Command, run: RunWork): void {
   const add = schedule
     .command('add')
     .description('add a schedule that sends a message into a session, or runs a command');

@@ -1,42 +1,38 @@
 /** The words of `wakechart session`: its commands with their arguments, options, help and examples. */
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import type { CommandContext } from '../context.ts';
-import type { RunWork } from '../program.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
-
-export interface SessionProgram {
-  readonly run: RunWork;
-  readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
-}
 
 interface OfSession {
   readonly session: string;
 }
 
-export function addSessionCommands(program: Command, words: SessionProgram): void {
+export function addSessionCommands(program: Command, run: RunWork): void {
   const session = program
     .command('session')
     .description(
       'sessions: create, list, status, send, answer, confirm-tool, custom-tool-result, define-outcome, interrupt, terminate, fork, export, import, delete, let-go, events, why',
     );
-  addMaking(session, words);
-  addSend(session, words);
-  addDefineOutcome(session, words);
-  addAnswer(session, words);
-  addConfirmTool(session, words);
-  addCustomToolResult(session, words);
-  addStops(session, words);
-  addFork(session, words);
-  addExport(session, words);
-  addImport(session, words);
-  addDelete(session, words);
-  addLetGo(session, words);
-  addEvents(session, words);
-  addWhy(session, words);
+  addMaking(session, run);
+  addSend(session, run);
+  addDefineOutcome(session, run);
+  addAnswer(session, run);
+  addConfirmTool(session, run);
+  addCustomToolResult(session, run);
+  addStops(session, run);
+  addFork(session, run);
+  addExport(session, run);
+  addImport(session, run);
+  addDelete(session, run);
+  addLetGo(session, run);
+  addEvents(session, run);
+  addWhy(session, run);
 }
 
-function addWhy(session: Command, { run, withExamples }: SessionProgram): void {
+function addWhy(session: Command, run: RunWork): void {
   const why = session
     .command('why')
     .description('say what a session works on or waits for, what would move it on, and who can do that');
@@ -51,7 +47,7 @@ function addWhy(session: Command, { run, withExamples }: SessionProgram): void {
     );
 }
 
-function addMaking(session: Command, { run, withExamples }: SessionProgram): void {
+function addMaking(session: Command, run: RunWork): void {
   const load = (): Promise<typeof import('./session.ts')> => import('./session.ts');
   const create = session.command('create').description('make a session of an agent');
   withExamples(
@@ -93,7 +89,7 @@ function addMaking(session: Command, { run, withExamples }: SessionProgram): voi
     .action(({ session: id }: OfSession) => run(status, async (context) => (await load()).showStatus(context, id)));
 }
 
-function addSend(session: Command, { run, withExamples }: SessionProgram): void {
+function addSend(session: Command, run: RunWork): void {
   const send = session.command('send').description('store a message for a session; the next wake reads it');
   withExamples(
     send,
@@ -128,7 +124,7 @@ function addSend(session: Command, { run, withExamples }: SessionProgram): void 
     );
 }
 
-function addDefineOutcome(session: Command, { run, withExamples }: SessionProgram): void {
+function addDefineOutcome(session: Command, run: RunWork): void {
   const outcome = session.command('define-outcome').description('say what a session is to achieve; the newest counts');
   withExamples(
     outcome,
@@ -158,7 +154,7 @@ function addDefineOutcome(session: Command, { run, withExamples }: SessionProgra
     );
 }
 
-function addAnswer(session: Command, { run, withExamples }: SessionProgram): void {
+function addAnswer(session: Command, run: RunWork): void {
   const answer = session.command('answer').description('answer a question of the agent');
   withExamples(answer, 'wakechart session answer --session ID --request REQUEST --text "Use the second one."')
     .addOption(sessionOption())
@@ -169,7 +165,7 @@ function addAnswer(session: Command, { run, withExamples }: SessionProgram): voi
     );
 }
 
-function addConfirmTool(session: Command, { run, withExamples }: SessionProgram): void {
+function addConfirmTool(session: Command, run: RunWork): void {
   const confirm = session.command('confirm-tool').description('allow or deny a tool call that waits for it');
   withExamples(
     confirm,
@@ -210,7 +206,7 @@ function addConfirmTool(session: Command, { run, withExamples }: SessionProgram)
     );
 }
 
-function addCustomToolResult(session: Command, { run, withExamples }: SessionProgram): void {
+function addCustomToolResult(session: Command, run: RunWork): void {
   const custom = session
     .command('custom-tool-result')
     .description('give the result of a tool that the agent asked a client to run');
@@ -230,7 +226,7 @@ function addCustomToolResult(session: Command, { run, withExamples }: SessionPro
     );
 }
 
-function addStops(session: Command, { run, withExamples }: SessionProgram): void {
+function addStops(session: Command, run: RunWork): void {
   const interrupt = session
     .command('interrupt')
     .description('cut the turn that runs short; cancel queued wakes and requests');
@@ -253,7 +249,7 @@ function addStops(session: Command, { run, withExamples }: SessionProgram): void
     );
 }
 
-function addFork(session: Command, { run, withExamples }: SessionProgram): void {
+function addFork(session: Command, run: RunWork): void {
   const fork = session
     .command('fork')
     .description('make a session with the past of another, to go on differently from there');
@@ -272,7 +268,7 @@ function addFork(session: Command, { run, withExamples }: SessionProgram): void 
     );
 }
 
-function addExport(session: Command, { run, withExamples }: SessionProgram): void {
+function addExport(session: Command, run: RunWork): void {
   const exporting = session
     .command('export')
     .description('write the log of a session as lines of text, for `session import`');
@@ -292,7 +288,7 @@ function addExport(session: Command, { run, withExamples }: SessionProgram): voi
     );
 }
 
-function addImport(session: Command, { run, withExamples }: SessionProgram): void {
+function addImport(session: Command, run: RunWork): void {
   const importing = session.command('import').description('bring a session back from an export, under its id');
   withExamples(importing, 'wakechart session import session.jsonl')
     .argument('<file>', 'what `session export` wrote')
@@ -306,7 +302,7 @@ function addImport(session: Command, { run, withExamples }: SessionProgram): voi
     );
 }
 
-function addDelete(session: Command, { run, withExamples }: SessionProgram): void {
+function addDelete(session: Command, run: RunWork): void {
   const remove = session
     .command('delete')
     .description(
@@ -320,7 +316,7 @@ function addDelete(session: Command, { run, withExamples }: SessionProgram): voi
     );
 }
 
-function addLetGo(session: Command, { run, withExamples }: SessionProgram): void {
+function addLetGo(session: Command, run: RunWork): void {
   const letGo = session
     .command('let-go')
     .description(
@@ -338,7 +334,7 @@ function addLetGo(session: Command, { run, withExamples }: SessionProgram): void
     );
 }
 
-function addEvents(session: Command, { run, withExamples }: SessionProgram): void {
+function addEvents(session: Command, run: RunWork): void {
   const events = session
     .command('events')
     .description('show what has happened in a session, and with --follow what happens');

@@ -1,4 +1,5 @@
 /** `wakechart session create | list | status`: commands that make sessions and say where they stand. */
+import { promotionProblem } from '../../actors/outcome/promotion-gate.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { sessionId } from '../../machines/ids.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -10,7 +11,6 @@ import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { homeElsewhere } from './workspace-copies.ts';
 import type { HandHome } from './workspace-copies.ts';
-import { improvementFields } from './improvement-text.ts';
 import type { Output } from '../terminal/output.ts';
 import { placesOf } from '../places.ts';
 import { isolationsOf, shortTextOfIsolation, textOfIsolation } from '../isolation.ts';
@@ -220,4 +220,42 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
 function usedText({ used: { tokens, cost } }: SessionState): string | undefined {
   if (tokens === 0 && cost === 0) return undefined;
   return `${tokens.toLocaleString('en')} tokens${cost === 0 ? '' : `, $${cost.toFixed(4)}`}`;
+}
+
+/**
+ * What it is to achieve, whether it has, and what it has learned that waits for that. By name; those that there is
+ * nothing to say of are undefined.
+ */
+function improvementFields(state: SessionState): [string, string | undefined][] {
+  return [
+    ['outcome', outcomeText(state)],
+    ['evaluated', evaluationText(state)],
+    ['learned', learnedText(state)],
+  ];
+}
+
+function outcomeText({ outcome }: SessionState): string | undefined {
+  return outcome === undefined
+    ? undefined
+    : `${oneLine(outcome.title)}${outcome.by === 'agent' ? ' (defined by the agent)' : ''}`;
+}
+
+function evaluationText({ outcome, evaluation, changedAtSeq = 0 }: SessionState): string | undefined {
+  if (outcome === undefined) return undefined;
+  if (evaluation === undefined || evaluation.throughSeq < outcome.seq) return 'not yet';
+  const isStale = evaluation.throughSeq < changedAtSeq;
+  return `${evaluation.verdict}: ${oneLine(evaluation.because)}${isStale ? ' (something was changed since)' : ''}`;
+}
+
+function learnedText(state: SessionState): string | undefined {
+  const { learningsToKeep = [], learningsToPromote = [] } = state;
+  const parts: string[] = [];
+  if (learningsToKeep.length > 0)
+    parts.push(`${counted(learningsToKeep.length, 'learning')} to be kept by the next wake`);
+  const problem = promotionProblem(state);
+  if (learningsToPromote.length > 0)
+    parts.push(
+      `${counted(learningsToPromote.length, 'learning')} for the memory, ${problem === undefined ? 'promoted by the next wake' : `waiting: ${oneLine(problem)}`}`,
+    );
+  return parts.length === 0 ? undefined : parts.join('; ');
 }

@@ -1,12 +1,8 @@
 /** The words of `wakechart skills`: its commands with their arguments, options, help and examples. */
 import type { Command } from 'commander';
-import type { RunWork } from '../program.ts';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
-
-export interface SkillsProgram {
-  readonly run: RunWork;
-  readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
-}
 
 interface OfAgent {
   readonly agent?: string;
@@ -15,7 +11,7 @@ interface OfAgent {
 const AGENT = ['--agent <name>', 'count the skills of this agent too, which go before those of all'] as const;
 const MAX_HITS = 50;
 
-export function addSkillsCommands(program: Command, { run, withExamples }: SkillsProgram): void {
+export function addSkillsCommands(program: Command, run: RunWork): void {
   const skills = program
     .command('skills')
     .description('instructions that agents can look up: list, show, search, validate');

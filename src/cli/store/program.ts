@@ -1,13 +1,9 @@
 /** The words of `wakechart store` and `wakechart fleet`: their commands with their options, help and examples. */
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
-import type { RunWork } from '../program.ts';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import { nonEmpty } from '../usage.ts';
-
-export interface StoreProgram {
-  readonly run: RunWork;
-  readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
-}
 
 interface PruneWords {
   readonly endedBefore: number;
@@ -29,16 +25,16 @@ const PLACE =
 const DAY_MS = 86_400_000;
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
 
-export function addStoreCommands(program: Command, words: StoreProgram): void {
+export function addStoreCommands(program: Command, run: RunWork): void {
   const store = program.command('store').description('where sessions are kept: migrate, roles, check, copy, prune');
-  addMigrate(store, words);
-  addCheck(store, words);
-  addRoles(store, words);
-  addCopy(store, words);
-  addPrune(store, words);
+  addMigrate(store, run);
+  addCheck(store, run);
+  addRoles(store, run);
+  addCopy(store, run);
+  addPrune(store, run);
 }
 
-function addMigrate(store: Command, { run, withExamples }: StoreProgram): void {
+function addMigrate(store: Command, run: RunWork): void {
   const migrate = store
     .command('migrate')
     .description('make the tables of a PostgreSQL database, or bring them up to date; programs go on meanwhile');
@@ -49,7 +45,7 @@ function addMigrate(store: Command, { run, withExamples }: StoreProgram): void {
   ).action(() => run(migrate, async (context) => (await import('./store.ts')).migrateStore(context)));
 }
 
-function addCheck(store: Command, { run, withExamples }: StoreProgram): void {
+function addCheck(store: Command, run: RunWork): void {
   const check = store
     .command('check')
     .description(
@@ -60,7 +56,7 @@ function addCheck(store: Command, { run, withExamples }: StoreProgram): void {
   );
 }
 
-function addRoles(store: Command, { run, withExamples }: StoreProgram): void {
+function addRoles(store: Command, run: RunWork): void {
   const roles = store
     .command('roles')
     .description(
@@ -93,7 +89,7 @@ function addRoles(store: Command, { run, withExamples }: StoreProgram): void {
     );
 }
 
-function addCopy(store: Command, { run, withExamples }: StoreProgram): void {
+function addCopy(store: Command, run: RunWork): void {
   const copy = store
     .command('copy')
     .description(
@@ -112,7 +108,7 @@ function addCopy(store: Command, { run, withExamples }: StoreProgram): void {
     );
 }
 
-function addPrune(store: Command, { run, withExamples }: StoreProgram): void {
+function addPrune(store: Command, run: RunWork): void {
   const prune = store
     .command('prune')
     .description(
@@ -153,7 +149,7 @@ function age(value: string): number {
   return Number(count) * unitMs;
 }
 
-export function addFleetCommand(program: Command, { run, withExamples }: StoreProgram): void {
+export function addFleetCommand(program: Command, run: RunWork): void {
   const fleet = program
     .command('fleet')
     .description(

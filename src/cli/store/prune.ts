@@ -4,7 +4,6 @@
  * nothing is deleted without one.
  */
 import { messageOf } from '../../machines/errors.ts';
-import { activationsOf } from '../../machines/session/activation.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
 import type { CommandContext } from '../context.ts';
@@ -12,6 +11,7 @@ import { storeText } from '../context.ts';
 import { holdsFiles } from './copied-folders.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { makeFolder } from '../../adapters/system/whole-files.ts';
+import { activationsOf } from '../../machines/session/session-activations.ts';
 import { absolutePath } from '../home.ts';
 import { Progress } from '../terminal/progress.ts';
 import { exportFile, isWholeExport, writeExport } from './session-archive.ts';

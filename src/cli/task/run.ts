@@ -1,5 +1,6 @@
 /** `wakechart task run`: a command as a process task in the foreground. */
 import type { BackgroundTaskManager } from '../../actors/task/background-task-manager.ts';
+import type { OnShellOutput } from '../../adapters/shell/shell-output.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { BackgroundTaskResult, BackgroundTaskState } from '../../machines/task/task-state.ts';
 import type { CommandContext } from '../context.ts';
@@ -12,7 +13,6 @@ import { openInspection } from '../inspect/inspection.ts';
 import { NO_SECRETS_KNOWN } from '../inspect/opened-source.ts';
 import type { InspectedSecrets } from '../inspect/opened-source.ts';
 import { exitCodeOfSignal } from '../interruption.ts';
-import { rawRelay, recordRelay } from './output-relay.ts';
 import { hasPipedInput, passInput } from './piped-input.ts';
 import { reconciledText } from '../open/reconciled-text.ts';
 import { oneLine, shellQuoted } from '../terminal/text.ts';
@@ -169,4 +169,31 @@ function exitCodeOf({ exitCode, signalCode }: BackgroundTaskResult): number {
 function recordOf({ id, status, startedAt, completedAt, result, error }: BackgroundTaskState): object {
   const { exitCode, signalCode } = result ?? {};
   return { id, status, exitCode, signalCode, startedAt, completedAt, error };
+}
+
+/** Carries a command's output to ours: as the bytes it wrote, or as records for programs. */
+interface OutputRelay {
+  readonly onOutput: OnShellOutput;
+  /** Writes what was held back because it might have been half a character. */
+  end(): void;
+}
+
+function rawRelay({ out, err }: Pick<CommandContext, 'out' | 'err'>): OutputRelay {
+  return {
+    onOutput: ({ source, chunk }) => (source === 'stdout' ? out : err).push(chunk),
+    end: () => undefined,
+  };
+}
+
+/** `{"stream":"stdout","text":"…"}` for each piece. */
+function recordRelay({ out }: Pick<CommandContext, 'out'>): OutputRelay {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const push = (stream: 'stdout' | 'stderr', text: string): Promise<void> | undefined =>
+    text === '' ? undefined : out.push(`${JSON.stringify({ stream, text })}\n`);
+  return {
+    onOutput: ({ source, chunk }) => push(source, decoders[source].decode(chunk, { stream: true })),
+    end: () => {
+      for (const stream of ['stdout', 'stderr'] as const) void push(stream, decoders[stream].decode());
+    },
+  };
 }

@@ -1,9 +1,10 @@
 /** The words of `wakechart vault`: its commands with their arguments, options, help and examples. */
 import type { Command } from 'commander';
-import type { SessionProgram } from '../session/program.ts';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 import { nonEmpty } from '../usage.ts';
 
-export function addVaultCommands(program: Command, { run, withExamples }: SessionProgram): void {
+export function addVaultCommands(program: Command, run: RunWork): void {
   const vault = program
     .command('vault')
     .description(

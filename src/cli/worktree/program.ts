@@ -1,11 +1,7 @@
 /** The words of `wakechart worktree`: its commands with their arguments, options, help and examples. */
 import type { Command } from 'commander';
-import type { RunWork } from '../program.ts';
-
-export interface WorktreeProgram {
-  readonly run: RunWork;
-  readonly withExamples: (command: Command, ...lines: readonly string[]) => Command;
-}
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
 
 interface OwnerOption {
   readonly ownerGone?: boolean;
@@ -14,7 +10,7 @@ interface OwnerOption {
 const OWNER_GONE = 'you know that the process that has it does not run any more, where that cannot be told from here';
 const NAME = 'the worktree: its name, its job, its branch or its path';
 
-export function addWorktreeCommands(program: Command, { run, withExamples }: WorktreeProgram): void {
+export function addWorktreeCommands(program: Command, run: RunWork): void {
   const worktree = program
     .command('worktree')
     .description('what subagents left in worktrees of their own: list, show, adopt, remove');

@@ -2,7 +2,6 @@
 import type { SessionEvent } from '../session/session-event.ts';
 import { MAX_CELL_CHARACTERS, oneLine } from './artifact.ts';
 import type { Artifact } from './artifact.ts';
-import type { LogTail } from './log-tail.ts';
 import { shownInput } from './shown-input.ts';
 
 export interface FeedLine {
@@ -79,7 +78,7 @@ function shownLine(line: FeedLine): ShownLine {
   return shown;
 }
 
-export function feedArtifacts({ feed }: LogTail): readonly Artifact[] {
+export function feedArtifacts(feed: readonly FeedLine[]): readonly Artifact[] {
   const shown = feed.map(shownLine);
   return [
     { name: 'events.jsonl', text: shown.map(({ json }) => json).join('') },

@@ -3,7 +3,7 @@ import type { SessionEvent } from '../session/session-event.ts';
 import { feedLine } from './event-feed.ts';
 import type { FeedLine } from './event-feed.ts';
 import { commandOf, outputOf } from './shell-artifacts.ts';
-import type { LastOutput, RecentCommand } from './shell-artifacts.ts';
+import type { ShellTail } from './shell-artifacts.ts';
 import { withTrace } from './trace-list.ts';
 import type { Trace } from './trace-list.ts';
 
@@ -11,13 +11,11 @@ import type { Trace } from './trace-list.ts';
 export const MAX_FEED_EVENTS = 200;
 const MAX_RECENT_COMMANDS = 50;
 
-export interface LogTail {
+export interface LogTail extends ShellTail {
   /** The last event that is taken in; 0 before the first. */
   readonly throughSeq: number;
   readonly feed: readonly FeedLine[];
   readonly traces: readonly Trace[];
-  readonly commands: readonly RecentCommand[];
-  readonly lastOutput?: LastOutput | undefined;
 }
 
 export const EMPTY_TAIL: LogTail = { throughSeq: 0, feed: [], traces: [], commands: [] };

@@ -47,7 +47,7 @@ export function sessionArtifacts({
     ...outcomeArtifacts(state),
     ...relationArtifacts(state),
     ...shellArtifacts(shells, tail),
-    ...feedArtifacts(tail),
+    ...feedArtifacts(tail.feed),
     ...traceArtifacts(tail.traces),
   ];
   return [indexArtifact(state, artifacts), ...artifacts];

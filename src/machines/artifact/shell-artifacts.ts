@@ -6,7 +6,6 @@ import type { SessionEvent } from '../session/session-event.ts';
 import type { ShellHistoryEntry } from '../turn/shell/shell-results.ts';
 import { joined, jsonArtifact, oneLine, table, textArtifact } from './artifact.ts';
 import type { Artifact } from './artifact.ts';
-import type { LogTail } from './log-tail.ts';
 
 export interface ShownShell {
   readonly shell: string;
@@ -40,6 +39,12 @@ export interface LastOutput {
   readonly text: string;
   /** The file that holds all of it. */
   readonly kept?: string | undefined;
+}
+
+/** What the end of a log says of shells. */
+export interface ShellTail {
+  readonly commands: readonly RecentCommand[];
+  readonly lastOutput?: LastOutput | undefined;
 }
 
 /** Characters of what the last command put out: its end is what tells most. */
@@ -94,7 +99,7 @@ export function outputOf(last: LastOutput | undefined, { seq, type, data }: Sess
 
 export function shellArtifacts(
   shells: readonly ShownShell[] | undefined,
-  { commands, lastOutput }: LogTail,
+  { commands, lastOutput }: ShellTail,
 ): readonly Artifact[] {
   const open = (shells ?? []).map((shown) => [
     shown.shell,

@@ -5,11 +5,11 @@
  */
 import { beginningOf } from '../cut-text.ts';
 import { RuntimeError } from '../errors.ts';
-import { activationsOf } from '../session/activation.ts';
 import { checkDraft, placeEvent } from '../session/session-event.ts';
 import type { NewSessionEvent, SessionEventData, SessionEventDraft, StoredEvent } from '../session/session-event.ts';
 import { foldSession } from '../session/session-fold.ts';
 import { MAX_PENDING_INGRESS } from '../session/limits.ts';
+import { activationsOf } from '../session/session-activations.ts';
 import { initialSessionState } from '../session/session-state.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { EventIds, firstEventId } from './imported-ids.ts';

@@ -1,5 +1,11 @@
 /** What a call changes in a file, as the lines of a difference, where its input says so. */
-import type { ChangedLines } from './transcript-step.ts';
+
+export interface ChangedLines {
+  /** The first of them. Each begins with `+`, `-` or another sign of a unified difference. */
+  readonly lines: readonly string[];
+  /** How many more there are. */
+  readonly omitted: number;
+}
 
 const MAX_LINES = 200;
 

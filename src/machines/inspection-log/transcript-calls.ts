@@ -3,9 +3,51 @@
  */
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import { partsOf } from './data-parts.ts';
+import type { DataPart } from './data-parts.ts';
 import { changesOf, objectOf } from './file-changes.ts';
+import type { ChangedLines } from './file-changes.ts';
 import type { Standing } from './session-words.ts';
-import type { CallChange, CallState } from './transcript-step.ts';
+
+/**
+ * `waiting` for a person or client who then `allowed` it or `answered`, `delegated` to another agent, `running`, or how
+ * it ended.
+ */
+export type CallState =
+  | 'requested'
+  | 'waiting'
+  | 'allowed'
+  | 'answered'
+  | 'delegated'
+  | 'running'
+  | 'completed'
+  | 'failed'
+  | 'denied'
+  | 'cancelled'
+  | 'unknown';
+
+/** What is absent stays as it was. */
+export interface CallChange {
+  /** There where it was not known before. */
+  readonly name?: string | undefined;
+  /** Absent too where `changes` tell all of it. */
+  readonly input?: readonly DataPart[] | undefined;
+  readonly state?: CallState | undefined;
+  /** The state in words, and its color. */
+  readonly told?: string | undefined;
+  readonly standing?: Standing | undefined;
+  /** Without what is empty; `characters`: of all of it, as JSON. */
+  readonly output?: { readonly parts: readonly DataPart[]; readonly characters: number } | undefined;
+  /** Of its input. */
+  readonly command?: string | undefined;
+  /** The file that it writes, and what it changes in it. */
+  readonly path?: string | undefined;
+  readonly changes?: ChangedLines | undefined;
+  /** In words: a rule, a person. */
+  readonly allowedBy?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly startedAt?: number | undefined;
+  readonly endedAt?: number | undefined;
+}
 
 const STATES: Readonly<Record<CallState, readonly [string, Standing]>> = {
   requested: ['asked for', 'quiet'],

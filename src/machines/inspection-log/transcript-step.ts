@@ -5,11 +5,10 @@
 import { restoredText } from '../hand/hand-notes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import { jsonText } from './data-parts.ts';
-import type { DataPart } from './data-parts.ts';
 import { outcomeTold } from './request-outcome.ts';
 import { VERDICTS } from './session-words.ts';
-import type { Standing } from './session-words.ts';
 import { callChange } from './transcript-calls.ts';
+import type { CallChange } from './transcript-calls.ts';
 import { isBadEnd, wakeOutcome } from './wake-words.ts';
 
 /** `said` by the agent, `heard` from outside. `turn`: a wake begins or ends. */
@@ -38,54 +37,6 @@ export interface TranscriptStep {
   readonly requestId?: string | undefined;
   /** What became of the request, as a sentence. */
   readonly outcome?: string | undefined;
-}
-
-/**
- * `waiting` for a person or client who then `allowed` it or `answered`, `delegated` to another agent, `running`, or how
- * it ended.
- */
-export type CallState =
-  | 'requested'
-  | 'waiting'
-  | 'allowed'
-  | 'answered'
-  | 'delegated'
-  | 'running'
-  | 'completed'
-  | 'failed'
-  | 'denied'
-  | 'cancelled'
-  | 'unknown';
-
-/** What is absent stays as it was. */
-export interface CallChange {
-  /** There where it was not known before. */
-  readonly name?: string | undefined;
-  /** Absent too where `changes` tell all of it. */
-  readonly input?: readonly DataPart[] | undefined;
-  readonly state?: CallState | undefined;
-  /** The state in words, and its color. */
-  readonly told?: string | undefined;
-  readonly standing?: Standing | undefined;
-  /** Without what is empty; `characters`: of all of it, as JSON. */
-  readonly output?: { readonly parts: readonly DataPart[]; readonly characters: number } | undefined;
-  /** Of its input. */
-  readonly command?: string | undefined;
-  /** The file that it writes, and what it changes in it. */
-  readonly path?: string | undefined;
-  readonly changes?: ChangedLines | undefined;
-  /** In words: a rule, a person. */
-  readonly allowedBy?: string | undefined;
-  /** Milliseconds since the epoch. */
-  readonly startedAt?: number | undefined;
-  readonly endedAt?: number | undefined;
-}
-
-export interface ChangedLines {
-  /** The first of them. Each begins with `+`, `-` or another sign of a unified difference. */
-  readonly lines: readonly string[];
-  /** How many more there are. */
-  readonly omitted: number;
 }
 
 /** @param event redacted and bounded: of data that were cut it tells what is there */

@@ -1,6 +1,6 @@
 /** How far a session has come with its outcome, told from its state: the first line of the table that applies. */
-import { isUnfinished } from '../session/activation.ts';
 import type { OutcomeGrade } from '../session/improvement-events.ts';
+import { isUnfinished } from '../session/session-activations.ts';
 import type { SessionState } from '../session/session-state.ts';
 import type { WorkRecord } from './work-record.ts';
 

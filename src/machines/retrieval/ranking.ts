@@ -9,9 +9,8 @@
  *   time       what is newer counts a little more, and more where the query asks how things are now
  *   kin        sessions that are related to the one that asks count a little more
  */
-import { holdsAnswer } from './answer-kinds.ts';
 import { nearDuplicateOf } from './near-duplicates.ts';
-import type { PreparedQuery } from './query.ts';
+import type { AnswerKind, PreparedQuery } from './query.ts';
 import type { RetrievalDocument, RetrievalKind } from './retrieval-document.ts';
 import { wholeSessionId } from './session-documents.ts';
 import type { Kinship } from './session-relations.ts';
@@ -219,4 +218,20 @@ function withoutDuplicates(sorted: readonly Scored[], limit: number): readonly R
     else break;
   }
   return kept;
+}
+
+const NUMBER =
+  /\p{N}|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million)\b/iu;
+
+const SIGNS: Readonly<Record<AnswerKind, RegExp>> = {
+  time: /\b(?:\d{1,2}[:.]\d{2}|\d{4}-\d{2}|\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|yesterday|noon|midnight)/i,
+  number: NUMBER,
+  // A name within a sentence; what begins one may be any word.
+  person: /[\p{Ll},;] \p{Lu}\p{Ll}+|^\p{Lu}\p{Ll}+ (?:\p{Ll}+ed|is|has|was|will|owns|wrote|said|found)\b/u,
+  place: /[\w-]+\/[\w./-]+|\b[\w-]+\.(?:ts|js|mjs|py|go|rs|md|json|ya?ml|toml|sh|sql|css|html|txt|conf|cfg)\b/i,
+};
+
+/** Whether the text holds the kind of thing that would answer a question. */
+function holdsAnswer(text: string, kind: AnswerKind): boolean {
+  return SIGNS[kind].test(text);
 }

@@ -25,8 +25,9 @@ import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
+import type { breakerEvents } from './breaker-events.ts';
 
-export type BreakerEventType = 'COOL' | 'DISABLE' | 'PROBE' | 'RECOVER';
+export type BreakerEventType = keyof typeof breakerEvents;
 
 export interface BreakerEvent {
   readonly type: BreakerEventType;

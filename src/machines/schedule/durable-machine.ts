@@ -17,8 +17,9 @@ import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
+import type { durableScheduleEvents } from './durable-events.ts';
 
-export type DurableScheduleEvent = { readonly type: 'PAUSE' | 'RESUME' | 'PARK' | 'END' };
+export type DurableScheduleEvent = { readonly type: keyof typeof durableScheduleEvents };
 
 export const durableScheduleMachine = setup({ types: { events: {} as DurableScheduleEvent } }).createMachine({
   id: 'durableSchedule',

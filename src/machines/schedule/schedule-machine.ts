@@ -27,21 +27,9 @@ import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
+import type { scheduleEvents } from './schedule-events.ts';
 
-export type ScheduleEvent = {
-  readonly type:
-    | 'OPENED'
-    | 'DUE'
-    | 'SETTLED'
-    | 'PAUSE'
-    | 'RESUME'
-    | 'REPLAN'
-    | 'EXHAUST'
-    | 'DRAINED'
-    | 'STOP'
-    | 'STOPPED'
-    | 'FAIL';
-};
+export type ScheduleEvent = { readonly type: keyof typeof scheduleEvents };
 
 export const scheduleMachine = setup({ types: { events: {} as ScheduleEvent } }).createMachine({
   id: 'schedule',

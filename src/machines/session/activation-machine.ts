@@ -22,8 +22,9 @@ import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
+import type { activationEvents } from './activation-events.ts';
 
-export type ActivationEventType = 'BEGIN' | 'SETTLE' | 'CONTEND' | 'FORESEE' | 'HOLD' | 'PARK' | 'AGAIN' | 'DROP';
+export type ActivationEventType = keyof typeof activationEvents;
 
 const setAside = {
   meta: {

@@ -1,6 +1,6 @@
 /** How the beginning and the end of a wake change a session's state. */
-import { causesOfWake } from './activation.ts';
 import type { Change } from './fold-status.ts';
+import { causesOfWake } from './session-activations.ts';
 import type { SessionEventData, SessionEventOf } from './session-event.ts';
 import type { OpenWake, SessionState } from './session-state.ts';
 

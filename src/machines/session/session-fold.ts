@@ -5,7 +5,6 @@
  * makes no sense where it stands moves the head and nothing else. What may be appended is stricter and is decided in
  * session-rules.ts.
  */
-import { isUnfinished } from './activation.ts';
 import { chartEventOf, move } from './fold-status.ts';
 import type { Change } from './fold-status.ts';
 import {
@@ -25,6 +24,7 @@ import { foldWakeEnded, foldWakeStarted } from './fold-wakes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from './session-event.ts';
 import type { OpenToolCall, OpenWake, SessionState } from './session-state.ts';
 import type { Directive } from '../wake/directive.ts';
+import { isUnfinished } from './session-activations.ts';
 
 type Fold<Type extends SessionEventType> = (state: SessionState, event: SessionEventOf<Type>) => Change;
 

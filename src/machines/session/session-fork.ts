@@ -1,8 +1,8 @@
 /** What of a session's past belongs to a fork of it, and what has to be taken back so that nothing happens twice. */
 import { beginningOf } from '../cut-text.ts';
-import { isUnfinished } from './activation.ts';
 import { MAX_MESSAGE_CHARACTERS } from './limits.ts';
 import { cancellingEvents, lostWakeEvents } from '../wake/wake-repair.ts';
+import { isUnfinished } from './session-activations.ts';
 import type {
   NewSessionEvent,
   SessionEvent,

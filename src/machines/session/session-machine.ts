@@ -27,8 +27,9 @@ import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 import type { LifecycleSnapshot } from '../lifecycle.ts';
+import type { sessionChartEvents } from './session-chart-events.ts';
 
-export type SessionChartEventType = 'WAKE' | 'REST' | 'REQUIRE_ACTION' | 'RESOLVE' | 'RESCHEDULE' | 'TERMINATE';
+export type SessionChartEventType = keyof typeof sessionChartEvents;
 
 export interface SessionChartEvent {
   readonly type: SessionChartEventType;

@@ -1,11 +1,15 @@
 /** Who can bring about what a chart of a session would take, and with which command. */
 import { hasWork } from '../wake/wake-decision.ts';
-import { delegatedCalls, isDue } from './activation.ts';
+import { delegatedCalls, isDue } from './session-activations.ts';
 import type { SessionChartEventType } from './session-machine.ts';
 import type { OpenToolCall, PendingAction, SessionState } from './session-state.ts';
 import { givenMovers, messageMover, restMovers, timeMover, wakeMover, workerMover } from './why-movers.ts';
 import type { Mover } from './why-movers.ts';
-import type { Moved } from './why-charts.ts';
+
+export interface Moved {
+  readonly movers: readonly Mover[];
+  readonly remark?: string | undefined;
+}
 
 /** @param nowMs milliseconds since the epoch */
 export function sessionMovers(event: string, state: SessionState, nowMs: number): Moved {

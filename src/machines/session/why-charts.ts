@@ -16,6 +16,7 @@ import type { OpenToolCall, SessionState } from './session-state.ts';
 import { ingressOutlook } from './why-ingress.ts';
 import type { IngressOutlook } from './why-ingress.ts';
 import { callMovers, sessionMovers, wakeMovers } from './why-chart-movers.ts';
+import type { Moved } from './why-chart-movers.ts';
 import type { Mover } from './why-movers.ts';
 import { sessionTimers } from './why-timers.ts';
 import type { SessionTimer, TimerOptions } from './why-timers.ts';
@@ -135,11 +136,6 @@ function callOutlook(call: OpenToolCall, state: SessionState, nowMs: number): Ca
       callMovers(event, { call, state, nowMs }),
     ),
   };
-}
-
-export interface Moved {
-  readonly movers: readonly Mover[];
-  readonly remark?: string | undefined;
 }
 
 function withMovers(

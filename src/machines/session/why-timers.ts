@@ -1,6 +1,6 @@
 /** What happens in a session by the clock, soonest first: from its folded log, as workers read it too. */
-import { activationsOf } from './activation.ts';
 import type { Activation } from './activation.ts';
+import { activationsOf } from './session-activations.ts';
 import type { SessionState } from './session-state.ts';
 
 /**

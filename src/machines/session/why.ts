@@ -3,7 +3,7 @@
  * would move it on, and who can bring them about. From its folded log alone, so that every reader is told the same.
  */
 import { counted } from '../inspection/markdown.ts';
-import { delegatedCalls, isBlocked, isUnfinished } from './activation.ts';
+import { delegatedCalls, isBlocked, isUnfinished } from './session-activations.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { OpenToolCall, PendingAction, SessionState } from './session-state.ts';
 import { explainCharts } from './why-charts.ts';

@@ -16,8 +16,9 @@ import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
+import type { workerEvents } from './worker-events.ts';
 
-export type WorkerEventType = 'READY' | 'DRAIN' | 'FORCE' | 'ENDED';
+export type WorkerEventType = keyof typeof workerEvents;
 
 export const workerMachine = setup({ types: { events: {} as { readonly type: WorkerEventType } } }).createMachine({
   id: 'sessionWorker',

@@ -1,9 +1,9 @@
 /** Whether the session that does a job's work is done with it, told from what its log adds up to after a wake. */
-import { isBlocked } from '../session/activation.ts';
 import type { SessionState } from '../session/session-state.ts';
 import type { WakeOutcome } from '../wake/wake-outcome.ts';
 import { RuntimeError } from '../errors.ts';
 import type { ErrorCategory } from '../errors.ts';
+import { isBlocked } from '../session/session-activations.ts';
 
 export type SessionVerdict =
   | { readonly kind: 'done'; readonly summary: string }

@@ -34,15 +34,9 @@ import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
+import type { subagentEvents } from './subagent-events.ts';
 
-export type SubagentChartEventType =
-  | 'PREPARED'
-  | 'PREPARE_FAILED'
-  | 'STOP'
-  | 'WORK_DONE'
-  | 'WORK_FAILED'
-  | 'WORK_GONE'
-  | 'SETTLED';
+export type SubagentChartEventType = keyof typeof subagentEvents;
 
 export interface SubagentChartEvent {
   readonly type: SubagentChartEventType;

@@ -25,19 +25,9 @@ import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
+import type { worktreeEvents } from './worktree-events.ts';
 
-export type WorktreeChartEventType =
-  | 'CREATE'
-  | 'CREATED'
-  | 'CREATE_FAILED'
-  | 'CREATE_UNKNOWN'
-  | 'INSPECT'
-  | 'CLEAN'
-  | 'DIRTY'
-  | 'REMOVED'
-  | 'REMOVE_FAILED'
-  | 'ADOPT'
-  | 'OWNER_LOST';
+export type WorktreeChartEventType = keyof typeof worktreeEvents;
 
 export interface WorktreeChartEvent {
   readonly type: WorktreeChartEventType;

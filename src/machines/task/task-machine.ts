@@ -33,20 +33,12 @@
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
+import type { taskEvents } from './task-events.ts';
 
 /** The events that move a task from one status to another. */
-export type BackgroundTaskTransitionEvent =
-  | 'START'
-  | 'REQUEST_PERMISSION'
-  | 'PERMISSION_ALLOWED'
-  | 'PERMISSION_DENIED'
-  | 'SLEEP'
-  | 'WAKE'
-  | 'COMPLETE'
-  | 'FAIL'
-  | 'CANCEL';
+export type BackgroundTaskTransitionEvent = Exclude<keyof typeof taskEvents, 'STARTED' | 'STOP'>;
 
-export type BackgroundTaskChartEvent = { readonly type: BackgroundTaskTransitionEvent | 'STARTED' | 'STOP' };
+export type BackgroundTaskChartEvent = { readonly type: keyof typeof taskEvents };
 
 export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEvent } }).createMachine({
   id: 'task',

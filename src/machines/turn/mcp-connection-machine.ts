@@ -30,17 +30,9 @@ import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 import type { LifecycleSnapshot } from '../lifecycle.ts';
+import type { mcpConnectionEvents } from './mcp-connection-events.ts';
 
-export type McpConnectionEventType =
-  | 'CONNECT'
-  | 'BACK_OFF'
-  | 'CONNECTED'
-  | 'GIVE_UP'
-  | 'EXHAUST'
-  | 'COOLED'
-  | 'LOSE'
-  | 'REST'
-  | 'CLOSE';
+export type McpConnectionEventType = keyof typeof mcpConnectionEvents;
 
 export interface McpConnectionEvent {
   readonly type: McpConnectionEventType;

@@ -2,8 +2,8 @@
  * What of a session's budget is not its own to use: what was promised to the sessions that work for it and has not been
  * used up.
  */
-import { delegatedCalls } from '../session/activation.ts';
 import type { Allowance } from '../session/event-parts.ts';
+import { delegatedCalls } from '../session/session-activations.ts';
 import type { SessionState } from '../session/session-state.ts';
 
 export interface HeldBudget {

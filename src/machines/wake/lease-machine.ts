@@ -27,8 +27,9 @@ import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
 import type { LifecycleSnapshot } from '../lifecycle.ts';
+import type { leaseEvents } from './lease-events.ts';
 
-export type LeaseChartEventType = 'BIND' | 'STEP_BACK' | 'WIN' | 'PASS' | 'REFUSE' | 'RELEASE';
+export type LeaseChartEventType = keyof typeof leaseEvents;
 
 export interface LeaseChartEvent {
   readonly type: LeaseChartEventType;

@@ -3,8 +3,8 @@
  * append, all or nothing.
  */
 import { cutText } from '../cut-text.ts';
-import { delegatedCalls } from '../session/activation.ts';
 import { MAX_OPEN_QUEUED_WAKES, MAX_SUMMARY_CHARACTERS } from '../session/limits.ts';
+import { delegatedCalls } from '../session/session-activations.ts';
 import type { SessionEventData, SessionEventDraft } from '../session/session-event.ts';
 import type { OpenWake, SessionState } from '../session/session-state.ts';
 import type { Directive, QueuedWakeRequest } from './directive.ts';

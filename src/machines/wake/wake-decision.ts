@@ -6,9 +6,9 @@
  * model step.
  */
 import type { ErrorRecord } from '../errors.ts';
-import { delegatedCalls, expiryOf, isBlocked, isUnfinished } from '../session/activation.ts';
 import type { Allowance } from '../session/event-parts.ts';
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
+import { delegatedCalls, expiryOf, isBlocked, isUnfinished } from '../session/session-activations.ts';
 import type { OpenToolCall, PendingIngress, SessionState } from '../session/session-state.ts';
 import type { Directive } from './directive.ts';
 import { heldByJobs } from './held-budget.ts';

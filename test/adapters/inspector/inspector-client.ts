@@ -8,8 +8,9 @@ import { onTestFinished } from 'vitest';
 import { diagramHash } from '../../../src/adapters/diagram/diagram-hash.ts';
 import { renderChart } from '../../../src/adapters/diagram/render-chart.ts';
 import type { InspectionSource } from '../../../src/actors/inspection/inspection-source.ts';
+import type { InspectorOptions } from '../../../src/adapters/inspector/inspector-options.ts';
+import type { InspectorServer } from '../../../src/adapters/inspector/inspector-server.ts';
 import { startInspector } from '../../../src/adapters/inspector/inspector.ts';
-import type { InspectorOptions, InspectorServer } from '../../../src/adapters/inspector/inspector.ts';
 import { RecordedSource } from './recorded-source.ts';
 
 export interface Inspected<Source extends InspectionSource = InspectionSource> {

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import type { InspectorOptions } from '../../../src/adapters/inspector/inspector-options.ts';
 import { messageOf } from '../../../src/machines/errors.ts';
 import { startInspector } from '../../../src/adapters/inspector/inspector.ts';
-import type { InspectorOptions } from '../../../src/adapters/inspector/inspector.ts';
 import { inspected } from './inspector-client.ts';
 import { RecordedSource } from './recorded-source.ts';
 

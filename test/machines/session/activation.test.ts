@@ -1,17 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isActivation } from '../../../src/machines/session/activation-check.ts';
+import { compareUrgency, urgencyRank } from '../../../src/machines/session/activation.ts';
+import type { Activation } from '../../../src/machines/session/activation.ts';
 import {
   activationChange,
   activationsOf,
   actionableIngress,
-  compareUrgency,
   isBlocked,
   isDue,
   isUnfinished,
-  urgencyRank,
-} from '../../../src/machines/session/activation.ts';
-import type { Activation } from '../../../src/machines/session/activation.ts';
+} from '../../../src/machines/session/session-activations.ts';
 import { foldSession } from '../../../src/machines/session/session-fold.ts';
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import type { SessionState } from '../../../src/machines/session/session-state.ts';

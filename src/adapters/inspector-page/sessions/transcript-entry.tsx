@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import type { DataPart } from '../../../machines/inspection-log/data-parts.ts';
 import { exact } from '../../../machines/inspection-log/exact-text.ts';
-import type { ChangedLines } from '../../../machines/inspection-log/transcript-step.ts';
+import type { ChangedLines } from '../../../machines/inspection-log/file-changes.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { chooseRecord, narrowPane, openSession, recording } from '../model/view.ts';
 import { amount, clockTime, duration, wholeTime } from '../model/words.ts';

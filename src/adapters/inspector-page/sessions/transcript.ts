@@ -2,7 +2,8 @@
  * The steps of a session as a conversation: what was said, which tools were called and what came of it, and what moved
  * the session.
  */
-import type { CallChange, TranscriptBody, TranscriptStep } from '../../../machines/inspection-log/transcript-step.ts';
+import type { CallChange } from '../../../machines/inspection-log/transcript-calls.ts';
+import type { TranscriptBody, TranscriptStep } from '../../../machines/inspection-log/transcript-step.ts';
 
 export interface Entry extends TranscriptBody {
   /** Of the event that it begins with. */

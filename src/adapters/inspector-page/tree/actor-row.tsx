@@ -8,7 +8,7 @@ import { spanOf } from '../model/spans.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { stateText, wholeTime } from '../model/words.ts';
 import { Sign } from '../shared/sign.tsx';
-import { ActorSign } from './actor-sign.tsx';
+import type { SignName } from '../shared/sign.tsx';
 
 export interface ActorRowProps {
   readonly actor: InspectedActorState;
@@ -107,4 +107,20 @@ function Toggle({ isOpen, onToggle }: Pick<ActorRowProps, 'isOpen' | 'onToggle'>
       {isOpen === undefined ? undefined : <Sign of={isOpen ? 'open' : 'closed'} />}
     </span>
   );
+}
+
+const OF_KINDS: readonly (readonly [RegExp, SignName])[] = [
+  [/supervisor/i, 'supervisor'],
+  [/^tool|call$/i, 'toolCall'],
+  [/subagent|worktree/i, 'subagent'],
+  [/schedule/i, 'timer'],
+  [/^session/i, 'session'],
+  [/^wake/i, 'action'],
+  [/^task/i, 'task'],
+  [/^run$/i, 'run'],
+];
+
+/** What the actor is. */
+function ActorSign({ kind }: { readonly kind: string | undefined }): JSX.Element {
+  return <Sign of={OF_KINDS.find(([pattern]) => kind !== undefined && pattern.test(kind))?.[1] ?? 'other'} />;
 }
