@@ -202,18 +202,18 @@ export type { LearningFilter, LearningStore, LearningsExamination } from './acto
 export type { CapturedLearning, KeptLearning } from './machines/memory/learning.ts';
 export type { Keeping } from './machines/memory/learning-ledger.ts';
 export type { LearningKind, MemoryEntry } from './machines/memory/memory-entry.ts';
-export type { Stage, StagedFile, SubstrateStage } from './actors/memory/substrate-stage.ts';
+export type { Stage, StagedFile, SharedFilesStage } from './actors/memory/shared-files-stage.ts';
 export type { DocumentFacts } from './machines/retrieval/document-facts.ts';
 export type { LogRedaction } from './actors/session/log-redaction.ts';
 export type {
-  SubstrateChange,
-  SubstrateEdit,
-  SubstrateHead,
-  SubstrateRestore,
-  SubstrateResult,
-  SubstrateStore,
-} from './actors/memory/substrate-store.ts';
-export type { SubstrateFile, SubstrateVersion } from './machines/memory/substrate-version.ts';
+  SharedFileChange,
+  SharedFilesEdit,
+  SharedFilesHead,
+  SharedFilesRestore,
+  SharedFilesResult,
+  SharedFilesStore,
+} from './actors/memory/shared-files-store.ts';
+export type { SharedFile, SharedFilesVersion } from './machines/memory/shared-files-version.ts';
 export type { PromotionPermit } from './actors/outcome/promotion-gate.ts';
 export type { CheckRequest, CheckRunner } from './actors/outcome/check-runner.ts';
 export type { JudgeAnswer, JudgeModel, JudgeRequest, OutcomeJudge } from './actors/outcome/outcome-judge.ts';

@@ -32,5 +32,5 @@ export { worktreeAdapterContract } from './testing/worktree-adapter-contract.ts'
 export type { WorktreeAdapterUnderTest } from './testing/worktree-adapter-contract.ts';
 export { learningStoreContract } from './testing/learning-store-contract.ts';
 export type { LearningStoreUnderTest } from './testing/learning-store-contract.ts';
-export { substrateStoreContract } from './testing/substrate-store-contract.ts';
-export type { SubstrateStoreUnderTest } from './testing/substrate-store-contract.ts';
+export { sharedFilesStoreContract } from './testing/shared-files-store-contract.ts';
+export type { SharedFilesStoreUnderTest } from './testing/shared-files-store-contract.ts';

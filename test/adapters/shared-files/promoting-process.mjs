@@ -43,7 +43,7 @@ makeDeadly(/** @type {Record<string, Operation>} */ (/** @type {unknown} */ (pro
 syncBuiltinESMExports();
 
 const { underLock } = await import('../../../dist/adapters/system/process-lock.js');
-const { createMemoryFiles } = await import('../../../dist/adapters/substrate-files/memory-files.js');
+const { createMemoryFiles } = await import('../../../dist/adapters/shared-files/memory-files.js');
 const { requirePromotion } = await import('../../../dist/actors/outcome/promotion-gate.js');
 const { initialSessionState } = await import('../../../dist/machines/session/session-state.js');
 
@@ -52,9 +52,9 @@ const permit = requirePromotion({
   outcome: { title: 'Done.', seq: 1, by: 'person' },
   evaluation: { verdict: 'pass', because: 'So it is.', throughSeq: 5, seq: 6 },
 });
-const { substrate } = createMemoryFiles({ agentDirectory: () => directory, clock: Date, exclusively: underLock });
+const { sharedFiles } = createMemoryFiles({ agentDirectory: () => directory, clock: Date, exclusively: underLock });
 for (let round = 0; round < Number(count);) {
-  const { version } = await substrate.head('writer');
+  const { version } = await sharedFiles.head('writer');
   try {
     const changes = [
       { path: 'a.md', content: `${version + 1}` },
@@ -62,11 +62,11 @@ for (let round = 0; round < Number(count);) {
       { path: `only-${version + 1}.md`, content: '' },
       { path: `only-${version}.md`, content: null },
     ];
-    const result = await substrate.promote(permit, { agentId: 'writer', expectedVersion: version, why: '', changes });
+    const result = await sharedFiles.promote(permit, { agentId: 'writer', expectedVersion: version, why: '', changes });
     writeSync(1, `promoted ${result.version}\n`);
     round += 1;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'SUBSTRATE_CONFLICT')) throw error;
+    if (!(error instanceof Error && 'code' in error && error.code === 'SHARED_FILES_CONFLICT')) throw error;
   }
 }
 writeSync(1, `operations ${done}\n`);

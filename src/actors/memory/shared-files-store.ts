@@ -1,33 +1,33 @@
 /** The port to what all sessions of an agent share: files, and every version that they ever had. */
 import { RuntimeError } from '../../machines/errors.ts';
-import type { SubstrateFile, SubstrateVersion } from '../../machines/memory/substrate-version.ts';
+import type { SharedFile, SharedFilesVersion } from '../../machines/memory/shared-files-version.ts';
 import type { PromotionPermit } from '../outcome/promotion-gate.ts';
 
 /** The newest version; 0 where there is none yet. */
-export interface SubstrateHead {
+export interface SharedFilesHead {
   readonly version: number;
-  readonly files: readonly SubstrateFile[];
+  readonly files: readonly SharedFile[];
 }
 
-export interface SubstrateChange {
+export interface SharedFileChange {
   readonly path: string;
   /** Null: the file is taken out. A text is kept as UTF-8. */
   readonly content: Uint8Array | string | null;
 }
 
-export interface SubstrateEdit {
+export interface SharedFilesEdit {
   readonly agentId: string;
-  readonly changes: readonly SubstrateChange[];
+  readonly changes: readonly SharedFileChange[];
   /** Of the head that the changes were made for. */
   readonly expectedVersion: number;
   readonly why: string;
 }
 
-export interface SubstrateRestore extends Omit<SubstrateEdit, 'changes'> {
+export interface SharedFilesRestore extends Omit<SharedFilesEdit, 'changes'> {
   readonly version: number;
 }
 
-export interface SubstrateResult {
+export interface SharedFilesResult {
   /** The head now. */
   readonly version: number;
   /** False when everything was so already: then there is no new version. */
@@ -38,47 +38,47 @@ export interface SubstrateResult {
 /**
  * Versions are immutable and numbered from 1 on. What people have edited by hand is a version of theirs before anything
  * else is looked at or changed: nothing of it is overwritten or lost. Every method rejects with AGENT_ID_INVALID for a
- * name that no agent can have, with SUBSTRATE_DAMAGED where what was kept cannot be read, with SUBSTRATE_TOO_LARGE
+ * name that no agent can have, with SHARED_FILES_DAMAGED where what was kept cannot be read, with SHARED_FILES_TOO_LARGE
  * where people put in more than is kept, and with STORAGE_FAILED where the medium refuses.
  */
-export interface SubstrateStore {
-  head(agentId: string): Promise<SubstrateHead>;
-  /** The files of a version; of the head where none is named. @throws RuntimeError SUBSTRATE_VERSION_NOT_FOUND */
-  list(agentId: string, version?: number): Promise<readonly SubstrateFile[]>;
+export interface SharedFilesStore {
+  head(agentId: string): Promise<SharedFilesHead>;
+  /** The files of a version; of the head where none is named. @throws RuntimeError SHARED_FILES_VERSION_NOT_FOUND */
+  list(agentId: string, version?: number): Promise<readonly SharedFile[]>;
   /**
-   * Undefined when the version has no such file. @throws RuntimeError SUBSTRATE_VERSION_NOT_FOUND,
-   * SUBSTRATE_PATH_INVALID
+   * Undefined when the version has no such file. @throws RuntimeError SHARED_FILES_VERSION_NOT_FOUND,
+   * SHARED_FILES_PATH_INVALID
    */
   read(agentId: string, path: string, version?: number): Promise<Uint8Array | undefined>;
   /** The newest first. `before`: only older ones. */
   versions(
     agentId: string,
     page?: { readonly before?: number | undefined; readonly limit?: number | undefined },
-  ): Promise<readonly SubstrateVersion[]>;
+  ): Promise<readonly SharedFilesVersion[]>;
   /**
    * All of the changes, or none. Of two that expect the same version one wins.
-   * @throws RuntimeError PROMOTION_REFUSED without a permit of the gate; SUBSTRATE_CONFLICT naming both versions;
-   * SUBSTRATE_CHANGE_INVALID
+   * @throws RuntimeError PROMOTION_REFUSED without a permit of the gate; SHARED_FILES_CONFLICT naming both versions;
+   * SHARED_FILES_CHANGE_INVALID
    */
-  promote(permit: PromotionPermit, edit: SubstrateEdit): Promise<SubstrateResult>;
-  /** A new version with the files of an old one. @throws RuntimeError as `promote`, and SUBSTRATE_VERSION_NOT_FOUND */
-  restore(permit: PromotionPermit, restore: SubstrateRestore): Promise<SubstrateResult>;
+  promote(permit: PromotionPermit, edit: SharedFilesEdit): Promise<SharedFilesResult>;
+  /** A new version with the files of an old one. @throws RuntimeError as `promote`, and SHARED_FILES_VERSION_NOT_FOUND */
+  restore(permit: PromotionPermit, restore: SharedFilesRestore): Promise<SharedFilesResult>;
   /** What a person asked for, who may edit the files by hand just as well: for command lines, never for tools. */
   readonly people: {
-    edit(edit: SubstrateEdit): Promise<SubstrateResult>;
-    restore(restore: SubstrateRestore): Promise<SubstrateResult>;
+    edit(edit: SharedFilesEdit): Promise<SharedFilesResult>;
+    restore(restore: SharedFilesRestore): Promise<SharedFilesResult>;
   };
 }
 
 export const DEFAULT_VERSIONS_LISTED = 20;
 export const MAX_VERSIONS_LISTED = 200;
 
-export function substrateConflict(
+export function sharedFilesConflict(
   agentId: string,
   { expected, head }: { readonly expected: number; readonly head: number },
 ): RuntimeError {
   return new RuntimeError(
-    'SUBSTRATE_CONFLICT',
+    'SHARED_FILES_CONFLICT',
     `expected version ${expected} of the shared files of agent ${agentId}, they are at version ${head}; nothing was changed`,
     {
       category: 'conflict',
@@ -98,7 +98,7 @@ function conflictHint(agentId: string, expected: number, head: number): string {
 
 export function versionNotFound(agentId: string, version: number, head: number): RuntimeError {
   return new RuntimeError(
-    'SUBSTRATE_VERSION_NOT_FOUND',
+    'SHARED_FILES_VERSION_NOT_FOUND',
     `there is no version ${version} of the shared files of agent ${agentId}`,
     {
       category: 'not_found',

@@ -1,9 +1,9 @@
 import { openMemoryHouse } from '../../support/memory-house.ts';
-import { describeLearningStore, describeSubstrateStore } from '../../contracts/memory-stores.contract.ts';
+import { describeLearningStore, describeSharedFilesStore } from '../../contracts/memory-stores.contract.ts';
 
-describeSubstrateStore('the files store', async () => {
+describeSharedFilesStore('the files store', async () => {
   const house = await openMemoryHouse();
-  return { store: house.open().substrate, beside: house.open().substrate, dispose: () => house.dispose() };
+  return { store: house.open().sharedFiles, beside: house.open().sharedFiles, dispose: () => house.dispose() };
 });
 
 describeLearningStore('the files store', async () => {

@@ -54,15 +54,15 @@ async function found(): Promise<{
   readonly names: readonly string[];
   readonly contents: readonly string[];
 }> {
-  const { substrate } = house.open();
-  const { version, files } = await substrate.head(AGENT);
+  const { sharedFiles } = house.open();
+  const { version, files } = await sharedFiles.head(AGENT);
   const contents =
     version === 0
       ? []
       : await Promise.all(
           ['a.md', 'deep/b.md'].map(async (path) => [
             await readFile(join(folder, path), 'utf8'),
-            new TextDecoder().decode(await substrate.read(AGENT, path)),
+            new TextDecoder().decode(await sharedFiles.read(AGENT, path)),
           ]),
         );
   return { version, names: files.map(({ path }) => path), contents: contents.flat() };
@@ -92,7 +92,7 @@ describe('a process that is killed while it promotes', () => {
       }
     }
     expect(kills).toBeGreaterThan(Math.min(TRIED, operations) * 1.5);
-    const makers = (await house.open().substrate.versions(AGENT, { limit: 200 })).map(({ by }) => by.kind);
+    const makers = (await house.open().sharedFiles.versions(AGENT, { limit: 200 })).map(({ by }) => by.kind);
     expect(new Set(makers)).toEqual(new Set(['session']));
   }, 300_000);
 });

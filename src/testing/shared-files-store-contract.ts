@@ -1,5 +1,5 @@
 /** What every store of shared files does. Each case wants one of its own that is fresh and empty. */
-import type { SubstrateStore } from '../actors/memory/substrate-store.ts';
+import type { SharedFilesStore } from '../actors/memory/shared-files-store.ts';
 import { requirePromotion } from '../actors/outcome/promotion-gate.ts';
 import type { PromotionPermit } from '../actors/outcome/promotion-gate.ts';
 import { initialSessionState } from '../machines/session/session-state.ts';
@@ -7,13 +7,13 @@ import type { ContractCase } from './contract-case.ts';
 import { named } from './contract-case.ts';
 import { expectRefusal, expectSame, outcomeOf } from './expectations.ts';
 
-export interface SubstrateStoreUnderTest {
-  readonly store: SubstrateStore;
+export interface SharedFilesStoreUnderTest {
+  readonly store: SharedFilesStore;
   /** Another one over the same, as another process would have; the same one where there is no other. */
-  readonly beside: SubstrateStore;
+  readonly beside: SharedFilesStore;
 }
 
-type Case = ContractCase<SubstrateStoreUnderTest>;
+type Case = ContractCase<SharedFilesStoreUnderTest>;
 
 const AGENT = 'writer';
 const SESSION = '0192f0c1-2345-7abc-8def-0123456789ab';
@@ -34,7 +34,7 @@ const edit = (expectedVersion: number, files: Readonly<Record<string, string | n
   changes: Object.entries(files).map(([path, content]) => ({ path, content })),
 });
 
-async function contents(store: SubstrateStore, version?: number): Promise<Record<string, string>> {
+async function contents(store: SharedFilesStore, version?: number): Promise<Record<string, string>> {
   const files = await store.list(AGENT, version);
   const texts = await Promise.all(
     files.map(async ({ path }) => [path, new TextDecoder().decode(await store.read(AGENT, path, version))] as const),
@@ -103,13 +103,13 @@ const cases: readonly Case[] = [
       const outcomes = await Promise.all(many.map(outcomeOf));
       expectSame(
         outcomes.toSorted(),
-        ['it succeeded', ...Array.from({ length: 7 }, () => 'SUBSTRATE_CONFLICT')].toSorted(),
+        ['it succeeded', ...Array.from({ length: 7 }, () => 'SHARED_FILES_CONFLICT')].toSorted(),
         'the outcomes',
       );
       expectSame((await store.head(AGENT)).version, 1, 'the head');
       await expectRefusal(
         store.promote(permit(), edit(0, { 'a.md': 'late' })),
-        'SUBSTRATE_CONFLICT',
+        'SHARED_FILES_CONFLICT',
         'one that comes late',
       );
     },
@@ -128,12 +128,12 @@ const cases: readonly Case[] = [
       expectSame(await contents(store, 2), { 'a.md': 'two', 'c.md': 'c' }, 'what was there');
       await expectRefusal(
         store.restore(permit(), { agentId: AGENT, version: 9, expectedVersion: 3, why: '' }),
-        'SUBSTRATE_VERSION_NOT_FOUND',
+        'SHARED_FILES_VERSION_NOT_FOUND',
         'a version that never was',
       );
       await expectRefusal(
         store.restore(permit(), { agentId: AGENT, version: 1, expectedVersion: 2, why: '' }),
-        'SUBSTRATE_CONFLICT',
+        'SHARED_FILES_CONFLICT',
         'a restore that comes late',
       );
     },
@@ -192,10 +192,10 @@ const cases: readonly Case[] = [
       for (const path of wrong) {
         await expectRefusal(
           store.promote(permit(), edit(0, { [path]: 'x', 'good.md': 'x' })),
-          'SUBSTRATE_CHANGE_INVALID',
+          'SHARED_FILES_CHANGE_INVALID',
           `promoting ${JSON.stringify(path)}`,
         );
-        await expectRefusal(store.read(AGENT, path), 'SUBSTRATE_PATH_INVALID', `reading ${JSON.stringify(path)}`);
+        await expectRefusal(store.read(AGENT, path), 'SHARED_FILES_PATH_INVALID', `reading ${JSON.stringify(path)}`);
       }
       for (const files of [
         { 'a.md': 'x', 'A.md': 'y' },
@@ -203,7 +203,7 @@ const cases: readonly Case[] = [
       ])
         await expectRefusal(
           store.promote(permit(), edit(0, files)),
-          'SUBSTRATE_CHANGE_INVALID',
+          'SHARED_FILES_CHANGE_INVALID',
           `promoting ${Object.keys(files).join(' and ')}`,
         );
       expectSame((await store.head(AGENT)).version, 0, 'the head');
@@ -214,12 +214,12 @@ const cases: readonly Case[] = [
     async run({ store }) {
       await expectRefusal(
         store.promote(permit(), edit(0, { 'a.bin': 'x'.repeat(1024 * 1024 + 1) })),
-        'SUBSTRATE_CHANGE_INVALID',
+        'SHARED_FILES_CHANGE_INVALID',
         'a file that is too long',
       );
       await expectRefusal(
         store.promote(permit(), edit(0, { 'a.bin': 'é'.repeat(1024 * 1024) })),
-        'SUBSTRATE_TOO_LARGE',
+        'SHARED_FILES_TOO_LARGE',
         'a file that is too long in bytes',
       );
       const many = Object.fromEntries(
@@ -227,18 +227,18 @@ const cases: readonly Case[] = [
       );
       await expectRefusal(
         store.promote(permit(), edit(0, many)),
-        'SUBSTRATE_TOO_LARGE',
+        'SHARED_FILES_TOO_LARGE',
         'files that are too much together',
       );
-      await expectRefusal(store.promote(permit(), edit(0, {})), 'SUBSTRATE_CHANGE_INVALID', 'no change at all');
+      await expectRefusal(store.promote(permit(), edit(0, {})), 'SHARED_FILES_CHANGE_INVALID', 'no change at all');
       await expectRefusal(
         store.promote(permit(), { ...edit(0, { a: 'x' }), expectedVersion: -1 }),
-        'SUBSTRATE_CHANGE_INVALID',
+        'SHARED_FILES_CHANGE_INVALID',
         'a version that cannot be',
       );
       await expectRefusal(
         store.promote(permit(), { ...edit(0, { a: 'x' }), unknown: 1 } as never),
-        'SUBSTRATE_CHANGE_INVALID',
+        'SHARED_FILES_CHANGE_INVALID',
         'a key that is unknown',
       );
       await expectRefusal(store.head('../other'), 'AGENT_ID_INVALID', 'a name that no agent can have');
@@ -268,7 +268,7 @@ const cases: readonly Case[] = [
     name: 'lists versions page by page, the newest first',
     async run({ store }) {
       for (let version = 0; version < 5; version += 1) await store.people.edit(edit(version, { 'a.md': `${version}` }));
-      const numbers = async (page: Parameters<SubstrateStore['versions']>[1]): Promise<number[]> =>
+      const numbers = async (page: Parameters<SharedFilesStore['versions']>[1]): Promise<number[]> =>
         (await store.versions(AGENT, page)).map(({ version }) => version);
       expectSame(await numbers({ limit: 2 }), [5, 4], 'the first page');
       expectSame(await numbers({ before: 4, limit: 2 }), [3, 2], 'the second');
@@ -277,4 +277,4 @@ const cases: readonly Case[] = [
   },
 ];
 
-export const substrateStoreContract: readonly Case[] = named('a store of shared files', cases);
+export const sharedFilesStoreContract: readonly Case[] = named('a store of shared files', cases);

@@ -1,11 +1,11 @@
 /** Everything about the memory of agents that is kept in files, put together for the composition of adapters. */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { LearningStore } from '../../actors/memory/learning-store.ts';
-import type { SubstrateStage } from '../../actors/memory/substrate-stage.ts';
-import type { SubstrateStore } from '../../actors/memory/substrate-store.ts';
+import type { SharedFilesStage } from '../../actors/memory/shared-files-stage.ts';
+import type { SharedFilesStore } from '../../actors/memory/shared-files-store.ts';
 import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';
 import { FileLearningStore } from './file-learning-store.ts';
-import { FileSubstrateStore } from './file-substrate-store.ts';
+import { FileSharedFilesStore } from './file-shared-files-store.ts';
 import { createWorkspaceStage } from './workspace-stage.ts';
 
 export interface MemoryFilesOptions {
@@ -16,14 +16,14 @@ export interface MemoryFilesOptions {
 }
 
 export interface MemoryFiles {
-  readonly substrate: SubstrateStore;
+  readonly sharedFiles: SharedFilesStore;
   readonly learnings: LearningStore;
-  readonly stage: SubstrateStage;
+  readonly stage: SharedFilesStage;
 }
 
 export function createMemoryFiles(options: MemoryFilesOptions): MemoryFiles {
   return {
-    substrate: new FileSubstrateStore(options),
+    sharedFiles: new FileSharedFilesStore(options),
     learnings: new FileLearningStore(options),
     stage: createWorkspaceStage(),
   };

@@ -7,10 +7,10 @@
  */
 import { lstat, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SubstrateHead } from '../../actors/memory/substrate-store.ts';
+import type { SharedFilesHead } from '../../actors/memory/shared-files-store.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import { MAX_SUBSTRATE_FILE_BYTES, NO_FILES, substrateManifest } from '../../machines/memory/substrate-version.ts';
-import type { SubstrateFile, SubstrateVersion } from '../../machines/memory/substrate-version.ts';
+import { MAX_SHARED_FILE_BYTES, NO_FILES, sharedFilesManifest } from '../../machines/memory/shared-files-version.ts';
+import type { SharedFile, SharedFilesVersion } from '../../machines/memory/shared-files-version.ts';
 import { describeIssues } from '../../machines/validate.ts';
 import { hasCode } from '../system/error-codes.ts';
 import { isNoPlainFile } from '../system/own-files.ts';
@@ -24,14 +24,14 @@ const MAX_MANIFEST_BYTES = 1024 * 1024;
 
 export class VersionFiles {
   readonly directory: string;
-  #head: { readonly stamp: string; readonly version: SubstrateVersion } | undefined;
+  #head: { readonly stamp: string; readonly version: SharedFilesVersion } | undefined;
 
   constructor(directory: string) {
     this.directory = directory;
   }
 
-  /** The newest version. @throws RuntimeError SUBSTRATE_DAMAGED, STORAGE_FAILED */
-  async head(): Promise<SubstrateHead> {
+  /** The newest version. @throws RuntimeError SHARED_FILES_DAMAGED, STORAGE_FAILED */
+  async head(): Promise<SharedFilesHead> {
     let number = this.#head?.version.version ?? 0;
     if (number === 0 || !(await this.#isThere(number))) number = await this.#highest();
     while (await this.#isThere(number + 1)) number += 1;
@@ -39,17 +39,17 @@ export class VersionFiles {
   }
 
   /** Undefined for one that was never made. */
-  async get(number: number): Promise<SubstrateVersion | undefined> {
+  async get(number: number): Promise<SharedFilesVersion | undefined> {
     return (await this.#isThere(number)) ? this.#read(number) : undefined;
   }
 
   /** Makes a version what all see. @returns false when another process has made one of this number */
-  async commit(version: SubstrateVersion): Promise<boolean> {
+  async commit(version: SharedFilesVersion): Promise<boolean> {
     return createWhole(this.#pathOf(version.version), `${JSON.stringify(version, null, 2)}\n`);
   }
 
   /** Keeps a content. */
-  async keep(path: string, content: Uint8Array): Promise<SubstrateFile> {
+  async keep(path: string, content: Uint8Array): Promise<SharedFile> {
     const sha256 = sha256Of(content);
     await makeFolder(join(this.directory, BLOBS));
     const blob = join(this.directory, BLOBS, sha256);
@@ -59,8 +59,8 @@ export class VersionFiles {
     return { path, sha256, bytes: content.length };
   }
 
-  /** @throws RuntimeError SUBSTRATE_DAMAGED */
-  async content({ path, sha256 }: Pick<SubstrateFile, 'path' | 'sha256'>): Promise<Buffer> {
+  /** @throws RuntimeError SHARED_FILES_DAMAGED */
+  async content({ path, sha256 }: Pick<SharedFile, 'path' | 'sha256'>): Promise<Buffer> {
     const content = await this.#blob(sha256);
     if (content === undefined)
       throw damaged(join(this.directory, BLOBS, sha256), `the content of ${path} is not there as it was kept`);
@@ -85,11 +85,11 @@ export class VersionFiles {
   }
 
   async #blob(sha256: string): Promise<Buffer | undefined> {
-    const content = await readIfThere(join(this.directory, BLOBS, sha256), MAX_SUBSTRATE_FILE_BYTES);
+    const content = await readIfThere(join(this.directory, BLOBS, sha256), MAX_SHARED_FILE_BYTES);
     return content !== undefined && sha256Of(content) === sha256 ? content : undefined;
   }
 
-  async #read(number: number): Promise<SubstrateVersion> {
+  async #read(number: number): Promise<SharedFilesVersion> {
     const path = this.#pathOf(number);
     const found = await storing(`read ${path}`, () => stat(path, { bigint: true }));
     const stamp = `${found.ino} ${found.mtimeNs} ${found.size}`;
@@ -125,21 +125,21 @@ export class VersionFiles {
   }
 }
 
-function parsed(path: string, number: number, text: string): SubstrateVersion {
+function parsed(path: string, number: number, text: string): SharedFilesVersion {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw damaged(path, 'it is not JSON');
   }
-  const result = substrateManifest.safeParse(value);
+  const result = sharedFilesManifest.safeParse(value);
   if (!result.success) throw damaged(path, describeIssues(result.error).join('; '));
   if (result.data.version !== number) throw damaged(path, `it says that it is version ${result.data.version}`);
   return result.data;
 }
 
 function damaged(path: string, problem: string): RuntimeError {
-  return new RuntimeError('SUBSTRATE_DAMAGED', `${path} cannot be relied on: ${problem}`, {
+  return new RuntimeError('SHARED_FILES_DAMAGED', `${path} cannot be relied on: ${problem}`, {
     category: 'storage',
     hint: 'Bring it back from a backup, or move the folder substrate-versions away: the files that are there now become its first version.',
     details: { path },

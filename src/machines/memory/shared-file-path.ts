@@ -5,7 +5,7 @@ import { beginningOf } from '../cut-text.ts';
 /** The file whose managed section holds what was promoted of an agent's learnings. */
 export const MEMORY_FILE = 'MEMORY.md';
 
-const MAX_SUBSTRATE_PATH_CHARACTERS = 300;
+const MAX_SHARED_PATH_CHARACTERS = 300;
 const MAX_SEGMENTS = 12;
 const MAX_SEGMENT_CHARACTERS = 100;
 
@@ -15,12 +15,12 @@ const UNFIT = /[\p{Cc}\p{Cf}\p{Cs}\\/:*?"<>|]/u;
 /** Names that Windows gives to devices, whatever comes after the point. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 
-export const substratePath = z
+export const sharedFilePath = z
   .string()
   .min(1)
-  .max(MAX_SUBSTRATE_PATH_CHARACTERS)
+  .max(MAX_SHARED_PATH_CHARACTERS)
   .superRefine((path, context) => {
-    const problem = substratePathProblem(path);
+    const problem = sharedFilePathProblem(path);
     if (problem !== undefined)
       context.addIssue({
         code: 'custom',
@@ -32,11 +32,11 @@ export const substratePath = z
  * Why no shared file can have this path; undefined when one can. Names that begin with a point are editors' and
  * systems' own.
  */
-export function substratePathProblem(path: string): string | undefined {
+export function sharedFilePathProblem(path: string): string | undefined {
   const segments = path.split('/');
   if (segments.length > MAX_SEGMENTS) return `it is deeper than ${MAX_SEGMENTS} folders`;
-  if (path.length > MAX_SUBSTRATE_PATH_CHARACTERS)
-    return `it is longer than ${MAX_SUBSTRATE_PATH_CHARACTERS} characters`;
+  if (path.length > MAX_SHARED_PATH_CHARACTERS)
+    return `it is longer than ${MAX_SHARED_PATH_CHARACTERS} characters`;
   for (const segment of segments) {
     if (segment === '') return 'it begins or ends with a slash, or has two in a row';
     if (segment.startsWith('.')) return `"${segment}" begins with a point`;

@@ -4,12 +4,12 @@
  */
 import { z } from 'zod';
 import { beginningOf } from '../cut-text.ts';
-import { substratePath } from './substrate-path.ts';
+import { sharedFilePath } from './shared-file-path.ts';
 
 /** Bounds of what all sessions of one agent share. */
-export const MAX_SUBSTRATE_FILE_BYTES = 1024 * 1024;
-export const MAX_SUBSTRATE_BYTES = 16 * 1024 * 1024;
-export const MAX_SUBSTRATE_FILES = 500;
+export const MAX_SHARED_FILE_BYTES = 1024 * 1024;
+export const MAX_SHARED_FILES_BYTES = 16 * 1024 * 1024;
+export const MAX_SHARED_FILES = 500;
 
 /** Files that one promotion may change. */
 export const MAX_CHANGES = 200;
@@ -30,19 +30,19 @@ const author = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('people') }),
 ]);
 
-export type SubstrateAuthor = Readonly<z.output<typeof author>>;
+export type SharedFilesAuthor = Readonly<z.output<typeof author>>;
 
 const file = z.strictObject({
-  path: substratePath,
+  path: sharedFilePath,
   sha256: contentHash,
-  bytes: z.number().int().min(0).max(MAX_SUBSTRATE_FILE_BYTES),
+  bytes: z.number().int().min(0).max(MAX_SHARED_FILE_BYTES),
 });
 
-export type SubstrateFile = Readonly<z.output<typeof file>>;
+export type SharedFile = Readonly<z.output<typeof file>>;
 
 const MANIFEST_FORMAT = 'wakechart-substrate/1';
 
-export const substrateManifest = z.strictObject({
+export const sharedFilesManifest = z.strictObject({
   format: z.literal(MANIFEST_FORMAT),
   version: versionNumber,
   /** The version that it was made of; 0 for the first. */
@@ -52,22 +52,22 @@ export const substrateManifest = z.strictObject({
   by: author,
   why: z.string().max(MAX_WHY_CHARACTERS),
   /** What differs from the version before. */
-  changed: z.array(substratePath).max(MAX_SUBSTRATE_FILES * 2),
+  changed: z.array(sharedFilePath).max(MAX_SHARED_FILES * 2),
   /** In the order of their paths. */
-  files: z.array(file).max(MAX_SUBSTRATE_FILES),
+  files: z.array(file).max(MAX_SHARED_FILES),
 });
 
-export type SubstrateVersion = Readonly<z.output<typeof substrateManifest>>;
+export type SharedFilesVersion = Readonly<z.output<typeof sharedFilesManifest>>;
 
 /** What there is before the first version. */
-export const NO_FILES: readonly SubstrateFile[] = [];
+export const NO_FILES: readonly SharedFile[] = [];
 
-export interface NextVersion extends Pick<SubstrateVersion, 'at' | 'by' | 'why'> {
-  readonly before: { readonly version: number; readonly files: readonly SubstrateFile[] };
-  readonly files: readonly SubstrateFile[];
+export interface NextVersion extends Pick<SharedFilesVersion, 'at' | 'by' | 'why'> {
+  readonly before: { readonly version: number; readonly files: readonly SharedFile[] };
+  readonly files: readonly SharedFile[];
 }
 
-export function nextVersion({ before, files, ...rest }: NextVersion): SubstrateVersion {
+export function nextVersion({ before, files, ...rest }: NextVersion): SharedFilesVersion {
   const sorted = files.toSorted(byPath);
   return {
     format: MANIFEST_FORMAT,
@@ -81,37 +81,37 @@ export function nextVersion({ before, files, ...rest }: NextVersion): SubstrateV
 }
 
 /** Paths whose content is not the same in both, or that are in one of them only; in order. */
-export function changedPaths(before: readonly SubstrateFile[], after: readonly SubstrateFile[]): string[] {
+export function changedPaths(before: readonly SharedFile[], after: readonly SharedFile[]): string[] {
   const [one, other] = [hashesOf(before), hashesOf(after)];
   return [...new Set([...one.keys(), ...other.keys()])].filter((path) => one.get(path) !== other.get(path)).toSorted();
 }
 
 /** The files with some of them replaced, added, or (undefined) taken out. */
 export function withChanges(
-  files: readonly SubstrateFile[],
-  changes: ReadonlyMap<string, SubstrateFile | undefined>,
-): readonly SubstrateFile[] {
+  files: readonly SharedFile[],
+  changes: ReadonlyMap<string, SharedFile | undefined>,
+): readonly SharedFile[] {
   const kept = files.filter(({ path }) => !changes.has(path));
   return [...kept, ...[...changes.values()].filter((each) => each !== undefined)].toSorted(byPath);
 }
 
 /** What is too much about these files, as a sentence; undefined when nothing is. */
-export function excessOf(files: readonly Pick<SubstrateFile, 'path' | 'bytes'>[]): string | undefined {
-  const large = files.find(({ bytes }) => bytes > MAX_SUBSTRATE_FILE_BYTES);
+export function excessOf(files: readonly Pick<SharedFile, 'path' | 'bytes'>[]): string | undefined {
+  const large = files.find(({ bytes }) => bytes > MAX_SHARED_FILE_BYTES);
   if (large !== undefined)
-    return `${large.path} holds ${large.bytes} bytes, at most ${MAX_SUBSTRATE_FILE_BYTES} are kept`;
-  if (files.length > MAX_SUBSTRATE_FILES)
-    return `there are ${files.length} files, at most ${MAX_SUBSTRATE_FILES} are kept`;
+    return `${large.path} holds ${large.bytes} bytes, at most ${MAX_SHARED_FILE_BYTES} are kept`;
+  if (files.length > MAX_SHARED_FILES)
+    return `there are ${files.length} files, at most ${MAX_SHARED_FILES} are kept`;
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  return total > MAX_SUBSTRATE_BYTES
-    ? `they hold ${total} bytes together, at most ${MAX_SUBSTRATE_BYTES} are kept`
+  return total > MAX_SHARED_FILES_BYTES
+    ? `they hold ${total} bytes together, at most ${MAX_SHARED_FILES_BYTES} are kept`
     : undefined;
 }
 
-function hashesOf(files: readonly SubstrateFile[]): ReadonlyMap<string, string> {
+function hashesOf(files: readonly SharedFile[]): ReadonlyMap<string, string> {
   return new Map(files.map(({ path, sha256 }) => [path, sha256]));
 }
 
-function byPath(one: SubstrateFile, other: SubstrateFile): number {
+function byPath(one: SharedFile, other: SharedFile): number {
   return one.path < other.path ? -1 : one.path > other.path ? 1 : 0;
 }

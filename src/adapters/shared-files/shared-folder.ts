@@ -7,9 +7,9 @@ import { readdirSync } from 'node:fs';
 import { link, lstat, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
-import { substratePathProblem } from '../../machines/memory/substrate-path.ts';
-import { MAX_SUBSTRATE_FILES, MAX_SUBSTRATE_FILE_BYTES } from '../../machines/memory/substrate-version.ts';
-import type { SubstrateFile } from '../../machines/memory/substrate-version.ts';
+import { sharedFilePathProblem } from '../../machines/memory/shared-file-path.ts';
+import { MAX_SHARED_FILES, MAX_SHARED_FILE_BYTES } from '../../machines/memory/shared-files-version.ts';
+import type { SharedFile } from '../../machines/memory/shared-files-version.ts';
 import { unlessCode } from '../system/error-codes.ts';
 import { READING_NO_LINK, isNoPlainFile } from '../system/own-files.ts';
 import { draftOf, makeFolder, removeDraft, syncFolder, writeDraft } from '../system/whole-files.ts';
@@ -23,7 +23,7 @@ const UNSETTLED_MS = 2_000;
 
 export interface FolderLook {
   readonly isThere: boolean;
-  readonly files: readonly SubstrateFile[];
+  readonly files: readonly SharedFile[];
 }
 
 interface KnownHash {
@@ -59,12 +59,12 @@ export class SharedFolder {
   }
 
   /**
-   * What is in it now. A file that was not touched is not read again. @throws RuntimeError SUBSTRATE_TOO_LARGE,
+   * What is in it now. A file that was not touched is not read again. @throws RuntimeError SHARED_FILES_TOO_LARGE,
    * STORAGE_FAILED
    */
   async look(): Promise<FolderLook> {
     const known = new Map<string, KnownHash>();
-    const files: SubstrateFile[] = [];
+    const files: SharedFile[] = [];
     const isThere = await storing(`read ${this.#directory}`, () => this.#walk('', { files, known }));
     this.#known = known;
     return { isThere, files: files.toSorted((one, other) => (one.path < other.path ? -1 : 1)) };
@@ -72,7 +72,7 @@ export class SharedFolder {
 
   /** The file's content; undefined when there is none. */
   read(path: string): Promise<Buffer | undefined> {
-    return readIfThere(join(this.#directory, path), MAX_SUBSTRATE_FILE_BYTES);
+    return readIfThere(join(this.#directory, path), MAX_SHARED_FILE_BYTES);
   }
 
   /** What is in the way of a file; undefined when nothing is. */
@@ -146,7 +146,7 @@ export class SharedFolder {
 
   async #walk(
     below: string,
-    found: { readonly files: SubstrateFile[]; readonly known: Map<string, KnownHash> },
+    found: { readonly files: SharedFile[]; readonly known: Map<string, KnownHash> },
   ): Promise<boolean> {
     const folder = join(this.#directory, below);
     try {
@@ -160,7 +160,7 @@ export class SharedFolder {
       }
       for (const entry of await readdir(folder, { withFileTypes: true })) {
         const path = below === '' ? entry.name : `${below}/${entry.name}`;
-        if (substratePathProblem(path) !== undefined) continue;
+        if (sharedFilePathProblem(path) !== undefined) continue;
         if (entry.isDirectory()) await this.#walk(path, found);
         else if (entry.isFile()) await this.#add(path, found);
       }
@@ -173,14 +173,14 @@ export class SharedFolder {
 
   async #add(
     path: string,
-    { files, known }: { readonly files: SubstrateFile[]; readonly known: Map<string, KnownHash> },
+    { files, known }: { readonly files: SharedFile[]; readonly known: Map<string, KnownHash> },
   ): Promise<void> {
     const file = await this.#hashed(path);
     if (file === undefined) return;
     files.push({ path, sha256: file.sha256, bytes: file.bytes });
     if (file.stamp !== undefined) known.set(path, { stamp: file.stamp, sha256: file.sha256 });
-    if (files.length > MAX_SUBSTRATE_FILES)
-      throw tooLarge(this.#directory, `there are more than ${MAX_SUBSTRATE_FILES} files`);
+    if (files.length > MAX_SHARED_FILES)
+      throw tooLarge(this.#directory, `there are more than ${MAX_SHARED_FILES} files`);
   }
 
   async #hashed(
@@ -196,8 +196,8 @@ export class SharedFolder {
       const stats = await handle.stat({ bigint: true });
       if (!stats.isFile()) return undefined;
       const { ino, size, mtimeNs, ctimeNs } = stats;
-      if (size > MAX_SUBSTRATE_FILE_BYTES)
-        throw tooLarge(target, `it holds ${size} bytes, at most ${MAX_SUBSTRATE_FILE_BYTES} are kept`);
+      if (size > MAX_SHARED_FILE_BYTES)
+        throw tooLarge(target, `it holds ${size} bytes, at most ${MAX_SHARED_FILE_BYTES} are kept`);
       const stamp = `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
       const known = this.#known.get(path);
       if (known?.stamp === stamp) return { sha256: known.sha256, bytes: Number(size), stamp };
@@ -217,7 +217,7 @@ async function hashAt(path: string): Promise<string | undefined> {
 }
 
 export function tooLarge(path: string, problem: string): RuntimeError {
-  return new RuntimeError('SUBSTRATE_TOO_LARGE', `what is shared in ${path} is too much: ${problem}`, {
+  return new RuntimeError('SHARED_FILES_TOO_LARGE', `what is shared in ${path} is too much: ${problem}`, {
     category: 'capacity',
     hint: 'Keep large files in a mount of the environment, and name it in MEMORY.md.',
     details: { path },

@@ -7,16 +7,16 @@ import { constants } from 'node:fs';
 import { open, readdir, realpath, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Stage, StagedFile, SubstrateStage } from '../../actors/memory/substrate-stage.ts';
+import type { Stage, StagedFile, SharedFilesStage } from '../../actors/memory/shared-files-stage.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { STAGE_FOLDER } from '../../machines/memory/resource-tool-definitions.ts';
-import { substratePath, substratePathProblem } from '../../machines/memory/substrate-path.ts';
+import { sharedFilePath, sharedFilePathProblem } from '../../machines/memory/shared-file-path.ts';
 import {
-  MAX_SUBSTRATE_BYTES,
-  MAX_SUBSTRATE_FILES,
-  MAX_SUBSTRATE_FILE_BYTES,
+  MAX_SHARED_FILES_BYTES,
+  MAX_SHARED_FILES,
+  MAX_SHARED_FILE_BYTES,
   versionNumber,
-} from '../../machines/memory/substrate-version.ts';
+} from '../../machines/memory/shared-files-version.ts';
 import { hasCode } from '../system/error-codes.ts';
 import { HeldFolder } from '../system/held-folder.ts';
 import { READING_NO_LINK, isNoPlainFile } from '../system/own-files.ts';
@@ -34,12 +34,12 @@ const FILE_MODE = 0o644;
 
 const origin = z.strictObject({
   version: z.union([z.literal(0), versionNumber]),
-  paths: z.array(substratePath).max(MAX_SUBSTRATE_FILES * 2),
+  paths: z.array(sharedFilePath).max(MAX_SHARED_FILES * 2),
 });
 
 const MAX_ORIGIN_BYTES = 512 * 1024;
 
-export function createWorkspaceStage(): SubstrateStage {
+export function createWorkspaceStage(): SharedFilesStage {
   return {
     put: (workspaceDirectory, version, files) =>
       storing(`stage files in ${workspaceDirectory}`, () =>
@@ -48,7 +48,7 @@ export function createWorkspaceStage(): SubstrateStage {
           const before = await readOrigin(stage);
           const paths = [...new Set([...(before?.paths ?? []), ...files.map(({ path }) => path)])].slice(
             0,
-            MAX_SUBSTRATE_FILES * 2,
+            MAX_SHARED_FILES * 2,
           );
           await putIn(stage, ORIGIN_FILE, Buffer.from(`${JSON.stringify({ version, paths })}\n`));
           // In a worktree it is not to be committed.
@@ -127,7 +127,7 @@ async function putIn(folder: HeldFolder, name: string, content: Uint8Array): Pro
 
 async function readStage(stage: HeldFolder): Promise<Stage> {
   const files: StagedFile[] = [];
-  await collect(stage, '', { files, room: MAX_SUBSTRATE_BYTES });
+  await collect(stage, '', { files, room: MAX_SHARED_FILES_BYTES });
   const from = await readOrigin(stage);
   return {
     ...(from === undefined ? {} : { origin: from }),
@@ -143,7 +143,7 @@ interface Collection {
 async function collect(folder: HeldFolder, below: string, collection: Collection): Promise<void> {
   for (const entry of await readdir(folder.at(), { withFileTypes: true })) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`;
-    if (substratePathProblem(path) !== undefined) continue;
+    if (sharedFilePathProblem(path) !== undefined) continue;
     if (entry.isDirectory())
       await within(folder, entry.name, { isMade: false }, (inner) => collect(inner, path, collection));
     else if (entry.isFile()) await collectFile(folder, entry.name, path, collection);
@@ -151,12 +151,12 @@ async function collect(folder: HeldFolder, below: string, collection: Collection
 }
 
 async function collectFile(folder: HeldFolder, name: string, path: string, collection: Collection): Promise<void> {
-  const content = await readPlain(folder, name, MAX_SUBSTRATE_FILE_BYTES, path);
+  const content = await readPlain(folder, name, MAX_SHARED_FILE_BYTES, path);
   if (content === undefined) return;
   collection.files.push({ path, content });
   collection.room -= content.length;
-  if (collection.room < 0) throw tooLarge(`the files together hold more than ${MAX_SUBSTRATE_BYTES} bytes`);
-  if (collection.files.length > MAX_SUBSTRATE_FILES) throw tooLarge(`there are more than ${MAX_SUBSTRATE_FILES} files`);
+  if (collection.room < 0) throw tooLarge(`the files together hold more than ${MAX_SHARED_FILES_BYTES} bytes`);
+  if (collection.files.length > MAX_SHARED_FILES) throw tooLarge(`there are more than ${MAX_SHARED_FILES} files`);
 }
 
 /** A second name may be that of a file elsewhere, whose content may not be shared. */

@@ -15,7 +15,7 @@ export interface Stage {
   readonly files: readonly StagedFile[];
 }
 
-export interface SubstrateStage {
+export interface SharedFilesStage {
   /**
    * Puts copies into the stage; what has the same name there is replaced.
    * @param workspaceDirectory absolute

@@ -4,20 +4,20 @@
 import { chmod, mkdir, readFile, readdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SubstrateStore } from '../../../src/actors/memory/substrate-store.ts';
+import type { SharedFilesStore } from '../../../src/actors/memory/shared-files-store.ts';
 import { openMemoryHouse, permitFor } from '../../support/memory-house.ts';
 import type { MemoryHouse } from '../../support/memory-house.ts';
 
 const AGENT = 'writer';
 
 let house: MemoryHouse;
-let store: SubstrateStore;
+let store: SharedFilesStore;
 let folder: string;
 let versions: string;
 
 beforeEach(async () => {
   house = await openMemoryHouse();
-  store = house.open().substrate;
+  store = house.open().sharedFiles;
   folder = join(house.agentDirectory(AGENT), 'substrate');
   versions = join(house.agentDirectory(AGENT), 'substrate-versions');
 });
@@ -53,7 +53,7 @@ describe('people who edit shared files by hand', () => {
     await promote(0, { 'a.md': 'one' });
     await writeFile(join(folder, 'a.md'), 'theirs');
     await expect(promote(1, { 'a.md': 'two' })).rejects.toMatchObject({
-      code: 'SUBSTRATE_CONFLICT',
+      code: 'SHARED_FILES_CONFLICT',
       details: { expectedVersion: 1, version: 2 },
     });
     expect(await shared('a.md')).toBe('theirs');
@@ -74,10 +74,10 @@ describe('people who edit shared files by hand', () => {
     await writeFile(join(folder, 'large.bin'), '');
     await truncate(join(folder, 'large.bin'), 1024 * 1024 + 1);
     await expect(store.head(AGENT)).rejects.toMatchObject({
-      code: 'SUBSTRATE_TOO_LARGE',
+      code: 'SHARED_FILES_TOO_LARGE',
       message: expect.stringContaining('large.bin') as string,
     });
-    await expect(promote(1, { 'a.md': 'two' })).rejects.toMatchObject({ code: 'SUBSTRATE_TOO_LARGE' });
+    await expect(promote(1, { 'a.md': 'two' })).rejects.toMatchObject({ code: 'SHARED_FILES_TOO_LARGE' });
     expect(await kept('a.md', 1)).toBe('one');
   });
 });
@@ -121,11 +121,11 @@ describe('the folder of shared files', () => {
     await rm(join(folder, 'a.md'));
     await symlink(join(outside, 'secret.md'), join(folder, 'a.md'));
     expect(await store.list(AGENT)).toEqual([]);
-    await expect(promote(2, { 'notes/secret.md': 'x' })).rejects.toMatchObject({ code: 'SUBSTRATE_PATH_TAKEN' });
-    await expect(promote(2, { 'a.md': 'x' })).rejects.toMatchObject({ code: 'SUBSTRATE_PATH_TAKEN' });
+    await expect(promote(2, { 'notes/secret.md': 'x' })).rejects.toMatchObject({ code: 'SHARED_FILES_PATH_TAKEN' });
+    await expect(promote(2, { 'a.md': 'x' })).rejects.toMatchObject({ code: 'SHARED_FILES_PATH_TAKEN' });
     await expect(
       store.restore(permitFor(AGENT), { agentId: AGENT, version: 1, expectedVersion: 2, why: '' }),
-    ).rejects.toMatchObject({ code: 'SUBSTRATE_PATH_TAKEN' });
+    ).rejects.toMatchObject({ code: 'SHARED_FILES_PATH_TAKEN' });
     expect([await readFile(join(outside, 'secret.md'), 'utf8'), await readdir(outside)]).toEqual([
       'secret',
       ['secret.md'],
@@ -143,7 +143,7 @@ describe('the folder of shared files', () => {
     await writeFile(join(folder, 'b.md'), 'b');
     await rm(join(folder, 'c.md'));
     await writeFile(join(versions, '.0192f0c1-2345-7abc-8def-0123456789ab.tmp'), 'half');
-    const next = house.open().substrate;
+    const next = house.open().sharedFiles;
     expect((await next.head(AGENT)).version).toBe(2);
     expect((await readdir(folder)).toSorted()).toEqual(['a.md', 'c.md']);
     expect((await readdir(versions)).toSorted()).toEqual(['000000001.json', '000000002.json', 'blobs', 'checked-out']);
@@ -156,13 +156,13 @@ describe('the folder of shared files', () => {
     for (const name of await readdir(join(versions, 'blobs')))
       await writeFile(join(versions, 'blobs', name), 'spoiled');
     expect(blob).toMatch(/^[0-9a-f]{64}$/);
-    await expect(store.read(AGENT, 'a.md')).rejects.toMatchObject({ code: 'SUBSTRATE_DAMAGED' });
+    await expect(store.read(AGENT, 'a.md')).rejects.toMatchObject({ code: 'SHARED_FILES_DAMAGED' });
     await expect(
       store.restore(permitFor(AGENT), { agentId: AGENT, version: 1, expectedVersion: 2, why: '' }),
-    ).rejects.toMatchObject({ code: 'SUBSTRATE_DAMAGED' });
+    ).rejects.toMatchObject({ code: 'SHARED_FILES_DAMAGED' });
     await writeFile(join(versions, '000000002.json'), '{');
-    await expect(house.open().substrate.head(AGENT)).rejects.toMatchObject({
-      code: 'SUBSTRATE_DAMAGED',
+    await expect(house.open().sharedFiles.head(AGENT)).rejects.toMatchObject({
+      code: 'SHARED_FILES_DAMAGED',
       message: expect.stringContaining('000000002.json') as string,
     });
   });

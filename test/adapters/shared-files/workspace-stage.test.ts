@@ -2,7 +2,7 @@
 import { link, mkdir, readFile, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createWorkspaceStage } from '../../../src/adapters/substrate-files/workspace-stage.ts';
+import { createWorkspaceStage } from '../../../src/adapters/shared-files/workspace-stage.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 

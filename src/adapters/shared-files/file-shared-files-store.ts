@@ -11,24 +11,24 @@ import { isoTimeOf } from '../../actors/clock/iso-time.ts';
 import {
   DEFAULT_VERSIONS_LISTED,
   MAX_VERSIONS_LISTED,
-  substrateConflict,
+  sharedFilesConflict,
   versionNotFound,
-} from '../../actors/memory/substrate-store.ts';
+} from '../../actors/memory/shared-files-store.ts';
 import type {
-  SubstrateEdit,
-  SubstrateHead,
-  SubstrateRestore,
-  SubstrateResult,
-  SubstrateStore,
-} from '../../actors/memory/substrate-store.ts';
+  SharedFilesEdit,
+  SharedFilesHead,
+  SharedFilesRestore,
+  SharedFilesResult,
+  SharedFilesStore,
+} from '../../actors/memory/shared-files-store.ts';
 import { PromotionPermit } from '../../actors/outcome/promotion-gate.ts';
 import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
-import { clashingPaths } from '../../machines/memory/substrate-path.ts';
-import { checkedSubstratePath, substrateEdit, substrateRestore } from '../../machines/memory/substrate-requests.ts';
-import { changedPaths, excessOf, nextVersion, withChanges } from '../../machines/memory/substrate-version.ts';
-import type { SubstrateAuthor, SubstrateFile, SubstrateVersion } from '../../machines/memory/substrate-version.ts';
+import { clashingPaths } from '../../machines/memory/shared-file-path.ts';
+import { checkedSharedFilePath, sharedFilesEdit, sharedFilesRestore } from '../../machines/memory/shared-files-requests.ts';
+import { changedPaths, excessOf, nextVersion, withChanges } from '../../machines/memory/shared-files-version.ts';
+import type { SharedFilesAuthor, SharedFile, SharedFilesVersion } from '../../machines/memory/shared-files-version.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { SharedFolder, tooLarge } from './shared-folder.ts';
 import { isTaken, makeFolder, sha256Of } from './storage.ts';
@@ -38,7 +38,7 @@ const SHARED_FOLDER = 'substrate';
 const VERSIONS_FOLDER = 'substrate-versions';
 const LOCK = '.lock';
 
-export interface FileSubstrateStoreOptions {
+export interface FileSharedFilesStoreOptions {
   /** Absolute: where an agent's file lies. */
   readonly agentDirectory: (agentId: string) => string;
   readonly clock: Pick<Clock, 'now'>;
@@ -53,34 +53,34 @@ interface Place {
 }
 
 /** Where no session and no person has ever put anything. */
-const NOTHING: SubstrateHead = { version: 0, files: [] };
+const NOTHING: SharedFilesHead = { version: 0, files: [] };
 
 interface Changed {
-  readonly files: readonly SubstrateFile[];
+  readonly files: readonly SharedFile[];
   /** Of those that are not kept yet. */
   readonly contents: ReadonlyMap<string, Uint8Array>;
 }
 
-type Changing = (before: SubstrateHead, place: Place) => Promise<Changed>;
+type Changing = (before: SharedFilesHead, place: Place) => Promise<Changed>;
 
-export class FileSubstrateStore implements SubstrateStore {
-  readonly #options: FileSubstrateStoreOptions;
+export class FileSharedFilesStore implements SharedFilesStore {
+  readonly #options: FileSharedFilesStoreOptions;
   readonly #places = new Map<string, Place>();
 
-  constructor(options: FileSubstrateStoreOptions) {
+  constructor(options: FileSharedFilesStoreOptions) {
     this.#options = options;
   }
 
-  async head(agentId: string): Promise<SubstrateHead> {
+  async head(agentId: string): Promise<SharedFilesHead> {
     return this.#current(this.#placeOf(agentId));
   }
 
-  async list(agentId: string, version?: number): Promise<readonly SubstrateFile[]> {
+  async list(agentId: string, version?: number): Promise<readonly SharedFile[]> {
     return (await this.#version(this.#placeOf(agentId), version)).files;
   }
 
   async read(agentId: string, path: string, version?: number): Promise<Uint8Array | undefined> {
-    const checked = checkedSubstratePath(path);
+    const checked = checkedSharedFilePath(path);
     const place = this.#placeOf(agentId);
     const file = (await this.#version(place, version)).files.find((each) => each.path === checked);
     return file === undefined ? undefined : place.versions.content(file);
@@ -92,7 +92,7 @@ export class FileSubstrateStore implements SubstrateStore {
       before = Infinity,
       limit = DEFAULT_VERSIONS_LISTED,
     }: { readonly before?: number | undefined; readonly limit?: number | undefined } = {},
-  ): Promise<readonly SubstrateVersion[]> {
+  ): Promise<readonly SharedFilesVersion[]> {
     const place = this.#placeOf(agentId);
     const newest = Math.min((await this.#current(place)).version, before - 1);
     const count = Math.max(0, Math.min(limit, MAX_VERSIONS_LISTED, newest));
@@ -100,26 +100,26 @@ export class FileSubstrateStore implements SubstrateStore {
     return found.filter((each) => each !== undefined);
   }
 
-  async promote(permit: PromotionPermit, edit: SubstrateEdit): Promise<SubstrateResult> {
+  async promote(permit: PromotionPermit, edit: SharedFilesEdit): Promise<SharedFilesResult> {
     return this.#edit(edit, authorOf(permit));
   }
 
-  async restore(permit: PromotionPermit, restore: SubstrateRestore): Promise<SubstrateResult> {
+  async restore(permit: PromotionPermit, restore: SharedFilesRestore): Promise<SharedFilesResult> {
     return this.#restore(restore, authorOf(permit));
   }
 
-  readonly people: SubstrateStore['people'] = {
+  readonly people: SharedFilesStore['people'] = {
     edit: (edit) => this.#edit(edit, { kind: 'people' }),
     restore: (restore) => this.#restore(restore, { kind: 'people' }),
   };
 
-  async #edit(edit: SubstrateEdit, by: SubstrateAuthor): Promise<SubstrateResult> {
-    const { agentId, changes, expectedVersion, why } = parseOrThrow(substrateEdit, edit, {
+  async #edit(edit: SharedFilesEdit, by: SharedFilesAuthor): Promise<SharedFilesResult> {
+    const { agentId, changes, expectedVersion, why } = parseOrThrow(sharedFilesEdit, edit, {
       what: 'change of shared files',
-      code: 'SUBSTRATE_CHANGE_INVALID',
+      code: 'SHARED_FILES_CHANGE_INVALID',
     });
     const contents = new Map<string, Uint8Array>();
-    const changed = new Map<string, SubstrateFile | undefined>();
+    const changed = new Map<string, SharedFile | undefined>();
     for (const { path, content } of changes) {
       const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
       changed.set(path, bytes === null ? undefined : { path, sha256: sha256Of(bytes), bytes: bytes.length });
@@ -131,10 +131,10 @@ export class FileSubstrateStore implements SubstrateStore {
     });
   }
 
-  async #restore(restore: SubstrateRestore, by: SubstrateAuthor): Promise<SubstrateResult> {
-    const { agentId, version, ...rest } = parseOrThrow(substrateRestore, restore, {
+  async #restore(restore: SharedFilesRestore, by: SharedFilesAuthor): Promise<SharedFilesResult> {
+    const { agentId, version, ...rest } = parseOrThrow(sharedFilesRestore, restore, {
       what: 'restore of shared files',
-      code: 'SUBSTRATE_CHANGE_INVALID',
+      code: 'SHARED_FILES_CHANGE_INVALID',
     });
     return this.#change({ agentId, ...rest, by }, async ({ files, version: head }, { folder, versions }) => {
       const wanted = await versions.get(version);
@@ -152,21 +152,21 @@ export class FileSubstrateStore implements SubstrateStore {
   }
 
   async #change(
-    { agentId, expectedVersion, why, by }: Omit<SubstrateEdit, 'changes'> & { readonly by: SubstrateAuthor },
+    { agentId, expectedVersion, why, by }: Omit<SharedFilesEdit, 'changes'> & { readonly by: SharedFilesAuthor },
     changing: Changing,
-  ): Promise<SubstrateResult> {
+  ): Promise<SharedFilesResult> {
     const place = this.#placeOf(agentId);
     return this.#alone(place, async () => {
       const before = await this.#settle(place);
       if (before.version !== expectedVersion)
-        throw substrateConflict(agentId, { expected: expectedVersion, head: before.version });
+        throw sharedFilesConflict(agentId, { expected: expectedVersion, head: before.version });
       const { files, contents } = await changing(before, place);
       const excess = excessOf(files);
       if (excess !== undefined) throw tooLarge(agentId, excess);
       const clash = clashingPaths(files.map(({ path }) => path));
       if (clash !== undefined)
         throw new RuntimeError(
-          'SUBSTRATE_CHANGE_INVALID',
+          'SHARED_FILES_CHANGE_INVALID',
           `${clash[0]} and ${clash[1]} cannot both be there: on some systems they are one, or one would lie in the other`,
           { category: 'validation', hint: 'Choose another name for one of them.' },
         );
@@ -174,7 +174,7 @@ export class FileSubstrateStore implements SubstrateStore {
       if (next.changed.length === 0) return { version: before.version, isNew: false, changed: [] };
       for (const [path, content] of contents) await place.versions.keep(path, content);
       if (!(await place.versions.commit(next)))
-        throw substrateConflict(agentId, { expected: expectedVersion, head: (await place.versions.head()).version });
+        throw sharedFilesConflict(agentId, { expected: expectedVersion, head: (await place.versions.head()).version });
       // It counts from here on: a folder that cannot be written now is brought up to it by the next process.
       await this.#settle(place).catch(() => undefined);
       return { version: next.version, isNew: true, changed: next.changed };
@@ -182,7 +182,7 @@ export class FileSubstrateStore implements SubstrateStore {
   }
 
   /** The head, once what people have done is a part of it. Costs a check of each file where nothing has changed. */
-  async #current(place: Place): Promise<SubstrateHead> {
+  async #current(place: Place): Promise<SharedFilesHead> {
     if (!isTaken(place.versions.directory) && place.folder.isEmpty()) return NOTHING;
     const [head, checkedOut, look] = await Promise.all([
       place.versions.head(),
@@ -197,7 +197,7 @@ export class FileSubstrateStore implements SubstrateStore {
   }
 
   /** Brings the folder up to the head, then takes over what people have done there. Only under the lock. */
-  async #settle(place: Place): Promise<SubstrateHead> {
+  async #settle(place: Place): Promise<SharedFilesHead> {
     const { versions, folder } = place;
     const head = await versions.head();
     await this.#bringUp(place, head);
@@ -206,7 +206,7 @@ export class FileSubstrateStore implements SubstrateStore {
     if (changed.length === 0) return head;
     const excess = excessOf(look.files);
     if (excess !== undefined) throw tooLarge(place.directory, excess);
-    const theirs = new Map<string, SubstrateFile | undefined>();
+    const theirs = new Map<string, SharedFile | undefined>();
     for (const path of changed) {
       const content = await folder.read(path);
       theirs.set(path, content === undefined ? undefined : await versions.keep(path, content));
@@ -224,7 +224,7 @@ export class FileSubstrateStore implements SubstrateStore {
     return next;
   }
 
-  async #bringUp({ versions, folder, directory }: Place, head: SubstrateHead): Promise<void> {
+  async #bringUp({ versions, folder, directory }: Place, head: SharedFilesHead): Promise<void> {
     const { isThere } = await folder.look();
     const checkedOut = isThere ? await versions.checkedOut() : 0;
     if (checkedOut === head.version) return;
@@ -239,7 +239,7 @@ export class FileSubstrateStore implements SubstrateStore {
     await versions.setCheckedOut(head.version);
   }
 
-  async #version(place: Place, number: number | undefined): Promise<SubstrateHead> {
+  async #version(place: Place, number: number | undefined): Promise<SharedFilesHead> {
     if (number === undefined) return this.#current(place);
     const found = Number.isSafeInteger(number) ? await place.versions.get(number) : undefined;
     if (found === undefined) throw versionNotFound(place.agentId, number, (await place.versions.head()).version);
@@ -277,7 +277,7 @@ export class FileSubstrateStore implements SubstrateStore {
 }
 
 /** Programs without types can pass in anything. */
-function authorOf(permit: PromotionPermit): SubstrateAuthor {
+function authorOf(permit: PromotionPermit): SharedFilesAuthor {
   if (!(permit instanceof PromotionPermit))
     throw new RuntimeError('PROMOTION_REFUSED', 'expected a permit of the promotion gate', {
       category: 'permission',
@@ -295,7 +295,7 @@ async function assertFree(folder: SharedFolder, paths: Iterable<string>): Promis
 }
 
 function taken(path: string, obstacle: string): RuntimeError {
-  return new RuntimeError('SUBSTRATE_PATH_TAKEN', `${path} cannot be shared: ${obstacle} in the shared folder`, {
+  return new RuntimeError('SHARED_FILES_PATH_TAKEN', `${path} cannot be shared: ${obstacle} in the shared folder`, {
     category: 'conflict',
     hint: 'Move away what is in its place, or choose another path.',
     details: { path },
@@ -304,7 +304,7 @@ function taken(path: string, obstacle: string): RuntimeError {
 
 function busy(agentId: string, path: string, waitedMs: number): RuntimeError {
   return new RuntimeError(
-    'SUBSTRATE_BUSY',
+    'SHARED_FILES_BUSY',
     `the shared files of agent ${agentId} were being changed by others for ${waitedMs} ms`,
     {
       category: 'conflict',
