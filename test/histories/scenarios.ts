@@ -232,9 +232,9 @@ export const SCENARIOS: readonly Scenario[] = [
       await journal.append([
         { type: 'learning.kept', data: { learningId: 'learning_1', as: 'new' } },
         { type: 'memory.promoted', data: { version: 1, expectedVersion: 0, learningIds: ['learning_1'] } },
-        { type: 'substrate.promoted', data: { version: 2, expectedVersion: 1, paths: ['notes.md'] } },
+        { type: 'files.promoted', data: { version: 2, expectedVersion: 1, paths: ['notes.md'] } },
         { type: 'promotion.refused', data: { what: 'memory', because: 'The outcome is not reached.' } },
-        { type: 'promotion.refused', data: { what: 'substrate', because: 'The outcome is not reached.' } },
+        { type: 'promotion.refused', data: { what: 'shared_files', because: 'The outcome is not reached.' } },
       ]);
       await keep(id);
     },

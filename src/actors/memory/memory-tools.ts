@@ -81,8 +81,8 @@ function versionsTool({ sharedFiles }: MemoryToolPorts): Tool<VersionsInput> {
     definition: memoryVersionsDefinition,
     async run({ before, limit }, { session: { agentId } }) {
       const { version: head } = await sharedFiles.head(agentId);
-      const found = (await sharedFiles.versions(agentId, { before, limit: MAX_VERSIONS_LISTED })).filter(({ changed }) =>
-        changed.includes(MEMORY_FILE),
+      const found = (await sharedFiles.versions(agentId, { before, limit: MAX_VERSIONS_LISTED })).filter(
+        ({ changed }) => changed.includes(MEMORY_FILE),
       );
       return { head, versions: found.slice(0, limit).map(shownVersion) };
     },

@@ -6,7 +6,6 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SHOWN_CHARACTERS } from '../../machines/memory/memory-tool-definitions.ts';
 import type { RestoreInput, VersionsInput } from '../../machines/memory/memory-tool-definitions.ts';
 import {
-  STAGE_FOLDER,
   resourcesCompareDefinition,
   resourcesListDefinition,
   resourcesPromoteDefinition,
@@ -23,6 +22,7 @@ import type {
   ResourcesStageInput,
 } from '../../machines/memory/resource-tool-definitions.ts';
 import { MEMORY_FILE } from '../../machines/memory/shared-file-path.ts';
+import { STAGE_FOLDER } from '../../machines/memory/stored-names.ts';
 import { requirePromotion } from '../outcome/promotion-gate.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
 import { stageDigest } from './stage-digest.ts';
@@ -155,7 +155,7 @@ function promoteTool({ sharedFiles, stage }: ResourceToolPorts): Tool<ResourcesP
       if (result.isNew)
         await wake.append([
           {
-            type: 'substrate.promoted',
+            type: 'files.promoted',
             data: { version: result.version, expectedVersion: seen, paths: [...result.changed] },
           },
         ]);
@@ -179,7 +179,7 @@ function restoreTool({ sharedFiles }: ResourceToolPorts): Tool<RestoreInput> {
       if (result.isNew)
         await wake.append([
           {
-            type: 'substrate.promoted',
+            type: 'files.promoted',
             data: { version: result.version, expectedVersion, paths: [...result.changed] },
           },
         ]);

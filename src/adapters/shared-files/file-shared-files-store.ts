@@ -26,16 +26,19 @@ import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
 import { clashingPaths } from '../../machines/memory/shared-file-path.ts';
-import { checkedSharedFilePath, sharedFilesEdit, sharedFilesRestore } from '../../machines/memory/shared-files-requests.ts';
+import {
+  checkedSharedFilePath,
+  sharedFilesEdit,
+  sharedFilesRestore,
+} from '../../machines/memory/shared-files-requests.ts';
 import { changedPaths, excessOf, nextVersion, withChanges } from '../../machines/memory/shared-files-version.ts';
 import type { SharedFilesAuthor, SharedFile, SharedFilesVersion } from '../../machines/memory/shared-files-version.ts';
+import { SHARED_FILES_FOLDER, VERSIONS_FOLDER } from '../../machines/memory/stored-names.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { SharedFolder, tooLarge } from './shared-folder.ts';
 import { isTaken, makeFolder, sha256Of } from './storage.ts';
 import { VersionFiles } from './version-files.ts';
 
-const SHARED_FOLDER = 'substrate';
-const VERSIONS_FOLDER = 'substrate-versions';
 const LOCK = '.lock';
 
 export interface FileSharedFilesStoreOptions {
@@ -230,7 +233,7 @@ export class FileSharedFilesStore implements SharedFilesStore {
     if (checkedOut === head.version) return;
     // A folder that is gone was not edited: it is laid out again.
     const from = checkedOut === 0 ? [] : ((await versions.get(checkedOut))?.files ?? []);
-    await makeFolder(join(directory, SHARED_FOLDER));
+    await makeFolder(join(directory, SHARED_FILES_FOLDER));
     for (const path of changedPaths(from, head.files)) {
       const file = head.files.find((each) => each.path === path);
       const content = file === undefined ? undefined : await versions.content(file);
@@ -269,7 +272,7 @@ export class FileSharedFilesStore implements SharedFilesStore {
       agentId: id,
       directory,
       versions,
-      folder: new SharedFolder(join(directory, SHARED_FOLDER), versions.directory),
+      folder: new SharedFolder(join(directory, SHARED_FILES_FOLDER), versions.directory),
     };
     this.#places.set(id, place);
     return place;

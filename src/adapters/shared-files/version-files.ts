@@ -1,9 +1,9 @@
 /**
  * The versions of what the sessions of one agent share, on the disk:
  *
- *   substrate-versions/000000001.json   what a version holds; there at once or not at all, and never changed
- *                     /blobs/<sha256>   contents, each kept once
- *                     /checked-out      the version that the shared folder was last made to be
+ *   <VERSIONS_FOLDER>/000000001.json   what a version holds; there at once or not at all, and never changed
+ *                    /blobs/<sha256>   contents, each kept once
+ *                    /checked-out      the version that the shared folder was last made to be
  */
 import { lstat, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import type { SharedFilesHead } from '../../actors/memory/shared-files-store.ts'
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SHARED_FILE_BYTES, NO_FILES, sharedFilesManifest } from '../../machines/memory/shared-files-version.ts';
 import type { SharedFile, SharedFilesVersion } from '../../machines/memory/shared-files-version.ts';
+import { VERSIONS_FOLDER } from '../../machines/memory/stored-names.ts';
 import { describeIssues } from '../../machines/validate.ts';
 import { hasCode } from '../system/error-codes.ts';
 import { isNoPlainFile } from '../system/own-files.ts';
@@ -141,7 +142,7 @@ function parsed(path: string, number: number, text: string): SharedFilesVersion 
 function damaged(path: string, problem: string): RuntimeError {
   return new RuntimeError('SHARED_FILES_DAMAGED', `${path} cannot be relied on: ${problem}`, {
     category: 'storage',
-    hint: 'Bring it back from a backup, or move the folder substrate-versions away: the files that are there now become its first version.',
+    hint: `Bring it back from a backup, or move the folder ${VERSIONS_FOLDER} away: the files that are there now become its first version.`,
     details: { path },
   });
 }

@@ -1,14 +1,12 @@
 /** `wakechart resources …`: the files that all sessions of an agent share, their versions, and going back to one. */
 import { join } from 'node:path';
+import { SHARED_FILES_FOLDER } from '../../machines/memory/stored-names.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { tableLines } from '../terminal/table.ts';
 import { tellVersions, withMemory } from './stores.ts';
 import { showDifference } from './shared-difference.ts';
 import type { DifferenceOptions } from './shared-difference.ts';
-
-/** Where people edit them, in the folder of the agent. */
-const SHARED_FOLDER = 'substrate';
 
 export async function listResources(
   context: CommandContext,
@@ -20,7 +18,7 @@ export async function listResources(
     return {
       agentId,
       version: at,
-      folder: join(layout.agentDirectory(agentId), SHARED_FOLDER),
+      folder: join(layout.agentDirectory(agentId), SHARED_FILES_FOLDER),
       files: at === 0 ? [] : await sharedFiles.list(agentId, at),
     };
   });

@@ -7,6 +7,7 @@ import { differenceOf } from '../../actors/memory/staged-differences.ts';
 import type { SharedFilesStore } from '../../actors/memory/shared-files-store.ts';
 import { NO_FILES, changedPaths } from '../../machines/memory/shared-files-version.ts';
 import type { SharedFile } from '../../machines/memory/shared-files-version.ts';
+import { SHARED_FILES_FOLDER, VERSIONS_FOLDER } from '../../machines/memory/stored-names.ts';
 import type { HomeLayout } from '../../adapters/files/layout.ts';
 import { SharedFolder } from '../../adapters/shared-files/shared-folder.ts';
 import { VersionFiles } from '../../adapters/shared-files/version-files.ts';
@@ -17,10 +18,6 @@ import { withMemory } from './stores.ts';
 
 /** Characters of a difference that are shown at once. */
 const MAX_DIFF_CHARACTERS = 1_000_000;
-
-/** In the folder of an agent. */
-const SHARED_FOLDER = 'substrate';
-const VERSIONS_FOLDER = 'substrate-versions';
 
 export interface DifferenceOptions {
   readonly agent: string;
@@ -91,7 +88,7 @@ async function byHand({
 }: Sources & { readonly layout: HomeLayout }): Promise<Compared> {
   const directory = layout.agentDirectory(agentId);
   const versions = new VersionFiles(join(directory, VERSIONS_FOLDER));
-  const folder = new SharedFolder(join(directory, SHARED_FOLDER), versions.directory);
+  const folder = new SharedFolder(join(directory, SHARED_FILES_FOLDER), versions.directory);
   const from = await versionFiles({ sharedFiles, agentId }, against ?? (await versions.head()).version);
   const { isThere, files } = await folder.look();
   // One that was taken away is laid out again by the next wake: that is no edit.

@@ -177,7 +177,7 @@ const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Ty
   'learning.captured': ({ data }) => ['note', 'Learned', `${data.title}\n${data.detail}`],
   'outcome.evaluated': ({ data }) => [data.verdict === 'fail' ? 'trouble' : 'note', `Goal: ${VERDICTS[data.verdict]}`],
   'memory.promoted': () => ['note', 'What it learned was promoted'],
-  'substrate.promoted': () => ['note', 'What it made was promoted'],
+  'files.promoted': () => ['note', 'What it made was promoted'],
   'event.unrecognized': ({ data }) => ['note', `An event of another version: ${data.type}`],
   'wake.started': ({ data }) => ['turn', 'A wake begins', data.trigger === undefined ? '' : TRIGGERS[data.trigger]],
   'wake.ended': ({ data }) => [

@@ -35,8 +35,7 @@ export const sharedFilePath = z
 export function sharedFilePathProblem(path: string): string | undefined {
   const segments = path.split('/');
   if (segments.length > MAX_SEGMENTS) return `it is deeper than ${MAX_SEGMENTS} folders`;
-  if (path.length > MAX_SHARED_PATH_CHARACTERS)
-    return `it is longer than ${MAX_SHARED_PATH_CHARACTERS} characters`;
+  if (path.length > MAX_SHARED_PATH_CHARACTERS) return `it is longer than ${MAX_SHARED_PATH_CHARACTERS} characters`;
   for (const segment of segments) {
     if (segment === '') return 'it begins or ends with a slash, or has two in a row';
     if (segment.startsWith('.')) return `"${segment}" begins with a point`;

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { beginningOf } from '../cut-text.ts';
 import { sharedFilePath } from './shared-file-path.ts';
+import { MANIFEST_FORMAT } from './stored-names.ts';
 
 /** Bounds of what all sessions of one agent share. */
 export const MAX_SHARED_FILE_BYTES = 1024 * 1024;
@@ -39,8 +40,6 @@ const file = z.strictObject({
 });
 
 export type SharedFile = Readonly<z.output<typeof file>>;
-
-const MANIFEST_FORMAT = 'wakechart-substrate/1';
 
 export const sharedFilesManifest = z.strictObject({
   format: z.literal(MANIFEST_FORMAT),
@@ -98,10 +97,8 @@ export function withChanges(
 /** What is too much about these files, as a sentence; undefined when nothing is. */
 export function excessOf(files: readonly Pick<SharedFile, 'path' | 'bytes'>[]): string | undefined {
   const large = files.find(({ bytes }) => bytes > MAX_SHARED_FILE_BYTES);
-  if (large !== undefined)
-    return `${large.path} holds ${large.bytes} bytes, at most ${MAX_SHARED_FILE_BYTES} are kept`;
-  if (files.length > MAX_SHARED_FILES)
-    return `there are ${files.length} files, at most ${MAX_SHARED_FILES} are kept`;
+  if (large !== undefined) return `${large.path} holds ${large.bytes} bytes, at most ${MAX_SHARED_FILE_BYTES} are kept`;
+  if (files.length > MAX_SHARED_FILES) return `there are ${files.length} files, at most ${MAX_SHARED_FILES} are kept`;
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
   return total > MAX_SHARED_FILES_BYTES
     ? `they hold ${total} bytes together, at most ${MAX_SHARED_FILES_BYTES} are kept`

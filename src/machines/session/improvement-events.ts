@@ -83,7 +83,7 @@ export const improvementEvents = {
       learningIds: z.array(id),
     }),
   ),
-  'substrate.promoted': define(
+  'files.promoted': define(
     'These files of the agent are as this session has made them, from this version on.',
     z.object({
       version: z.number().int().positive(),
@@ -93,6 +93,12 @@ export const improvementEvents = {
   ),
   'promotion.refused': define(
     'Something was not promoted, and why.',
-    z.object({ what: z.enum(['memory', 'substrate']), because: summary, learningIds: z.array(id).optional() }),
+    z.object({ what: z.enum(['memory', 'shared_files']), because: summary, learningIds: z.array(id).optional() }),
+    [whatWasRefused],
   ),
 } as const;
+
+/** Version 1 called the shared files `substrate`. */
+function whatWasRefused(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return data['what'] === 'substrate' ? { ...data, what: 'shared_files' } : data;
+}

@@ -227,7 +227,7 @@ describe('the tools of shared files', () => {
       isNew: true,
       changed: ['c.md', 'notes/a.md'],
     });
-    expect(await at.house.dataOf(id, 'substrate.promoted')).toEqual([
+    expect(await at.house.dataOf(id, 'files.promoted')).toEqual([
       { version: 2, expectedVersion: 1, paths: ['c.md', 'notes/a.md'] },
     ]);
     expect(await readFile(join(at.files.agentDirectory(AGENT), 'substrate/notes/a.md'), 'utf8')).toBe('two\n');
