@@ -24,10 +24,10 @@ export type { CronPlan, CronTimes } from './actors/schedule/cron-plan.ts';
 export type { SlotOwners } from './actors/schedule/slot-owners.ts';
 export type { NominalTimes } from './machines/schedule/due-slots.ts';
 export type {
-  RecordedStanding,
+  RecordedScheduleState,
   ScheduleDefinitions,
   ScheduleListing,
-  ScheduleStandings,
+  ScheduleStates,
 } from './actors/schedule/durable-ports.ts';
 export type { ScheduleStore } from './actors/schedule/schedule-store.ts';
 export type { ScheduleHistory } from './machines/schedule/slot-ledger.ts';
@@ -89,9 +89,9 @@ export type {
   RunToolMeaning,
 } from './actors/run/agent-runtime.ts';
 export type { AuthProfiles } from './actors/run/auth-profiles.ts';
-export type { CandidateAdmission, CandidateStandings } from './actors/run/candidate-standings.ts';
+export type { CandidateHealthStore } from './actors/run/candidate-health-store.ts';
 export type { ReportedAttempt } from './machines/run/breaker.ts';
-export type { StandingAdmission, StandingFilter, StandingReport } from './machines/run/standing-table.ts';
+export type { CandidateAdmission, HealthFilter, HealthReport } from './machines/run/health-table.ts';
 export type { SecretCommand, SecretCommandEnd } from './actors/run/secret-command.ts';
 export type { AuthProfile } from './machines/run/auth-profile.ts';
 export type {

@@ -17,8 +17,8 @@ export type {
 } from './testing/agent-runtime-contract-subject.ts';
 export { authProfilesContract } from './testing/auth-profiles-contract.ts';
 export type { AuthProfilesUnderTest } from './testing/auth-profiles-contract.ts';
-export { candidateStandingsContract } from './testing/candidate-standings-contract.ts';
-export type { CandidateStandingsUnderTest } from './testing/candidate-standings-contract.ts';
+export { candidateHealthContract } from './testing/candidate-health-contract.ts';
+export type { CandidateHealthStoreUnderTest } from './testing/candidate-health-contract.ts';
 export type { ContractCase } from './testing/contract-case.ts';
 export { eventStoreContract } from './testing/event-store-contract.ts';
 export type { ActivationIndexUnderTest } from './testing/index-case.ts';

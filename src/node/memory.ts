@@ -26,7 +26,7 @@ import type { RetrievalIndex } from '../actors/retrieval/retrieval-index.ts';
 import { createRetrievalTools } from '../actors/retrieval/retrieval-tools.ts';
 import { Retrieval } from '../actors/retrieval/retrieval.ts';
 import type { AuthProfiles } from '../actors/run/auth-profiles.ts';
-import type { CandidateStandings } from '../actors/run/candidate-standings.ts';
+import type { CandidateHealthStore } from '../actors/run/candidate-health-store.ts';
 import { createSessionTools } from '../actors/session/session-tools.ts';
 import type { ShellHost } from '../actors/shell/shell-host.ts';
 import type { ShellTools } from '../actors/shell/shell-tools.ts';
@@ -68,7 +68,7 @@ export interface MemoryOptions {
   };
   readonly models: {
     readonly profiles?: AuthProfiles | undefined;
-    readonly standings?: CandidateStandings | undefined;
+    readonly candidateHealth?: CandidateHealthStore | undefined;
     readonly prices?: PriceTable | undefined;
   };
   readonly shells: (ShellView & Pick<ShellTools, 'leftRunning'>) | undefined;

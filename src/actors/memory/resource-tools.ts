@@ -22,7 +22,7 @@ import type {
   ResourcesStageInput,
 } from '../../machines/memory/resource-tool-definitions.ts';
 import { MEMORY_FILE } from '../../machines/memory/shared-file-path.ts';
-import { STAGE_FOLDER } from '../../machines/memory/stored-names.ts';
+import { STAGE_FOLDER } from '../../machines/stored-names.ts';
 import { requirePromotion } from '../outcome/promotion-gate.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
 import { stageDigest } from './stage-digest.ts';

@@ -11,7 +11,7 @@ import {
 import type {
   OutcomeDefineInput,
   OutcomeHistoryInput,
-  OutcomeStanding,
+  GradedOutcome,
 } from '../../machines/outcome/outcome-definitions.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
@@ -80,7 +80,7 @@ function gradeTool({ store, leftRunning }: OutcomeToolsOptions): Tool {
           : { evaluation: { verdict: evaluation.verdict, because: evaluation.because } }),
         mayPromote: problem === undefined,
         ...(problem === undefined ? {} : { promotionProblem: problem }),
-      } satisfies OutcomeStanding;
+      } satisfies GradedOutcome;
     },
   };
 }
@@ -120,7 +120,7 @@ function historyTool({ store }: OutcomeToolsOptions): Tool<OutcomeHistoryInput> 
 function shownOutcome(
   outcome: NonNullable<SessionState['outcome']>,
   { environment }: ToolContext,
-): NonNullable<OutcomeStanding['outcome']> {
+): NonNullable<GradedOutcome['outcome']> {
   const { title, detail, criteria, by } = outcome;
   return {
     title,

@@ -12,7 +12,7 @@ import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import type { DeclaredMount } from '../../machines/environment/environment-definition.ts';
 import type { MountFolders } from '../../machines/environment/mount-table.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { SHARED_FILES_FOLDER } from '../../machines/memory/stored-names.ts';
+import { SHARED_FILES_FOLDER } from '../../machines/stored-names.ts';
 import { hasCode } from '../system/error-codes.ts';
 import { nearestRealPath } from '../system/real-path.ts';
 import { unwritable } from './environment-errors.ts';

@@ -33,7 +33,7 @@ import {
 } from '../../machines/memory/shared-files-requests.ts';
 import { changedPaths, excessOf, nextVersion, withChanges } from '../../machines/memory/shared-files-version.ts';
 import type { SharedFilesAuthor, SharedFile, SharedFilesVersion } from '../../machines/memory/shared-files-version.ts';
-import { SHARED_FILES_FOLDER, VERSIONS_FOLDER } from '../../machines/memory/stored-names.ts';
+import { SHARED_FILES_FOLDER, VERSIONS_FOLDER } from '../../machines/stored-names.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { SharedFolder, tooLarge } from './shared-folder.ts';
 import { isTaken, makeFolder, sha256Of } from './storage.ts';

@@ -11,7 +11,7 @@ import type { SharedFilesHead } from '../../actors/memory/shared-files-store.ts'
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SHARED_FILE_BYTES, NO_FILES, sharedFilesManifest } from '../../machines/memory/shared-files-version.ts';
 import type { SharedFile, SharedFilesVersion } from '../../machines/memory/shared-files-version.ts';
-import { VERSIONS_FOLDER } from '../../machines/memory/stored-names.ts';
+import { VERSIONS_FOLDER } from '../../machines/stored-names.ts';
 import { describeIssues } from '../../machines/validate.ts';
 import { hasCode } from '../system/error-codes.ts';
 import { isNoPlainFile } from '../system/own-files.ts';

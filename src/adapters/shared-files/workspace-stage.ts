@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Stage, StagedFile, SharedFilesStage } from '../../actors/memory/shared-files-stage.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import { STAGE_FOLDER } from '../../machines/memory/stored-names.ts';
+import { STAGE_FOLDER } from '../../machines/stored-names.ts';
 import { sharedFilePath, sharedFilePathProblem } from '../../machines/memory/shared-file-path.ts';
 import {
   MAX_SHARED_FILES_BYTES,

@@ -42,7 +42,7 @@ export function addAuthCommands(program: Command, { run, withExamples }: Session
     .option('--provider <name>', 'all of this provider, those without an account too', nonEmpty)
     .option('--all', 'all candidates')
     .action((name: string | undefined, options: Omit<ResetOptions, 'name'>) =>
-      run(reset, async (context) => (await load()).resetStandings(context, { ...options, name })),
+      run(reset, async (context) => (await load()).resetHealth(context, { ...options, name })),
     );
 }
 

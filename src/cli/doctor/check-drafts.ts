@@ -7,7 +7,7 @@ import { lstat, readdir, realpath, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Stats } from 'node:fs';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
-import { VERSIONS_FOLDER } from '../../machines/memory/stored-names.ts';
+import { VERSIONS_FOLDER } from '../../machines/stored-names.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import { systemCodeOf } from '../../adapters/system/error-codes.ts';
 import { HeldFolder } from '../../adapters/system/held-folder.ts';

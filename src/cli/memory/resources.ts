@@ -1,6 +1,6 @@
 /** `wakechart resources …`: the files that all sessions of an agent share, their versions, and going back to one. */
 import { join } from 'node:path';
-import { SHARED_FILES_FOLDER } from '../../machines/memory/stored-names.ts';
+import { SHARED_FILES_FOLDER } from '../../machines/stored-names.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { tableLines } from '../terminal/table.ts';

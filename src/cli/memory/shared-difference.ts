@@ -7,7 +7,7 @@ import { differenceOf } from '../../actors/memory/staged-differences.ts';
 import type { SharedFilesStore } from '../../actors/memory/shared-files-store.ts';
 import { NO_FILES, changedPaths } from '../../machines/memory/shared-files-version.ts';
 import type { SharedFile } from '../../machines/memory/shared-files-version.ts';
-import { SHARED_FILES_FOLDER, VERSIONS_FOLDER } from '../../machines/memory/stored-names.ts';
+import { SHARED_FILES_FOLDER, VERSIONS_FOLDER } from '../../machines/stored-names.ts';
 import type { HomeLayout } from '../../adapters/files/layout.ts';
 import { SharedFolder } from '../../adapters/shared-files/shared-folder.ts';
 import { VersionFiles } from '../../adapters/shared-files/version-files.ts';

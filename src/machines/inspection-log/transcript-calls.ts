@@ -4,10 +4,10 @@
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import { partsOf } from './data-parts.ts';
 import { changesOf, objectOf } from './file-changes.ts';
-import type { Standing } from './session-words.ts';
+import type { ShownStatus } from './session-words.ts';
 import type { CallChange, CallState } from './transcript-step.ts';
 
-const STATES: Readonly<Record<CallState, readonly [string, Standing]>> = {
+const STATES: Readonly<Record<CallState, readonly [string, ShownStatus]>> = {
   requested: ['asked for', 'quiet'],
   waiting: ['waits for an answer', 'waiting'],
   allowed: ['allowed', 'quiet'],
@@ -68,8 +68,8 @@ export function callChange(event: SessionEvent): CallChange | undefined {
 }
 
 function stood(state: CallState): CallChange {
-  const [told, standing] = STATES[state];
-  return { state, told, standing };
+  const [told, status] = STATES[state];
+  return { state, told, status };
 }
 
 function inputOf({ name, input }: SessionEventOf<'agent.tool_use'>['data']): CallChange {
@@ -98,9 +98,9 @@ function resultOf({ name, outcome, output }: SessionEventOf<'agent.tool_result'>
   return {
     ...stood(outcome),
     ...(isWhole && typeof exitCode === 'number'
-      ? { told: `exit ${exitCode}`, standing: exitCode === 0 ? 'done' : 'waiting' }
+      ? { told: `exit ${exitCode}`, status: exitCode === 0 ? 'done' : 'waiting' }
       : isWhole && typeof signalCode === 'string'
-        ? { told: `ended by ${signalCode}`, standing: 'waiting' }
+        ? { told: `ended by ${signalCode}`, status: 'waiting' }
         : {}),
     output: { parts: partsOf(value), characters: (JSON.stringify(output) ?? '').length },
     ...(changes === undefined ? {} : { changes }),

@@ -8,7 +8,7 @@ import { jsonText } from './data-parts.ts';
 import type { DataPart } from './data-parts.ts';
 import { outcomeTold } from './request-outcome.ts';
 import { VERDICTS } from './session-words.ts';
-import type { Standing } from './session-words.ts';
+import type { ShownStatus } from './session-words.ts';
 import { callChange } from './transcript-calls.ts';
 import { isBadEnd, wakeOutcome } from './wake-words.ts';
 
@@ -66,7 +66,7 @@ export interface CallChange {
   readonly state?: CallState | undefined;
   /** The state in words, and its color. */
   readonly told?: string | undefined;
-  readonly standing?: Standing | undefined;
+  readonly status?: ShownStatus | undefined;
   /** Without what is empty; `characters`: of all of it, as JSON. */
   readonly output?: { readonly parts: readonly DataPart[]; readonly characters: number } | undefined;
   /** Of its input. */

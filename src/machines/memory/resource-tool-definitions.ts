@@ -12,7 +12,7 @@ import {
 import type { RestoreInput, VersionsInput } from './memory-tool-definitions.ts';
 import { sharedFilePath } from './shared-file-path.ts';
 import { MAX_CHANGES, versionNumber } from './shared-files-version.ts';
-import { STAGE_FOLDER } from './stored-names.ts';
+import { STAGE_FOLDER } from '../stored-names.ts';
 
 const managed = { ownership: 'managed', family: 'resources', destructive: false } as const;
 const reading = { ...readsOnly, family: 'resources', effects: ['reads_files'] } as const;

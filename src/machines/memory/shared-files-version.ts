@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { beginningOf } from '../cut-text.ts';
 import { sharedFilePath } from './shared-file-path.ts';
-import { MANIFEST_FORMAT } from './stored-names.ts';
+import { MANIFEST_FORMAT } from '../stored-names.ts';
 
 /** Bounds of what all sessions of one agent share. */
 export const MAX_SHARED_FILE_BYTES = 1024 * 1024;

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { runUsage } from '../run/run-output.ts';
 import { define } from './event-definition.ts';
 import { id, note, summary } from './event-parts.ts';
+import { promotionOfSharedFiles } from './former-events.ts';
 
 export const outcomeText = {
   title: z.string().min(1).max(200),
@@ -94,11 +95,6 @@ export const improvementEvents = {
   'promotion.refused': define(
     'Something was not promoted, and why.',
     z.object({ what: z.enum(['memory', 'shared_files']), because: summary, learningIds: z.array(id).optional() }),
-    [whatWasRefused],
+    [promotionOfSharedFiles],
   ),
 } as const;
-
-/** Version 1 called the shared files `substrate`. */
-function whatWasRefused(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return data['what'] === 'substrate' ? { ...data, what: 'shared_files' } : data;
-}

@@ -4,7 +4,7 @@ import { RuntimeError } from '../errors.ts';
 import type { HandedDown } from '../permission/handed-down.ts';
 import { isUuidV7 } from '../ids.ts';
 import { sessionEventDefinitions } from './event-schemas.ts';
-import { typeOfToday } from './former-event-types.ts';
+import { typeOfToday } from './former-events.ts';
 import { parseOrThrow } from '../validate.ts';
 
 type Definitions = typeof sessionEventDefinitions;

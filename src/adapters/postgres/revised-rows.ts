@@ -9,11 +9,16 @@ import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import type { CANDIDATE_HEALTH_TABLE, SCHEDULE_STATE_TABLE } from '../../machines/stored-names.ts';
 import { frequent } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
 /** The tables of this shape. */
-export type RevisedTable = 'schedule_definition' | 'schedule_standing' | 'candidate_standing' | 'policy';
+export type RevisedTable =
+  | 'schedule_definition'
+  | typeof SCHEDULE_STATE_TABLE
+  | typeof CANDIDATE_HEALTH_TABLE
+  | 'policy';
 
 export interface RevisedRow {
   readonly key: string;

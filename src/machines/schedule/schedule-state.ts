@@ -1,7 +1,7 @@
 /**
  * How a schedule stands: its status with the reason, how many runs it has had, and how the last one went. Pure; every
  * change is a new value, which takes effect only when it replaces exactly the one it was made from (see
- * ScheduleStandings).
+ * ScheduleStates).
  */
 import { z } from 'zod';
 import { beginningOf } from '../cut-text.ts';
@@ -30,7 +30,7 @@ const scheduleRun = z.strictObject({
   seenAt: instant,
 });
 
-export const scheduleStanding = z.strictObject({
+export const scheduleState = z.strictObject({
   v: z.literal(1),
   status: z.enum(['active', 'paused', 'parked', 'ended'] satisfies readonly DurableScheduleStatus[]),
   /** Why it is parked or has ended. */
@@ -43,7 +43,7 @@ export const scheduleStanding = z.strictObject({
   lastRun: scheduleRun.optional(),
 });
 
-export type ScheduleStanding = Readonly<z.output<typeof scheduleStanding>>;
+export type ScheduleState = Readonly<z.output<typeof scheduleState>>;
 export type ScheduleRun = Readonly<z.output<typeof scheduleRun>>;
 export type RunOutcome = Exclude<ScheduleRun['outcome'], 'running'>;
 export type StatusReason = Readonly<z.output<typeof statusReason>>;
@@ -51,22 +51,22 @@ export type StatusReason = Readonly<z.output<typeof statusReason>>;
 /** A run that gives no sign of life for this long is taken for dead: its worker was killed, or has lost its disk. */
 export const RUN_SILENCE_MS = 60_000;
 
-export function newStanding(createdAt: string): ScheduleStanding {
+export function newScheduleState(createdAt: string): ScheduleState {
   return { v: 1, status: 'active', since: createdAt, runs: 0, failuresInARow: 0 };
 }
 
-/** The standing with another status; undefined when there is no such way from the present one. */
+/** The state with another status; undefined when there is no such way from the present one. */
 export function withStatus(
-  standing: ScheduleStanding,
+  state: ScheduleState,
   change: {
     readonly type: 'PAUSE' | 'RESUME' | 'PARK' | 'END';
     readonly at: string;
     readonly reason?: StatusReason | undefined;
   },
-): ScheduleStanding | undefined {
-  const status = nextScheduleStatus(standing.status, change.type);
+): ScheduleState | undefined {
+  const status = nextScheduleStatus(state.status, change.type);
   if (status === undefined) return undefined;
-  const { reason: _, ...rest } = standing;
+  const { reason: _, ...rest } = state;
   const failures = change.type === 'RESUME' ? { failuresInARow: 0 } : {};
   return {
     ...rest,
@@ -87,25 +87,21 @@ export interface RunBeginning {
 }
 
 export type BeginDecision =
-  | { readonly kind: 'begins'; readonly standing: ScheduleStanding }
+  | { readonly kind: 'begins'; readonly state: ScheduleState }
   | {
       readonly kind: 'refused';
       readonly reason: StatusReason;
-      /** What is to be recorded besides. */ readonly standing?: ScheduleStanding;
+      /** What is to be recorded besides. */ readonly state?: ScheduleState;
     };
 
 /** Whether a slot may run now. The one place where this is decided, for every worker alike. */
-export function beginRun(
-  definition: ScheduleDefinition,
-  standing: ScheduleStanding,
-  beginning: RunBeginning,
-): BeginDecision {
+export function beginRun(definition: ScheduleDefinition, state: ScheduleState, beginning: RunBeginning): BeginDecision {
   const { slot, owner, at, deadOwner } = beginning;
-  if (standing.status !== 'active')
-    return { kind: 'refused', reason: { code: 'SCHEDULE_INACTIVE', message: `the schedule is ${standing.status}` } };
-  const over = endOf(definition, standing, slot);
-  if (over !== undefined) return { kind: 'refused', reason: over, ...ended(standing, over, at) };
-  const { lastRun } = standing;
+  if (state.status !== 'active')
+    return { kind: 'refused', reason: { code: 'SCHEDULE_INACTIVE', message: `the schedule is ${state.status}` } };
+  const over = endOf(definition, state, slot);
+  if (over !== undefined) return { kind: 'refused', reason: over, ...ended(state, over, at) };
+  const { lastRun } = state;
   // The records of its slots may have lost that one; what is known of the run lies elsewhere.
   if (lastRun?.slot === slot)
     return { kind: 'refused', reason: { code: 'SCHEDULE_SLOT_DONE', message: `the run of ${slot} has begun before` } };
@@ -118,16 +114,16 @@ export function beginRun(
     };
   }
   // A run that takes its worker with it each time has to be parked like any other that fails.
-  const failuresInARow = standing.failuresInARow + (isDead ? 1 : 0);
+  const failuresInARow = state.failuresInARow + (isDead ? 1 : 0);
   if (failuresInARow >= definition.limits.maxFailures) {
     const reason = tooManyFailures(failuresInARow, isDead ? 'its worker died' : lastRun?.note);
-    const parked = withStatus({ ...standing, failuresInARow }, { type: 'PARK', at, reason });
-    return { kind: 'refused', reason, ...(parked === undefined ? {} : { standing: parked }) };
+    const parked = withStatus({ ...state, failuresInARow }, { type: 'PARK', at, reason });
+    return { kind: 'refused', reason, ...(parked === undefined ? {} : { state: parked }) };
   }
   const run: ScheduleRun = { slot, startedAt: at, outcome: 'running', owner, seenAt: at };
   return {
     kind: 'begins',
-    standing: { ...standing, failuresInARow, runs: standing.runs + 1, lastRun: newest(standing, run) },
+    state: { ...state, failuresInARow, runs: state.runs + 1, lastRun: newest(state, run) },
   };
 }
 
@@ -138,13 +134,9 @@ export interface RunEnding extends RunBeginning {
   readonly ends?: StatusReason | undefined;
 }
 
-export function endRun(
-  definition: ScheduleDefinition,
-  standing: ScheduleStanding,
-  ending: RunEnding,
-): ScheduleStanding {
+export function endRun(definition: ScheduleDefinition, state: ScheduleState, ending: RunEnding): ScheduleState {
   const { slot, owner, at, outcome, note, ends } = ending;
-  const startedAt = standing.lastRun?.slot === slot ? standing.lastRun.startedAt : at;
+  const startedAt = state.lastRun?.slot === slot ? state.lastRun.startedAt : at;
   const run: ScheduleRun = {
     slot,
     startedAt,
@@ -154,12 +146,12 @@ export function endRun(
     seenAt: at,
     ...(note === undefined ? {} : { note: beginningOf(note, MAX_NOTE_CHARACTERS) }),
   };
-  const next: ScheduleStanding = {
-    ...standing,
-    runs: Math.max(standing.runs - (outcome === 'missed' ? 1 : 0), 0),
+  const next: ScheduleState = {
+    ...state,
+    runs: Math.max(state.runs - (outcome === 'missed' ? 1 : 0), 0),
     failuresInARow:
-      outcome === 'failed' ? standing.failuresInARow + 1 : outcome === 'completed' ? 0 : standing.failuresInARow,
-    lastRun: newest(standing, run),
+      outcome === 'failed' ? state.failuresInARow + 1 : outcome === 'completed' ? 0 : state.failuresInARow,
+    lastRun: newest(state, run),
   };
   const over = ends ?? endOf(definition, next);
   if (over !== undefined) return withStatus(next, { type: 'END', at, reason: over }) ?? next;
@@ -168,15 +160,12 @@ export function endRun(
 }
 
 /**
- * The standing with a sign of life of a run; undefined when that run is no longer the one that is recorded as going on.
+ * The state with a sign of life of a run; undefined when that run is no longer the one that is recorded as going on.
  */
-export function withSignOfLife(
-  standing: ScheduleStanding,
-  { slot, owner, at }: RunBeginning,
-): ScheduleStanding | undefined {
-  const { lastRun } = standing;
+export function withSignOfLife(state: ScheduleState, { slot, owner, at }: RunBeginning): ScheduleState | undefined {
+  const { lastRun } = state;
   if (lastRun?.slot !== slot || lastRun.owner !== owner || lastRun.outcome !== 'running') return undefined;
-  return { ...standing, lastRun: { ...lastRun, seenAt: at } };
+  return { ...state, lastRun: { ...lastRun, seenAt: at } };
 }
 
 export function isSilent({ seenAt }: Pick<ScheduleRun, 'seenAt'>, at: string): boolean {
@@ -184,7 +173,7 @@ export function isSilent({ seenAt }: Pick<ScheduleRun, 'seenAt'>, at: string): b
 }
 
 /** Why the schedule's own limits end it, if they do: before the run of `slot`, or after a run without one. */
-function endOf({ limits }: ScheduleDefinition, { runs }: ScheduleStanding, slot?: string): StatusReason | undefined {
+function endOf({ limits }: ScheduleDefinition, { runs }: ScheduleState, slot?: string): StatusReason | undefined {
   if (limits.maxRuns !== undefined && runs >= limits.maxRuns)
     return { code: 'SCHEDULE_RUNS_DONE', message: `all of its ${limits.maxRuns} runs are done` };
   if (limits.until !== undefined && slot !== undefined && slot > limits.until)
@@ -192,14 +181,14 @@ function endOf({ limits }: ScheduleDefinition, { runs }: ScheduleStanding, slot?
   return undefined;
 }
 
-function ended(standing: ScheduleStanding, reason: StatusReason, at: string): { readonly standing?: ScheduleStanding } {
+function ended(state: ScheduleState, reason: StatusReason, at: string): { readonly state?: ScheduleState } {
   // The last run may still go on; its end is what ends the schedule.
-  if (standing.lastRun?.outcome === 'running' && !isSilent(standing.lastRun, at)) return {};
-  const next = withStatus(standing, { type: 'END', at, reason });
-  return next === undefined ? {} : { standing: next };
+  if (state.lastRun?.outcome === 'running' && !isSilent(state.lastRun, at)) return {};
+  const next = withStatus(state, { type: 'END', at, reason });
+  return next === undefined ? {} : { state: next };
 }
 
-function newest({ lastRun }: ScheduleStanding, run: ScheduleRun): ScheduleRun {
+function newest({ lastRun }: ScheduleState, run: ScheduleRun): ScheduleRun {
   return lastRun !== undefined && lastRun.slot > run.slot ? lastRun : run;
 }
 

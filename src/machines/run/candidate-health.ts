@@ -5,7 +5,7 @@ import { runFailure, runFailureKind } from './run-failure.ts';
 
 const isoTime = z.iso.datetime();
 
-export const candidateStanding = z.object({
+export const candidateHealthSchema = z.object({
   candidate,
   state: z.enum(['closed', 'cooling', 'half_open', 'disabled']),
   /** When it may be probed, for `cooling` and `disabled`. */
@@ -23,4 +23,4 @@ export const candidateStanding = z.object({
   probeSince: isoTime.optional(),
 });
 
-export type CandidateStanding = Readonly<z.output<typeof candidateStanding>>;
+export type CandidateHealth = Readonly<z.output<typeof candidateHealthSchema>>;

@@ -1,33 +1,42 @@
 /**
- * How candidates stand, in `<directory>/standings.json`, shared by processes. It is experience, not truth: damage
+ * The health of candidates, in one file of the folder of accounts, shared by processes. It is experience, not truth: damage
  * begins it anew, and says so.
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
-import type { CandidateAdmission, CandidateStandings } from '../../actors/run/candidate-standings.ts';
+import type { CandidateHealthStore } from '../../actors/run/candidate-health-store.ts';
 import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { ReportedAttempt } from '../../machines/run/breaker.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
-import { candidateStanding } from '../../machines/run/candidate-standing.ts';
-import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
+import { candidateHealthSchema } from '../../machines/run/candidate-health.ts';
+import type { CandidateHealth } from '../../machines/run/candidate-health.ts';
 import {
-  MAX_STANDINGS,
+  MAX_CANDIDATES_KNOWN,
   admitCandidate,
-  listStandings,
-  readStandings,
+  listHealth,
+  readHealth,
   reportOutcome,
-  resetStandings,
-  standingTable,
-} from '../../machines/run/standing-table.ts';
-import type { StandingFilter, StandingReport, StandingTable, TableChange } from '../../machines/run/standing-table.ts';
-import { STANDINGS } from './auth-errors.ts';
+  resetHealth,
+  healthTable,
+} from '../../machines/run/health-table.ts';
+import type {
+  CandidateAdmission,
+  HealthFilter,
+  HealthReport,
+  HealthTable,
+  TableChange,
+} from '../../machines/run/health-table.ts';
+import { CANDIDATE_HEALTH_FILE, CANDIDATE_HEALTH_FORMAT, CANDIDATE_HEALTH_KEY } from '../../machines/stored-names.ts';
+import { CANDIDATE_HEALTH } from './auth-errors.ts';
 import { KeptValue } from './kept-value.ts';
 
-const content = z.strictObject({ standings: z.array(candidateStanding.strict()).max(MAX_STANDINGS) });
+const content = z.strictObject({
+  [CANDIDATE_HEALTH_KEY]: z.array(candidateHealthSchema.strict()).max(MAX_CANDIDATES_KNOWN),
+});
 
-export interface FileCandidateStandingsOptions {
+export interface FileCandidateHealthStoreOptions {
   /** The folder of accounts in a home; made with the first change. No agent may reach it. */
   readonly directory: string;
   readonly clock: Pick<Clock, 'now'>;
@@ -36,39 +45,39 @@ export interface FileCandidateStandingsOptions {
   readonly onWarning?: ((warning: RuntimeError) => void) | undefined;
 }
 
-export function createFileCandidateStandings(options: FileCandidateStandingsOptions): CandidateStandings {
-  return new FileCandidateStandings(options);
+export function createFileCandidateHealthStore(options: FileCandidateHealthStoreOptions): CandidateHealthStore {
+  return new FileCandidateHealthStore(options);
 }
 
-class FileCandidateStandings implements CandidateStandings {
+class FileCandidateHealthStore implements CandidateHealthStore {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #file: KeptValue<z.output<typeof content>, StandingTable>;
+  readonly #file: KeptValue<z.output<typeof content>, HealthTable>;
 
-  constructor({ directory, clock, exclusively, onWarning = warn }: FileCandidateStandingsOptions) {
+  constructor({ directory, clock, exclusively, onWarning = warn }: FileCandidateHealthStoreOptions) {
     this.#clock = clock;
     this.#file = new KeptValue({
       directory: resolve(directory),
-      fileName: 'standings.json',
-      subject: STANDINGS,
-      format: 'wakechart-standings/1',
+      fileName: CANDIDATE_HEALTH_FILE,
+      subject: CANDIDATE_HEALTH,
+      format: CANDIDATE_HEALTH_FORMAT,
       schema: content,
-      fromContent: ({ standings }) => standingTable(standings),
-      toContent: (table) => ({ standings: [...table.values()] }),
-      empty: standingTable([]),
+      fromContent: ({ [CANDIDATE_HEALTH_KEY]: known }) => healthTable(known),
+      toContent: (table) => ({ [CANDIDATE_HEALTH_KEY]: [...table.values()] }),
+      empty: healthTable([]),
       exclusively,
       onSetAside: (problem, path) => onWarning(setAsideWarning(problem, path)),
     });
   }
 
-  async read(candidates: readonly Candidate[]): Promise<readonly CandidateStanding[]> {
-    return readStandings(await this.#file.read(), candidates, this.#clock.now());
+  async read(candidates: readonly Candidate[]): Promise<readonly CandidateHealth[]> {
+    return readHealth(await this.#file.read(), candidates, this.#clock.now());
   }
 
   async admit(
     candidate: Candidate,
     { isPinned = false }: { readonly isPinned?: boolean | undefined } = {},
   ): Promise<CandidateAdmission> {
-    const admit = (table: StandingTable): TableChange<CandidateAdmission> =>
+    const admit = (table: HealthTable): TableChange<CandidateAdmission> =>
       admitCandidate(table, candidate, { nowMs: this.#clock.now(), isPinned });
     const known = await this.#file.read();
     const seen = admit(known);
@@ -76,19 +85,19 @@ class FileCandidateStandings implements CandidateStandings {
     return seen.table === known ? seen.answer : this.#change(admit);
   }
 
-  async report(candidate: Candidate, outcome: StandingReport, attempt?: ReportedAttempt): Promise<CandidateStanding> {
+  async report(candidate: Candidate, outcome: HealthReport, attempt?: ReportedAttempt): Promise<CandidateHealth> {
     return this.#change((table) => reportOutcome(table, candidate, outcome, { nowMs: this.#clock.now(), attempt }));
   }
 
-  async reset(filter?: StandingFilter): Promise<number> {
-    return this.#change((table) => resetStandings(table, filter));
+  async reset(filter?: HealthFilter): Promise<number> {
+    return this.#change((table) => resetHealth(table, filter));
   }
 
-  async list(): Promise<readonly CandidateStanding[]> {
-    return listStandings(await this.#file.read(), this.#clock.now());
+  async list(): Promise<readonly CandidateHealth[]> {
+    return listHealth(await this.#file.read(), this.#clock.now());
   }
 
-  #change<Answer>(change: (table: StandingTable) => TableChange<Answer>): Promise<Answer> {
+  #change<Answer>(change: (table: HealthTable) => TableChange<Answer>): Promise<Answer> {
     return this.#file.change((before) => {
       const { answer, table } = change(before);
       return { answer, value: table };
@@ -98,7 +107,7 @@ class FileCandidateStandings implements CandidateStandings {
 
 function setAsideWarning(problem: string, path: string): RuntimeError {
   return new RuntimeError(
-    'STANDINGS_SET_ASIDE',
+    'CANDIDATE_HEALTH_SET_ASIDE',
     `what was known of candidates could not be read (${problem}); it lies in ${path}, and every candidate counts as ready again`,
     {
       category: 'storage',

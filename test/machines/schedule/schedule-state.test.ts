@@ -4,11 +4,11 @@ import {
   RUN_SILENCE_MS,
   beginRun,
   endRun,
-  newStanding,
+  newScheduleState,
   withSignOfLife,
   withStatus,
-} from '../../../src/machines/schedule/durable-standing.ts';
-import type { ScheduleStanding } from '../../../src/machines/schedule/durable-standing.ts';
+} from '../../../src/machines/schedule/schedule-state.ts';
+import type { ScheduleState } from '../../../src/machines/schedule/schedule-state.ts';
 import { checkedNewSchedule, scheduleDefinition } from '../../../src/machines/schedule/schedule-definition.ts';
 import type { ScheduleDefinition } from '../../../src/machines/schedule/schedule-definition.ts';
 
@@ -26,20 +26,20 @@ const definition = (limits: object = {}): ScheduleDefinition =>
     series: '5c8d4dbd-dae5-4fe8-96e4-92fa2f4b61b1',
   });
 
-const fresh = newStanding(at(0));
+const fresh = newScheduleState(at(0));
 
 function begun(
-  standing: ScheduleStanding,
+  state: ScheduleState,
   seconds: number,
   { limits = {}, owner = 'one' }: { readonly limits?: object; readonly owner?: string } = {},
-): ScheduleStanding {
-  const decision = beginRun(definition(limits), standing, { slot: at(seconds), at: at(seconds), owner });
+): ScheduleState {
+  const decision = beginRun(definition(limits), state, { slot: at(seconds), at: at(seconds), owner });
   if (decision.kind === 'refused') throw new Error(decision.reason.message);
-  return decision.standing;
+  return decision.state;
 }
 
-const failed = (standing: ScheduleStanding, seconds: number, limits: object = {}): ScheduleStanding =>
-  endRun(definition(limits), begun(standing, seconds, { limits }), {
+const failed = (state: ScheduleState, seconds: number, limits: object = {}): ScheduleState =>
+  endRun(definition(limits), begun(state, seconds, { limits }), {
     slot: at(seconds),
     at: at(seconds + 1),
     owner: 'one',
@@ -111,16 +111,16 @@ describe('a run', () => {
   });
 
   it('does not begin while one goes on in another worker, and does once that has been silent for too long', () => {
-    const standing = begun(fresh, 60, { owner: 'other' });
+    const state = begun(fresh, 60, { owner: 'other' });
     const again = (seconds: number) =>
-      beginRun(definition(), standing, { slot: at(seconds), at: at(seconds), owner: 'one' });
+      beginRun(definition(), state, { slot: at(seconds), at: at(seconds), owner: 'one' });
     expect(again(60 + RUN_SILENCE_MS / 1_000 - 1)).toMatchObject({
       kind: 'refused',
       reason: { code: 'SCHEDULE_OVERLAP' },
     });
     expect(again(60 + RUN_SILENCE_MS / 1_000)).toMatchObject({
       kind: 'begins',
-      standing: { failuresInARow: 1, runs: 2 },
+      state: { failuresInARow: 1, runs: 2 },
     });
   });
 
@@ -129,14 +129,14 @@ describe('a run', () => {
     expect(beginRun(definition(), dead, { slot: at(600), at: at(600), owner: 'one' })).toMatchObject({
       kind: 'refused',
       reason: { code: 'SCHEDULE_FAILS' },
-      standing: { status: 'parked', failuresInARow: 10 },
+      state: { status: 'parked', failuresInARow: 10 },
     });
   });
 
   it('gives signs of life for as long as it is the one that is recorded', () => {
-    const standing = begun(fresh, 60);
-    expect(withSignOfLife(standing, { slot: at(60), owner: 'one', at: at(75) })?.lastRun?.seenAt).toBe(at(75));
-    expect(withSignOfLife(standing, { slot: at(60), owner: 'other', at: at(75) })).toBeUndefined();
+    const state = begun(fresh, 60);
+    expect(withSignOfLife(state, { slot: at(60), owner: 'one', at: at(75) })?.lastRun?.seenAt).toBe(at(75));
+    expect(withSignOfLife(state, { slot: at(60), owner: 'other', at: at(75) })).toBeUndefined();
     expect(withSignOfLife(failed(fresh, 60), { slot: at(60), owner: 'one', at: at(75) })).toBeUndefined();
   });
 
@@ -155,9 +155,9 @@ describe('a run', () => {
     const running = begun(fresh, 60, { limits });
     const refused = beginRun(definition(limits), running, { slot: at(100), at: at(100), owner: 'one' });
     expect(refused).toMatchObject({ kind: 'refused', reason: { code: 'SCHEDULE_RUNS_DONE' } });
-    expect(refused).not.toHaveProperty('standing');
+    expect(refused).not.toHaveProperty('state');
     expect(beginRun(definition(limits), running, { slot: at(600), at: at(600), owner: 'one' })).toMatchObject({
-      standing: { status: 'ended' },
+      state: { status: 'ended' },
     });
   });
 });

@@ -4,27 +4,34 @@
  * nothing known, and says so.
  */
 import type { Clock } from '../../actors/clock/clock.ts';
-import type { CandidateAdmission, CandidateStandings } from '../../actors/run/candidate-standings.ts';
+import type { CandidateHealthStore } from '../../actors/run/candidate-health-store.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ReportedAttempt } from '../../machines/run/breaker.ts';
 import { candidateKey } from '../../machines/run/candidate.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
-import { candidateStanding } from '../../machines/run/candidate-standing.ts';
-import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
+import { candidateHealthSchema } from '../../machines/run/candidate-health.ts';
+import type { CandidateHealth } from '../../machines/run/candidate-health.ts';
 import {
-  MAX_STANDINGS,
+  MAX_CANDIDATES_KNOWN,
   admitCandidate,
-  listStandings,
-  readStandings,
+  listHealth,
+  readHealth,
   reportOutcome,
-  resetStandings,
-  standingTable,
-} from '../../machines/run/standing-table.ts';
-import type { StandingFilter, StandingReport, StandingTable, TableChange } from '../../machines/run/standing-table.ts';
+  resetHealth,
+  healthTable,
+} from '../../machines/run/health-table.ts';
+import type {
+  CandidateAdmission,
+  HealthFilter,
+  HealthReport,
+  HealthTable,
+  TableChange,
+} from '../../machines/run/health-table.ts';
+import { CANDIDATE_HEALTH_TABLE } from '../../machines/stored-names.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
-import { RevisedRows, keyOf } from './standing-rows.ts';
+import { RevisedRows, keyOf } from './revised-rows.ts';
 
-export interface PostgresCandidateStandingsOptions {
+export interface PostgresCandidateHealthStoreOptions {
   readonly database: PostgresDatabase;
   /** The clock of the database: what rests until when is the same moment for every process. */
   readonly clock: Pick<Clock, 'now'>;
@@ -32,27 +39,27 @@ export interface PostgresCandidateStandingsOptions {
   readonly onWarning?: ((warning: RuntimeError) => void) | undefined;
 }
 
-export function createPostgresCandidateStandings(options: PostgresCandidateStandingsOptions): CandidateStandings {
-  return new PostgresCandidateStandings(options);
+export function createPostgresCandidateHealthStore(options: PostgresCandidateHealthStoreOptions): CandidateHealthStore {
+  return new PostgresCandidateHealthStore(options);
 }
 
-class PostgresCandidateStandings implements CandidateStandings {
+class PostgresCandidateHealthStore implements CandidateHealthStore {
   readonly #database: PostgresDatabase;
   readonly #rows: RevisedRows;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #onWarning: (warning: RuntimeError) => void;
   #told = '';
 
-  constructor({ database, clock, onWarning = warn }: PostgresCandidateStandingsOptions) {
+  constructor({ database, clock, onWarning = warn }: PostgresCandidateHealthStoreOptions) {
     this.#database = database;
-    this.#rows = new RevisedRows(database, 'candidate_standing');
+    this.#rows = new RevisedRows(database, CANDIDATE_HEALTH_TABLE);
     this.#clock = clock;
     this.#onWarning = onWarning;
   }
 
-  async read(candidates: readonly Candidate[]): Promise<readonly CandidateStanding[]> {
+  async read(candidates: readonly Candidate[]): Promise<readonly CandidateHealth[]> {
     const rows = await this.#rows.loadMany(candidates.map(candidateKey));
-    return readStandings(this.#tableOf(rows.map(({ body }) => body)), candidates, this.#clock.now());
+    return readHealth(this.#tableOf(rows.map(({ body }) => body)), candidates, this.#clock.now());
   }
 
   async admit(
@@ -62,17 +69,17 @@ class PostgresCandidateStandings implements CandidateStandings {
     return this.#change(candidate, (table) => admitCandidate(table, candidate, { nowMs: this.#clock.now(), isPinned }));
   }
 
-  async report(candidate: Candidate, outcome: StandingReport, attempt?: ReportedAttempt): Promise<CandidateStanding> {
+  async report(candidate: Candidate, outcome: HealthReport, attempt?: ReportedAttempt): Promise<CandidateHealth> {
     const { answer, isNew } = await this.#report(candidate, outcome, attempt);
     if (isNew) await this.#forgetOldest(candidateKey(candidate));
     return answer;
   }
 
-  async reset(filter?: StandingFilter): Promise<number> {
+  async reset(filter?: HealthFilter): Promise<number> {
     const rows = (await this.#rows.all()).map(({ key, body }) => ({ key, table: this.#tableOf([body]) }));
     // What cannot be read is forgotten with all.
     const meant = rows.filter(({ table }) =>
-      table.size === 0 ? filter === undefined : resetStandings(table, filter).answer === 1,
+      table.size === 0 ? filter === undefined : resetHealth(table, filter).answer === 1,
     );
     await Promise.all(
       meant.map(({ key }) =>
@@ -85,15 +92,15 @@ class PostgresCandidateStandings implements CandidateStandings {
     return meant.length;
   }
 
-  async list(): Promise<readonly CandidateStanding[]> {
-    return listStandings(this.#tableOf((await this.#rows.all()).map(({ body }) => body)), this.#clock.now());
+  async list(): Promise<readonly CandidateHealth[]> {
+    return listHealth(this.#tableOf((await this.#rows.all()).map(({ body }) => body)), this.#clock.now());
   }
 
   #report(
     candidate: Candidate,
-    outcome: StandingReport,
+    outcome: HealthReport,
     attempt: ReportedAttempt | undefined,
-  ): Promise<{ readonly answer: CandidateStanding; readonly isNew: boolean }> {
+  ): Promise<{ readonly answer: CandidateHealth; readonly isNew: boolean }> {
     return this.#change(candidate, (before) => {
       const { answer, table } = reportOutcome(before, candidate, outcome, { nowMs: this.#clock.now(), attempt });
       return { answer: { answer, isNew: before.size === 0 && table.size > 0 }, table };
@@ -101,7 +108,7 @@ class PostgresCandidateStandings implements CandidateStandings {
   }
 
   /** The row of one candidate is changed, and no other: each is a table of one. */
-  #change<Answer>(candidate: Candidate, change: (table: StandingTable) => TableChange<Answer>): Promise<Answer> {
+  #change<Answer>(candidate: Candidate, change: (table: HealthTable) => TableChange<Answer>): Promise<Answer> {
     const key = candidateKey(candidate);
     return this.#rows.change(key, (body) => {
       const before = this.#tableOf([body]);
@@ -115,19 +122,19 @@ class PostgresCandidateStandings implements CandidateStandings {
    * tidies up: when it fails, the next candidate that is new does it.
    */
   async #forgetOldest(newest: string): Promise<void> {
-    const table = `${this.#database.schema}.candidate_standing`;
+    const table = `${this.#database.schema}.${CANDIDATE_HEALTH_TABLE}`;
     await this.#database
       .run(
         `DELETE FROM ${table} WHERE key IN (
            SELECT key FROM ${table} WHERE key <> $1
-           ORDER BY body IS NOT NULL DESC, body::json ->> 'state' <> 'closed' DESC, body::json ->> 'lastUsedAt' DESC NULLS LAST OFFSET ${MAX_STANDINGS - 1})`,
+           ORDER BY body IS NOT NULL DESC, body::json ->> 'state' <> 'closed' DESC, body::json ->> 'lastUsedAt' DESC NULLS LAST OFFSET ${MAX_CANDIDATES_KNOWN - 1})`,
         [keyOf(newest)],
       )
       .catch(() => undefined);
   }
 
-  #tableOf(bodies: readonly (string | undefined)[]): StandingTable {
-    return standingTable(bodies.flatMap((body) => (body === undefined ? [] : this.#standingsIn(body))));
+  #tableOf(bodies: readonly (string | undefined)[]): HealthTable {
+    return healthTable(bodies.flatMap((body) => (body === undefined ? [] : this.#healthIn(body))));
   }
 
   /** Once for each problem: the table is read before every step of a model. */
@@ -137,9 +144,9 @@ class PostgresCandidateStandings implements CandidateStandings {
     this.#onWarning(warning);
   }
 
-  #standingsIn(body: string): readonly CandidateStanding[] {
+  #healthIn(body: string): readonly CandidateHealth[] {
     try {
-      return [candidateStanding.parse(JSON.parse(body))];
+      return [candidateHealthSchema.parse(JSON.parse(body))];
     } catch (error) {
       this.#tell(unreadable(error));
       return [];
@@ -149,7 +156,7 @@ class PostgresCandidateStandings implements CandidateStandings {
 
 function unreadable(error: unknown): RuntimeError {
   return new RuntimeError(
-    'STANDINGS_INVALID',
+    'CANDIDATE_HEALTH_INVALID',
     `how a candidate stands cannot be read in the database, and counts as unknown: ${messageOf(error)}`,
     {
       category: 'storage',
