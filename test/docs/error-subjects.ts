@@ -17,7 +17,7 @@ export const SUBJECTS: readonly SubjectOfErrors[] = [
   { title: 'Subagents and worktrees', codes: /^(?:SUBAGENT_|WORKTREE_|JOB_|HEAD_)/ },
   {
     title: 'Agents, models and accounts',
-    codes: /^(?:AGENT_|AI_|ACP_|AUTH_|PROVIDERS?_|BACKEND_|RUN_|CANDIDATE_|CANDIDATE_HEALTH_|SCRIPT_)/,
+    codes: /^(?:AGENT_|AI_|ACP_|AUTH_|PROVIDERS?_|BACKEND_|RUN_|CANDIDATE_|SCRIPT_)/,
   },
   {
     title: 'Tools',
