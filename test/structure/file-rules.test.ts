@@ -158,9 +158,9 @@ describe('what belongs to one machine is found, when', () => {
 
   it.each([
     ['src/actors/bad.ts', '/** The standing of a schedule. */', 'standing'],
-    ['src/machines/run/bad.ts', 'interface CandidateStandings {}', 'Standings'],
-    ['src/adapters/postgres/bad.ts', "const table = 'schedule_standing';", 'standing'],
-    ['src/adapters/files/bad.ts', "const FOLDER = 'substrate-versions';", 'substrate'],
+    ['src/machines/run/bad.ts', '/** CandidateStandings. */', 'Standings'],
+    ['src/adapters/postgres/bad.ts', '/** The table schedule_standing. */', 'standing'],
+    ['src/adapters/files/bad.ts', '/** The folder substrate-versions. */', 'substrate'],
   ])('a file says standing or substrate: %s: %s', (path, said, word) => {
     const kept = {
       'src/machines/stored-names.ts': said,

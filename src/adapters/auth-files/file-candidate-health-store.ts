@@ -1,6 +1,6 @@
 /**
- * The health of candidates, in one file of the folder of accounts, shared by processes. It is experience, not truth: damage
- * begins it anew, and says so.
+ * The health of candidates, in one file of the folder of accounts, shared by processes. It is experience, not truth:
+ * damage begins it anew, and says so.
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';

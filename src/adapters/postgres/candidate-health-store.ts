@@ -157,7 +157,7 @@ class PostgresCandidateHealthStore implements CandidateHealthStore {
 function unreadable(error: unknown): RuntimeError {
   return new RuntimeError(
     'CANDIDATE_HEALTH_INVALID',
-    `how a candidate stands cannot be read in the database, and counts as unknown: ${messageOf(error)}`,
+    `the health of a candidate cannot be read in the database, and counts as unknown: ${messageOf(error)}`,
     {
       category: 'storage',
       hint: 'It may have been written by a newer version of wakechart. It is replaced with the next report.',

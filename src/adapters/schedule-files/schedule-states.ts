@@ -1,6 +1,6 @@
 /**
- * The states of schedules, in files: `<SCHEDULE_STATES_FOLDER>/<id>-<series>/<revision>.json`, each the whole state. The
- * newest one counts. A revision is a file that only one writer can create, so the next state replaces exactly the
+ * The states of schedules, in files: `<SCHEDULE_STATES_FOLDER>/<id>-<series>/<revision>.json`, each the whole state.
+ * The newest one counts. A revision is a file that only one writer can create, so the next state replaces exactly the
  * one it was made from, without a lock and with nothing to clean up after a crash.
  */
 import { readFile, rm } from 'node:fs/promises';

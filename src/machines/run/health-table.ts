@@ -1,6 +1,6 @@
 /**
- * The health of all candidates that are known, as one value: what each question to them answers, and what it leaves. Stores keep the
- * value; time comes from outside.
+ * The health of all candidates that are known, as one value: what each question to it answers, and what it leaves.
+ * Stores keep the value; time comes from outside.
  */
 import { abandoned, admitted, failed, settled, succeeded, unusedHealth } from './breaker.ts';
 import type { ReportedAttempt } from './breaker.ts';
