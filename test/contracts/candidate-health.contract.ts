@@ -7,7 +7,7 @@ export function describeCandidateHealthStore(
   name: string,
   open: () => Promise<CandidateHealthStoreUnderTest & { dispose(): Promise<void> }>,
 ): void {
-  describe(`${name}, as the memory of how candidates stand`, () => {
+  describe(`${name}, as the memory of the health of candidates`, () => {
     it.each(candidateHealthContract.map((each) => [each.name, each.run] as const))('%s', async (_name, run) => {
       const subject = await open();
       try {

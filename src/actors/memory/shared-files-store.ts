@@ -38,8 +38,8 @@ export interface SharedFilesResult {
 /**
  * Versions are immutable and numbered from 1 on. What people have edited by hand is a version of theirs before anything
  * else is looked at or changed: nothing of it is overwritten or lost. Every method rejects with AGENT_ID_INVALID for a
- * name that no agent can have, with SHARED_FILES_DAMAGED where what was kept cannot be read, with SHARED_FILES_TOO_LARGE
- * where people put in more than is kept, and with STORAGE_FAILED where the medium refuses.
+ * name that no agent can have, with SHARED_FILES_DAMAGED where what was kept cannot be read, with
+ * SHARED_FILES_TOO_LARGE where people put in more than is kept, and with STORAGE_FAILED where the medium refuses.
  */
 export interface SharedFilesStore {
   head(agentId: string): Promise<SharedFilesHead>;

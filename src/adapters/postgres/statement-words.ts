@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<string, string>> = {
   schedule_definition: 'see which schedules there are',
   schedule_log: 'see what became of a schedule',
   schedule_record: 'see what became of a schedule',
-  [SCHEDULE_STATE_TABLE]: 'see how schedules stand',
+  [SCHEDULE_STATE_TABLE]: 'see which state schedules are in',
   session: 'look up a session',
   view: 'look up a session',
   worker: 'say that this worker lives',

@@ -4,7 +4,7 @@ import { RuntimeError } from '../errors.ts';
 import type { HandedDown } from '../permission/handed-down.ts';
 import { isUuidV7 } from '../ids.ts';
 import { sessionEventDefinitions } from './event-schemas.ts';
-import { typeOfToday } from './former-events.ts';
+import { formerEventTypes } from './former-events.ts';
 import { parseOrThrow } from '../validate.ts';
 
 type Definitions = typeof sessionEventDefinitions;
@@ -96,14 +96,14 @@ export function checkDraft(draft: SessionEventDraft): CheckedDraft {
 }
 
 /**
- * Checks an event that a store holds, and brings it to the name and the version of today. Types and versions that this release does
- * not know are wrapped as `event.unrecognized`; what is no event at all, or claims a known type without its data, is
- * `undefined` and counts as damage.
+ * Checks an event that a store holds, and brings it to the name and the version of today. Types and versions that this
+ * release does not know are wrapped as `event.unrecognized`; what is no event at all, or claims a known type without
+ * its data, is `undefined` and counts as damage.
  */
 export function readStoredEvent(stored: unknown): StoredEvent | undefined {
   if (!isNewSessionEvent(stored)) return undefined;
   const { id, at, epoch, v } = stored;
-  const type = typeOfToday(stored.type);
+  const type = formerEventTypes.get(stored.type) ?? stored.type;
   if (!isKnown(type) || v < 1 || v > sessionEventDefinitions[type].v) {
     return { id, at, epoch, type: 'event.unrecognized', v: 1, data: { type: stored.type, v, data: stored.data } };
   }

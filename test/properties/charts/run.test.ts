@@ -1,6 +1,6 @@
 /**
- * The life of a run over its candidates: the real one, with real health of candidates on a simulated clock, whose parts begin when
- * they are told to and do their work or break.
+ * The life of a run over its candidates: the real one, with real health of candidates on a simulated clock, whose parts
+ * begin when they are told to and do their work or break.
  */
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createActor, fromPromise } from 'xstate';
