@@ -6,17 +6,15 @@ import type { HandCopies } from '../actors/hand/hand-copies.ts';
 import { lackedHere } from '../actors/hand/lacked-here.ts';
 import { createSessionHands } from '../actors/hand/session-hands.ts';
 import type { SessionHandsPorts } from '../actors/hand/session-hands.ts';
-import { createSharedAttachments } from '../actors/hand/shared-attachments.ts';
 import { createSystemClock } from '../actors/clock/system-clock.ts';
 import type { EnvironmentCatalog } from '../actors/environment/environment-catalog.ts';
 import type { SessionEnvironments } from '../actors/environment/session-environment.ts';
 import type { AgentCatalog } from '../actors/session/agent-catalog.ts';
-import type { AttachmentStore } from '../actors/session/attachment-store.ts';
 import type { OnListenerError } from '../actors/streams/listener-errors.ts';
 import { FileAgentCatalog } from '../adapters/agents/file-agent-catalog.ts';
-import { createAttachmentFiles } from '../adapters/files/attachment-files.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
 import { createHomeHandFolders } from '../adapters/hand-files/home-hand-folders.ts';
+import { attachmentsOf } from './attachments.ts';
 import { nodeEnvironments } from './environments.ts';
 import type { RuntimePorts } from '../runtime.ts';
 
@@ -61,12 +59,4 @@ export function handsOfHome(layout: HomeLayout): Pick<SessionHandsPorts, 'folder
   });
   const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
   return { folders: createHomeHandFolders({ layout }), boundBecause: handBounds({ agents, environments, catalog }) };
-}
-
-/** Files that come with messages, for whichever machine wakes the session. */
-export function attachmentsOf(layout: HomeLayout, copies: HandCopies | undefined): AttachmentStore {
-  const attachments = createAttachmentFiles(layout);
-  return copies === undefined
-    ? attachments
-    : createSharedAttachments({ attachments, copies, folders: createHomeHandFolders({ layout }) });
 }
