@@ -14,7 +14,7 @@
 import { Actor, createActor, createEmptyActor } from 'xstate';
 import type { AnyActorLogic, AnyActorRef, AnyEventObject } from 'xstate';
 import { KEPT, PROBE, internalsOf, isSystemUnseen } from './xstate-system.ts';
-import type { ActorInternals, KeptChild, MailboxInternals, SystemInternals } from './xstate-system.ts';
+import type { ActorInternals, KeptActor, MailboxInternals, SystemInternals } from './xstate-system.ts';
 
 /** XState's numbers for where an actor is in its life. */
 const RUNNING = 1;
@@ -83,7 +83,7 @@ const NO_SCOPE = Object.freeze({}) as never;
  * need is made when it is first read. Its methods come from `Actor.prototype`. Each is assigned as `this.name = …`: V8
  * sizes objects by counting those, and an object that is sized wrongly grows by copying.
  */
-class ChildActor implements KeptChild {
+class ChildActor implements KeptActor {
   declare readonly _process: (event: AnyEventObject) => void;
   declare logic: AnyActorLogic;
   declare _snapshot: unknown;
@@ -104,8 +104,8 @@ class ChildActor implements KeptChild {
   declare lazySend: ((event: AnyEventObject) => void) | undefined;
   declare lazyEffects: (() => void)[] | undefined;
   /** Neighbours among the children of the system that run. */
-  declare keptBefore: KeptChild | undefined;
-  declare keptAfter: KeptChild | undefined;
+  declare keptBefore: KeptActor | undefined;
+  declare keptAfter: KeptActor | undefined;
 
   constructor(logic: AnyActorLogic, parent: AnyActorRef, id: string) {
     const { system } = internalsOf(parent);

@@ -53,12 +53,15 @@ interface ScheduledEvent {
 
 export const KEPT = Symbol('kept');
 
+/** XState's own actors get the links when they are added. */
+const keptActorOf = (actor: AnyActorRef): KeptActor => actor as unknown as KeptActor;
+
 export const internalsOf = (actor: AnyActorRef): ActorInternals => actor as unknown as ActorInternals;
 
-/** An actor with links of its own to its neighbours among the children of its system that run. */
-export interface KeptChild {
-  keptBefore: KeptChild | undefined;
-  keptAfter: KeptChild | undefined;
+/** An actor with links of its own to its neighbours among the actors of its system that run. */
+export interface KeptActor {
+  keptBefore: KeptActor | undefined;
+  keptAfter: KeptActor | undefined;
 }
 
 /** What is known of a system whose actors are kept. */
@@ -67,37 +70,26 @@ export class KeptSystem {
   readonly tell: SystemInternals['_sendInspectionEvent'];
   inspectors: number;
   /**
-   * The children made here that run: a list through their own links. A Map would keep its old tables alive, and dead
-   * actors with them.
+   * The actors that run: a list through their own links. A Map or a Set that grows leaves its old table behind, and a
+   * table that V8 has moved to its old generation keeps every actor in it until the next major collection.
    */
-  #first: KeptChild | undefined;
-  #last: KeptChild | undefined;
-  readonly #others = new Set<AnyActorRef>();
+  #first: KeptActor | undefined;
+  #last: KeptActor | undefined;
 
   constructor(system: SystemInternals, inspectors: number) {
     this.tell = system._sendInspectionEvent;
     this.inspectors = inspectors;
   }
 
-  /** An actor of any making begins to run. */
-  addAny(actor: AnyActorRef): void {
-    if (isKeptChild(actor)) this.add(actor);
-    else this.#others.add(actor);
-  }
-
-  removeAny(actor: AnyActorRef): void {
-    if (isKeptChild(actor)) this.remove(actor);
-    else this.#others.delete(actor);
-  }
-
-  add(actor: KeptChild): void {
+  /** An actor begins to run. */
+  add(actor: KeptActor): void {
     actor.keptBefore = this.#last;
     if (this.#last === undefined) this.#first = actor;
     else this.#last.keptAfter = actor;
     this.#last = actor;
   }
 
-  remove(actor: KeptChild): void {
+  remove(actor: KeptActor): void {
     const { keptBefore, keptAfter } = actor;
     if (keptBefore !== undefined) keptBefore.keptAfter = keptAfter;
     else if (this.#first === actor) this.#first = keptAfter;
@@ -109,15 +101,11 @@ export class KeptSystem {
 
   /** Those that run, in the order of their making: parents before their children. */
   all(): AnyActorRef[] {
-    const actors = [...this.#others];
-    for (let child = this.#first; child !== undefined; child = child.keptAfter)
-      actors.push(child as unknown as AnyActorRef);
+    const actors: AnyActorRef[] = [];
+    for (let actor = this.#first; actor !== undefined; actor = actor.keptAfter)
+      actors.push(actor as unknown as AnyActorRef);
     return actors.sort((one, other) => numberOf(one) - numberOf(other));
   }
-}
-
-function isKeptChild(actor: object): actor is KeptChild {
-  return 'keptBefore' in actor;
 }
 
 /** Whether no inspector and no watch looks at a system. Only of systems whose actors are kept it is known. */
@@ -174,11 +162,11 @@ export function keepLiveActors(root: AnyActorRef, isInspected: boolean): void {
   const inspect = system.inspect.bind(system);
   system[KEPT] = kept;
   system._register = (sessionId, actor) => {
-    kept.addAny(actor);
+    kept.add(keptActorOf(actor));
     return sessionId;
   };
   system._unregister = (actor) => {
-    kept.removeAny(actor);
+    kept.remove(keptActorOf(actor));
     if ((actor as { readonly systemId?: string }).systemId !== undefined) unregister(actor);
   };
   // Counted and never counted down: a system that was inspected once goes on telling.

@@ -14,3 +14,17 @@ export function slotsOf<Common>(
       });
     });
 }
+
+/**
+ * What the states before have made, by the arrows of the chart: XState types a context by machine, not by state. Fails
+ * with `CHART_PART_MISSING`.
+ */
+export function madeIn(chart: string): <Value>(value: Value | undefined, what: string) => Value {
+  return (value, what) => {
+    if (value !== undefined) return value;
+    throw new RuntimeError('CHART_PART_MISSING', `the ${chart} chart reached a state without ${what}`, {
+      category: 'crash',
+      hint: 'This is a defect; please report it.',
+    });
+  };
+}

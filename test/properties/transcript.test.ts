@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import type { ProviderMessage } from '../../src/machines/turn/provider-message.ts';
 import { TranscriptBuilder, assembleTranscript } from '../../src/machines/turn/transcript.ts';
+import { costsOf } from '../../src/machines/turn/conversation-costs.ts';
 import { boundTranscript } from '../../src/machines/turn/transcript-bounds.ts';
 import { providerProblems, shapeProblems } from '../support/provider-rules.ts';
 import { anyLog } from '../support/session-events.ts';
@@ -66,7 +67,7 @@ describe('the conversation of a legal log', () => {
     );
   });
 
-  it('is the same whether a builder was asked at every step or only now, and what it gave before stays as it was', () => {
+  it('is and costs the same whether a builder was asked at every step or only now, and what it gave before stays', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -81,6 +82,14 @@ describe('the conversation of a legal log', () => {
             builder.ingest(event);
             const rows = builder.rows();
             given.push([rows, JSON.stringify(rows)]);
+            const messages = builder.messages();
+            const [kept, anew] = [costsOf(messages), costsOf(structuredClone(messages))];
+            const half = messages.length >> 1;
+            expect([kept.between(0, half), kept.between(half, messages.length), kept.starts]).toEqual([
+              anew.between(0, half),
+              anew.between(half, messages.length),
+              anew.starts,
+            ]);
           }
           for (const [rows, shown] of given) expect(JSON.stringify(rows)).toBe(shown);
           const fresh = new TranscriptBuilder();

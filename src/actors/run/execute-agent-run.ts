@@ -5,8 +5,7 @@
 import { createActor, fromPromise, toPromise } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { modelChoice } from '../../machines/run/candidate.ts';
-import { runMachine } from '../../machines/run/run-machine.ts';
-import type { RunInput } from '../../machines/run/run-machine.ts';
+import { RUN_BEGINNING, runMachineFor } from '../../machines/run/run-machine.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { AgentRunResult } from './agent-runtime.ts';
 import { eventsOf } from './start-agent-run.ts';
@@ -28,52 +27,34 @@ export function executeAgentRun(options: ExecuteAgentRunOptions): AgentRun {
   return { runId: request.runId, result, events$: stream.events$, [Symbol.asyncIterator]: stream.iterate };
 }
 
-interface LiveRun {
-  readonly work: RunWork;
-  /** What broke first, apart from what the backends broke. */
-  defect: unknown;
-}
+const runMachine = runMachineFor<AgentRunResult>();
 
 /** By the id in the chart: one provided chart serves all runs, since to provide one costs more than to run it. */
-const live = new Map<string, LiveRun>();
+const live = new Map<string, RunWork>();
+
+function workOf(runId: string): RunWork {
+  const work = live.get(runId);
+  if (work !== undefined) return work;
+  throw new RuntimeError('RUN_UNKNOWN', `run ${runId} does not run here`, { category: 'crash' });
+}
 
 const logic = runMachine.provide({
   actors: {
-    select: part((work) => work.select()),
-    attempt: part((work) => work.attempt()),
-    moveOn: part((work) => work.moveOn()),
-    wait: part((work) => work.wait()),
-    compact: part((work) => work.compact()),
+    select: fromPromise(async ({ input }) => workOf(input.runId).select(input)),
+    attempt: fromPromise(async ({ input }) => workOf(input.runId).attempt(input)),
+    moveOn: fromPromise(async ({ input }) => workOf(input.runId).moveOn(input)),
+    wait: fromPromise(async ({ input }) => workOf(input.runId).wait(input)),
+    compact: fromPromise(async ({ input }) => workOf(input.runId).compact(input)),
   },
-  actions: {
-    interrupt: ({ context }, reason) => live.get(context.runId)?.work.interrupt(reason),
-    noteDefect({ context, event }) {
-      const run = live.get(context.runId);
-      if (run !== undefined)
-        run.defect ??=
-          'error' in event
-            ? event.error
-            : new RuntimeError('RUN_CRASHED', 'a part of the run broke', { category: 'crash' });
-    },
-  },
+  actions: { interrupt: ({ context }, reason) => live.get(context.runId)?.interrupt(reason) },
 });
-
-function part<Answer>(take: (work: RunWork) => Promise<Answer>): ReturnType<typeof fromPromise<Answer, RunInput>> {
-  return fromPromise<Answer, RunInput>(async ({ input }) => {
-    const run = live.get(input.runId);
-    if (run === undefined)
-      throw new RuntimeError('RUN_UNKNOWN', `run ${input.runId} does not run here`, { category: 'crash' });
-    return take(run.work);
-  });
-}
 
 async function drive(
   work: RunWork,
   { request: { runId: given }, signal, parent }: ExecuteAgentRunOptions,
 ): Promise<AgentRunResult> {
   const runId = freeId(given);
-  const run: LiveRun = { work, defect: undefined };
-  live.set(runId, run);
+  live.set(runId, work);
   const actor = createActor(logic, {
     input: { runId },
     id: `run_${runId}`,
@@ -87,14 +68,13 @@ async function drive(
     actor.start();
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted === true) stop();
-    await ended;
+    return await work.finish(await ended);
   } catch (error) {
-    run.defect ??= error;
+    return await work.finish({ course: RUN_BEGINNING, defect: { error } });
   } finally {
     signal?.removeEventListener('abort', stop);
     live.delete(runId);
   }
-  return work.finish(run.defect);
 }
 
 /** The caller that starts runs names them, and may use a name twice. */

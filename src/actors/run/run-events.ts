@@ -20,6 +20,7 @@ export interface RunEventsOptions {
 export class RunEvents {
   readonly #options: RunEventsOptions;
   #seq = 0;
+  #hasBegun = false;
   #hasEnded = false;
   #isReported = false;
 
@@ -34,6 +35,13 @@ export class RunEvents {
     this.#seq += 1;
     const { runId, clock } = this.#options;
     this.#tell(Object.freeze({ ...body, runId, seq: this.#seq, ts: isoTimeOf(clock.now()) }));
+  }
+
+  /** Announces the start, once. */
+  begin(model: { readonly provider: string; readonly model: string }): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.emit({ stream: 'lifecycle', data: { phase: 'start', ...model } });
   }
 
   /** Announces how a run ended that has not succeeded. */

@@ -1,5 +1,8 @@
-/** The work of one run, part by part, as the run chart asks for it. */
-import { RuntimeError, messageOf } from '../../machines/errors.ts';
+/**
+ * The work of one run, part by part, as the run chart asks for it. What the run has come to is handed from part to part
+ * by the chart; here are the ports that all parts work with.
+ */
+import { messageOf } from '../../machines/errors.ts';
 import { attemptKey, candidateText } from '../../machines/run/candidate.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import { orderCandidates, restingText } from '../../machines/run/candidate-order.ts';
@@ -8,9 +11,16 @@ import { DEFAULT_RUN_LIMITS, decideAfterFailure, outWith } from '../../machines/
 import type { RunLimits, RunVerdict } from '../../machines/run/run-decision.ts';
 import type { RunAttempt } from '../../machines/run/run-attempt.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
-import type { AttemptAnswer, SelectAnswer } from '../../machines/run/run-machine.ts';
-import type { RunUsage } from '../../machines/run/run-output.ts';
-import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
+import type {
+  AttemptAnswer,
+  AttemptInput,
+  PartInput,
+  RunChoice,
+  RunCourse,
+  RunOutput,
+  SelectAnswer,
+  WaitInput,
+} from '../../machines/run/run-machine.ts';
 import { pause } from '../clock/waiting.ts';
 import { settledOrStopped } from '../turn/settled-or-stopped.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime, RunCredential, RunResumption } from './agent-runtime.ts';
@@ -21,9 +31,8 @@ import { runSafely } from './start-agent-run.ts';
 import { sumOfUsage } from './sum-of-usage.ts';
 import { WatchedAttempt } from './watched-attempt.ts';
 
-interface Chosen extends OrderedCandidate {
-  readonly runtime: AgentRuntime;
-}
+type Course = RunCourse<AgentRunResult>;
+type Given = PartInput<AgentRunResult>;
 
 /** What the backend did in an attempt. */
 interface AttemptFacts {
@@ -44,29 +53,9 @@ export class RunWork {
   readonly #access: CandidateAccess;
   readonly #limits: RunLimits;
   readonly #abort = new AbortController();
-  #request: RunRequest;
-  #chosen: Chosen | undefined;
-  /** Those that this run does not try again. */
-  readonly #spent = new Set<string>();
-  readonly #attempts: RunAttempt[] = [];
-  readonly #failures = new Map<string, number>();
-  #backOffs = 0;
-  #waitedMs = 0;
-  #nextWaitMs = 0;
-  #hasCompacted = false;
-  /** The request with less to read, once it was asked for: undefined where nothing can be left out. */
-  #smaller: { readonly messages: readonly ProviderMessage[] | undefined } | undefined;
-  /** Why the backend's session is not to be gone on with. */
-  #anew: string | undefined;
-  #modelSteps = 0;
-  #usage: RunUsage | undefined;
-  #firstModel: string | undefined;
-  #hasStarted = false;
-  #last: AgentRunResult | undefined;
 
   constructor(options: ExecuteAgentRunOptions) {
     this.#options = options;
-    this.#request = options.request;
     this.#limits = { ...DEFAULT_RUN_LIMITS, ...options.limits };
     this.#events = new RunEvents({ runId: options.request.runId, clock: options.clock, onEvent: options.onEvent });
     this.#access = new CandidateAccess(options);
@@ -77,93 +66,116 @@ export class RunWork {
   }
 
   /** Picks the first candidate that may be tried. */
-  async select(): Promise<SelectAnswer> {
+  async select({ course: before }: Given): Promise<SelectAnswer<AgentRunResult>> {
     const all = await this.#order();
+    const [first] = all;
+    const course: Course = {
+      ...before,
+      firstModel: before.firstModel ?? (first === undefined ? undefined : modelKey(first.candidate)),
+    };
+    const isAgain = (next: OrderedCandidate): boolean => isWaitedFor(next, course);
     // What was waited for comes first, even if another was used a longer time ago.
-    const ordered = [...all.filter((next) => this.#isAgain(next)), ...all.filter((next) => !this.#isAgain(next))];
+    const ordered = [...all.filter(isAgain), ...all.filter((next) => !isAgain(next))];
     const skipped: SkippedCandidate[] = [];
     for (const next of ordered) {
-      if (this.#spent.has(attemptKey(next.candidate))) continue;
-      if (!this.#canPay(next.candidate)) {
+      if (course.spent.includes(attemptKey(next.candidate))) continue;
+      if (!this.#canPay(next.candidate, course)) {
         skipped.push({
           candidate: next.candidate,
           because: `${candidateText(next.candidate)} costs more than the budget leaves`,
         });
         continue;
       }
-      const refusal = await this.#access.ask(next, this.#isAgain(next));
-      if (refusal === undefined) {
-        await this.#choose(next, skipped);
-        return 'chosen';
-      }
+      const refusal = await this.#access.ask(next, isAgain(next));
+      if (refusal === undefined) return this.#choose(next, skipped, course);
       skipped.push({ candidate: next.candidate, because: restingText(next.candidate, refusal) });
       this.#access.noteRefusal(refusal);
     }
-    return this.#noneLeft(skipped, ordered);
+    return this.#noneLeft(skipped, ordered, course);
   }
 
   /** One attempt of the chosen candidate, and what follows from it. */
-  async attempt(): Promise<AttemptAnswer> {
-    const { candidate, runtime, because } = this.#current();
-    const attempt = this.#attempts.length + 1;
+  async attempt(given: AttemptInput<AgentRunResult>): Promise<AttemptAnswer<AgentRunResult>> {
+    const { course: before, choice } = given;
+    const { candidate, because } = choice;
+    const runtime = this.#runtimeOf(candidate);
+    const attempt = before.attempts.length + 1;
     this.#announceStart(candidate);
     this.#events.emit({ stream: 'attempt', data: { phase: 'started', attempt, candidate, because } });
-    const { result, facts, said } = await this.#run(candidate, runtime);
+    const end = await this.#run(candidate, runtime, before);
+    const { error, ...ended } = this.#ended(before, candidate, end);
+    let { course } = ended;
+    try {
+      await this.#access.report(candidate, error, runtime);
+      if (error === undefined)
+        return { next: 'answered', course: { ...course, attempts: [...course.attempts, { candidate, because }] } };
+      const decided = await this.#decide(course, choice, error, end.facts);
+      course = decided.course;
+      const failed = { attempt, error, ...decided.verdict };
+      this.#events.emit({ stream: 'attempt', data: { phase: 'failed', ...failed } });
+      await this.#options.onDecision?.({ type: 'failed', candidate, ...failed });
+      return { next: decided.verdict.next, course, waitMs: decided.verdict.waitMs };
+    } catch (defect) {
+      // What the attempt used is counted all the same.
+      return { next: 'give_up', course, defect: { error: defect } };
+    }
+  }
+
+  /** The course with what the attempt used and answered, and its failure. */
+  #ended(
+    before: Course,
+    candidate: Candidate,
+    { result, said }: AttemptEnd,
+  ): { readonly course: Course; readonly error: RunFailure | undefined } {
     const error =
       this.#abort.signal.aborted && result.meta?.error !== undefined
         ? { ...result.meta.error, kind: 'aborted' as const }
         : result.meta?.error;
-    this.#modelSteps += result.meta?.modelSteps ?? (error === undefined ? 1 : 0);
     const { usageOf = ({ result: { usage } }) => usage } = this.#options;
-    this.#usage = sumOfUsage(this.#usage, usageOf({ candidate, result, said, before: this.#usage }));
-    this.#last = { ...result, meta: { ...result.meta, ...(error === undefined ? {} : { error }) } };
-    await this.#access.report(candidate, error, runtime);
-    if (error === undefined) {
-      this.#attempts.push({ candidate, because });
-      return 'answered';
-    }
-    return this.#afterFailure(candidate, error, facts);
+    const course: Course = {
+      ...before,
+      modelSteps: before.modelSteps + (result.meta?.modelSteps ?? (error === undefined ? 1 : 0)),
+      usage: sumOfUsage(before.usage, usageOf({ candidate, result, said, before: before.usage })),
+      last: { ...result, meta: { ...result.meta, ...(error === undefined ? {} : { error }) } },
+    };
+    return { course, error };
+  }
+
+  #runtimeOf({ provider, backend }: Candidate): AgentRuntime {
+    const { registry, request } = this.#options;
+    return registry.resolve(provider, backend === undefined ? request.config : { ...request.config, backend });
   }
 
   /** The candidate is out of this run, and what cannot be used with it. */
-  async moveOn(): Promise<void> {
-    const { candidate } = this.#current();
-    this.#spent.add(attemptKey(candidate));
-    const { next, error } = this.#attempts.at(-1) ?? {};
+  async moveOn({ course }: Given): Promise<Course> {
+    const { candidate, next, error } = course.attempts.at(-1) ?? {};
+    if (candidate === undefined) return course;
+    const spent = new Set([...course.spent, attemptKey(candidate)]);
     const out = next === undefined || error === undefined ? 'account' : outWith(next, error);
-    if (out === 'account') return;
     const isOut = (other: Candidate): boolean =>
       out === 'model' ? isSameModel(other, candidate) : other.provider === candidate.provider;
-    for (const other of await this.#order()) if (isOut(other.candidate)) this.#spent.add(attemptKey(other.candidate));
+    if (out !== 'account')
+      for (const other of await this.#order()) if (isOut(other.candidate)) spent.add(attemptKey(other.candidate));
+    return { ...course, spent: [...spent] };
   }
 
-  async wait(): Promise<void> {
-    const waitMs = this.#nextWaitMs;
-    this.#backOffs += 1;
-    this.#waitedMs += waitMs;
+  async wait({ course, waitMs }: WaitInput<AgentRunResult>): Promise<Course> {
     const { clock } = this.#options;
     const { signal } = this.#abort;
     if (waitMs > 0 && !signal.aborted) await pause({ clock, timeoutMs: waitMs, signal });
+    return { ...course, backOffs: course.backOffs + 1, waitedMs: course.waitedMs + waitMs };
   }
 
-  async compact(): Promise<void> {
-    const { messages } = this.#smaller ?? {};
-    if (messages === undefined)
-      throw new RuntimeError('RUN_CRASHED', 'there is nothing that could be left out, and it was to be', {
-        category: 'crash',
-      });
-    this.#hasCompacted = true;
-    const { prompt: _, ...request } = this.#request;
-    this.#request = { ...request, messages };
-    this.#anew = 'The session of the backend holds what was too much to read.';
+  async compact({ course }: Given): Promise<Course> {
+    return { ...course, hasCompacted: true, anew: 'The session of the backend holds what was too much to read.' };
   }
 
-  /** The result, once the chart has settled, and its last event. @param defect what broke, if the chart says so */
-  async finish(defect: unknown): Promise<AgentRunResult> {
+  /** The result, once the chart has settled, and its last event. */
+  async finish({ course, choice, defect }: RunOutput<AgentRunResult>): Promise<AgentRunResult> {
     await this.#access.release();
-    const result = this.#resultOf(defect);
+    const result = this.#resultOf(course, choice?.candidate, defect);
     const { error } = result.meta ?? {};
-    const candidate = this.#chosen?.candidate ?? this.#options.models[0];
+    const candidate = choice?.candidate ?? this.#options.models[0];
     if (candidate !== undefined) this.#announceStart(candidate);
     if (error === undefined)
       this.#events.emit({
@@ -176,84 +188,74 @@ export class RunWork {
     return result;
   }
 
-  #resultOf(defect: unknown): AgentRunResult {
-    const base = this.#last ?? { payloads: [] };
+  #resultOf(course: Course, candidate: Candidate | undefined, defect: RunOutput['defect']): AgentRunResult {
+    const { last, usage, modelSteps, attempts, hasCompacted, firstModel } = course;
+    const base = last ?? { payloads: [] };
     const stopped: RunFailure | undefined = this.#abort.signal.aborted
       ? { kind: 'aborted', message: messageOf(this.#abort.signal.reason) }
       : undefined;
     const error =
       defect === undefined
-        ? (base.meta?.error ?? (this.#last === undefined ? (stopped ?? NOTHING_TRIED) : undefined))
-        : localFailure(defect);
-    const { candidate } = this.#chosen ?? {};
-    const isFallback =
-      candidate !== undefined && this.#firstModel !== undefined && this.#firstModel !== modelKey(candidate);
+        ? (base.meta?.error ?? (last === undefined ? (stopped ?? NOTHING_TRIED) : undefined))
+        : localFailure(defect.error);
+    const isFallback = candidate !== undefined && firstModel !== undefined && firstModel !== modelKey(candidate);
     return {
       payloads: error === undefined || error.kind === 'aborted' ? base.payloads : [],
-      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      ...(usage === undefined ? {} : { usage }),
       meta: {
         ...base.meta,
         error: stopped !== undefined && error !== undefined && error.kind !== 'aborted' ? stopped : error,
-        modelSteps: this.#modelSteps,
-        attempts: [...this.#attempts],
-        ...(this.#hasCompacted ? { compacted: true } : {}),
+        modelSteps,
+        attempts,
+        ...(hasCompacted ? { compacted: true } : {}),
         ...(isFallback ? { fallbackProvider: candidate.provider, fallbackModel: candidate.model } : {}),
       },
     };
   }
 
   async #order(): Promise<OrderedCandidate[]> {
-    const ordered = orderCandidates({ models: this.#options.models, ...(await this.#access.look()) });
-    const [first] = ordered;
-    if (first !== undefined) this.#firstModel ??= modelKey(first.candidate);
-    return ordered;
+    return orderCandidates({ models: this.#options.models, ...(await this.#access.look()) });
   }
 
-  /** Whether this is the one that was waited for. */
-  #isAgain({ candidate }: OrderedCandidate): boolean {
-    const last = this.#attempts.at(-1);
-    return last?.next === 'back_off' && attemptKey(last.candidate) === attemptKey(candidate);
-  }
-
-  async #choose(next: OrderedCandidate, skipped: readonly SkippedCandidate[]): Promise<void> {
-    const { registry, request, onDecision } = this.#options;
-    const { backend, provider } = next.candidate;
-    const runtime = registry.resolve(provider, backend === undefined ? request.config : { ...request.config, backend });
-    const last = this.#attempts.at(-1);
+  async #choose(
+    next: OrderedCandidate,
+    skipped: readonly SkippedCandidate[],
+    course: Course,
+  ): Promise<SelectAnswer<AgentRunResult>> {
+    const { candidate } = next;
+    const runtime = this.#runtimeOf(candidate);
+    const last = course.attempts.at(-1);
     const because =
       last === undefined
         ? `${next.because}.`
         : `${next.because}, after ${candidateText(last.candidate)} failed (${last.error?.kind ?? 'unknown'}).`;
-    this.#chosen = { ...next, runtime, because };
-    await onDecision?.({
-      type: 'selected',
-      attempt: this.#attempts.length + 1,
-      candidate: next.candidate,
-      backend: runtime,
-      because,
-      skipped,
-    });
+    const attempt = course.attempts.length + 1;
+    await this.#options.onDecision?.({ type: 'selected', attempt, candidate, backend: runtime, because, skipped });
+    return { next: 'chosen', course, choice: { candidate, because } };
   }
 
   /** Every candidate has failed or rests. Where one recovers soon, that is waited for. */
-  async #noneLeft(skipped: readonly SkippedCandidate[], ordered: readonly OrderedCandidate[]): Promise<SelectAnswer> {
-    const last = this.#last?.meta?.error;
+  async #noneLeft(
+    skipped: readonly SkippedCandidate[],
+    ordered: readonly OrderedCandidate[],
+    course: Course,
+  ): Promise<SelectAnswer<AgentRunResult>> {
+    const last = course.last?.meta?.error;
     const recovers = this.#access.soonest();
     if (recovers === undefined) {
-      if (last === undefined && skipped.length > 0)
-        this.#last = failedBeforeStart({ kind: 'unknown', message: noneText(skipped) });
-      return 'none';
+      const isUntried = last === undefined && skipped.length > 0;
+      const failed = isUntried ? { last: failedBeforeStart({ kind: 'unknown', message: noneText(skipped) }) } : {};
+      return { next: 'none', course: { ...course, ...failed } };
     }
     const waitMs = Math.max(0, recovers.atMs - this.#options.clock.now());
-    if (this.#backOffs < this.#limits.maxBackOffs && this.#waitedMs + waitMs <= this.#limits.maxWaitMs) {
-      this.#nextWaitMs = waitMs;
+    if (course.backOffs < this.#limits.maxBackOffs && course.waitedMs + waitMs <= this.#limits.maxWaitMs) {
       await this.#options.onDecision?.({
         type: 'waiting',
         because: 'Every candidate rests, and the first of them recovers soon.',
         waitMs,
         skipped,
       });
-      return 'wait';
+      return { next: 'wait', course, waitMs };
     }
     const error: RunFailure = {
       kind: last?.kind ?? recovers.kind,
@@ -261,12 +263,7 @@ export class RunWork {
       retryAfterMs: waitMs,
       isRest: true,
     };
-    this.#fail(this.#untilAnyRecovers(error, ordered));
-    return 'none';
-  }
-
-  #fail(error: RunFailure): void {
-    this.#last = { ...(this.#last ?? { payloads: [] }), meta: { ...this.#last?.meta, error } };
+    return { next: 'none', course: failedWith(course, this.#untilAnyRecovers(error, ordered)) };
   }
 
   /**
@@ -284,7 +281,7 @@ export class RunWork {
     return ordered.length < 2 ? error : { ...error, retryAfterMs: Math.min(retryAfterMs, ...waits) };
   }
 
-  async #run(candidate: Candidate, runtime: AgentRuntime): Promise<AttemptEnd> {
+  async #run(candidate: Candidate, runtime: AgentRuntime, course: Course): Promise<AttemptEnd> {
     const { signal } = this.#abort;
     const { clock, force, resumption } = this.#options;
     const stop = { signal, force, clock };
@@ -302,14 +299,15 @@ export class RunWork {
         facts: { hadEffects: false, wasResumed: false },
         said: '',
       };
-    const offered = resumption?.(candidate, runtime, this.#anew);
-    const resume = this.#anew === undefined ? offered : undefined;
-    const watched = new WatchedAttempt(this.#request, {
+    const offered = resumption?.(candidate, runtime, course.anew);
+    const resume = course.anew === undefined ? offered : undefined;
+    const request = this.#requestFor(course);
+    const watched = new WatchedAttempt(request, {
       runsTools: runtime.runs === 'turn',
       emit: (event) => this.#events.emit(event),
     });
     const run = runSafely(runtime, {
-      ...this.#paramsFor(candidate, credential.value, resume),
+      ...this.#paramsFor(candidate, { request, course, credential: credential.value, resume }),
       ...watched.params,
       abortSignal: signal,
     });
@@ -318,15 +316,32 @@ export class RunWork {
     return { result, facts: { hadEffects, wasResumed: resume !== undefined }, said };
   }
 
+  /** What is asked, with less to read once that was too much. */
+  #requestFor({ hasCompacted, smaller }: Course): RunRequest {
+    const { request } = this.#options;
+    if (!hasCompacted || smaller?.messages === undefined) return request;
+    const { prompt: _, ...rest } = request;
+    return { ...rest, messages: smaller.messages };
+  }
+
   #paramsFor(
     candidate: Candidate,
-    credential: RunCredential | undefined,
-    resume: RunResumption | undefined,
+    {
+      request,
+      course,
+      credential,
+      resume,
+    }: {
+      readonly request: RunRequest;
+      readonly course: Course;
+      readonly credential: RunCredential | undefined;
+      readonly resume: RunResumption | undefined;
+    },
   ): AgentRunParams {
     const { provider, model } = candidate;
-    const { modelStepsTaken, budget } = this.#request;
-    const maxOutputTokens = this.#options.outputBound?.(candidate, this.#usage);
-    const maxCost = this.#options.costBound?.(this.#usage);
+    const { modelStepsTaken, budget } = request;
+    const maxOutputTokens = this.#options.outputBound?.(candidate, course.usage);
+    const maxCost = this.#options.costBound?.(course.usage);
     const bounds = {
       ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
       ...(maxCost === undefined ? {} : { maxCost }),
@@ -334,92 +349,99 @@ export class RunWork {
     const whose = {
       provider,
       model,
-      modelStepsTaken: modelStepsTaken + this.#modelSteps,
+      modelStepsTaken: modelStepsTaken + course.modelSteps,
       ...(credential === undefined ? {} : { credential }),
       ...(resume === undefined ? {} : { resume }),
     };
     return {
-      ...this.#request,
+      ...request,
       ...whose,
       ...(Object.keys(bounds).length === 0 ? {} : { budget: { ...budget, ...bounds } }),
     };
   }
 
   /** Whether the budget leaves anything for an attempt of it. */
-  #canPay(candidate: Candidate): boolean {
-    return this.#options.outputBound?.(candidate, this.#usage) !== 0;
+  #canPay(candidate: Candidate, { usage }: Course): boolean {
+    return this.#options.outputBound?.(candidate, usage) !== 0;
   }
 
-  async #afterFailure(candidate: Candidate, error: RunFailure, facts: AttemptFacts): Promise<AttemptAnswer> {
-    const { because } = this.#current();
-    const attempt = this.#attempts.length + 1;
+  async #decide(
+    before: Course,
+    { candidate, because }: RunChoice,
+    error: RunFailure,
+    facts: AttemptFacts,
+  ): Promise<{ readonly verdict: RunVerdict; readonly course: Course }> {
     const ordered = await this.#order();
     // Before it is decided: what cannot be made smaller is for another model.
-    if (error.kind === 'context_overflow') this.#smaller ??= { messages: await this.#options.compact?.() };
-    const verdict = this.#judge(candidate, error, facts, ordered);
-    this.#attempts.push({ candidate, error, next: verdict.next, because });
-    if (verdict.next === 'give_up') this.#fail(this.#untilAnyRecovers(error, ordered));
-    this.#noteSession(error, facts);
-    this.#nextWaitMs = verdict.waitMs ?? 0;
-    this.#events.emit({ stream: 'attempt', data: { phase: 'failed', attempt, error, ...verdict } });
-    await this.#options.onDecision?.({ type: 'failed', attempt, candidate, error, ...verdict });
-    return verdict.next;
-  }
-
-  /**
-   * A session that was gone on with holds an unknown part of what has failed: to say the same to it again could say it
-   * twice.
-   */
-  #noteSession({ kind }: RunFailure, { wasResumed }: AttemptFacts): void {
-    if (kind === 'session_expired') this.#anew = 'The session of the backend was gone.';
-    else if (wasResumed && kind !== 'coordination')
-      this.#anew ??= 'What the session of the backend holds of an attempt that failed is not known.';
+    const smaller =
+      before.smaller ?? (error.kind === 'context_overflow' ? { messages: await this.#options.compact?.() } : undefined);
+    const asked: Course = { ...before, smaller };
+    const verdict = this.#judge(candidate, error, { facts, ordered, course: asked });
+    const attempts = [...asked.attempts, { candidate, error, next: verdict.next, because }];
+    const failed = verdict.next === 'give_up' ? failedWith(asked, this.#untilAnyRecovers(error, ordered)) : asked;
+    return { verdict, course: { ...failed, attempts, anew: anewAfter(error, facts, asked.anew) } };
   }
 
   #judge(
     candidate: Candidate,
     failure: RunFailure,
-    facts: AttemptFacts,
-    ordered: readonly OrderedCandidate[],
+    {
+      facts,
+      ordered,
+      course,
+    }: { readonly facts: AttemptFacts; readonly ordered: readonly OrderedCandidate[]; readonly course: Course },
   ): RunVerdict {
-    const key = `${attemptKey(candidate)} ${failure.kind}`;
-    const sameFailures = (this.#failures.get(key) ?? 0) + 1;
-    this.#failures.set(key, sameFailures);
+    const key = attemptKey(candidate);
+    const isSame = (attempt: RunAttempt): boolean =>
+      attemptKey(attempt.candidate) === key && attempt.error?.kind === failure.kind;
     const others = ordered.filter(
       (other) =>
-        !this.#spent.has(attemptKey(other.candidate)) &&
-        attemptKey(other.candidate) !== attemptKey(candidate) &&
-        this.#canPay(other.candidate),
+        !course.spent.includes(attemptKey(other.candidate)) &&
+        attemptKey(other.candidate) !== key &&
+        this.#canPay(other.candidate, course),
     );
     return decideAfterFailure({
       failure,
       ...facts,
-      attempts: this.#attempts.length + 1,
-      backOffs: this.#backOffs,
-      waitedMs: this.#waitedMs,
-      sameFailures,
+      attempts: course.attempts.length + 1,
+      backOffs: course.backOffs,
+      waitedMs: course.waitedMs,
+      sameFailures: course.attempts.filter(isSame).length + 1,
       hasOtherProfile: others.some((other) => isSameModel(other.candidate, candidate)),
       hasOtherModel: others.some((other) => !isSameModel(other.candidate, candidate)),
       hasOtherProvider: others.some((other) => other.candidate.provider !== candidate.provider),
-      canPayAgain: this.#canPay(candidate),
-      canCompact: !this.#hasCompacted && this.#smaller?.messages !== undefined,
+      canPayAgain: this.#canPay(candidate, course),
+      canCompact: !course.hasCompacted && course.smaller?.messages !== undefined,
       limits: this.#limits,
       random: (this.#options.random ?? Math.random)(),
     });
   }
 
   #announceStart({ provider, model }: Candidate): void {
-    if (this.#hasStarted) return;
-    this.#hasStarted = true;
-    this.#events.emit({ stream: 'lifecycle', data: { phase: 'start', provider, model } });
+    this.#events.begin({ provider, model });
   }
+}
 
-  #current(): Chosen {
-    if (this.#chosen !== undefined) return this.#chosen;
-    throw new RuntimeError('RUN_NOT_SELECTED', 'an attempt was to be made before a candidate was chosen', {
-      category: 'crash',
-    });
-  }
+/** Whether this is the one that was waited for. */
+function isWaitedFor({ candidate }: OrderedCandidate, { attempts }: Course): boolean {
+  const last = attempts.at(-1);
+  return last?.next === 'back_off' && attemptKey(last.candidate) === attemptKey(candidate);
+}
+
+function failedWith(course: Course, error: RunFailure): Course {
+  const { last } = course;
+  return { ...course, last: { ...(last ?? { payloads: [] }), meta: { ...last?.meta, error } } };
+}
+
+/**
+ * Why the backend's session is not gone on with: one in which an attempt has failed holds an unknown part of it, and to
+ * say the same to it again could say it twice.
+ */
+function anewAfter({ kind }: RunFailure, { wasResumed }: AttemptFacts, anew: string | undefined): string | undefined {
+  if (kind === 'session_expired') return 'The session of the backend was gone.';
+  return wasResumed && kind !== 'coordination'
+    ? (anew ?? 'What the session of the backend holds of an attempt that failed is not known.')
+    : anew;
 }
 
 const NOTHING_TRIED: RunFailure = { kind: 'unknown', message: 'no candidate could be tried' };

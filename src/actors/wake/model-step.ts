@@ -25,6 +25,7 @@ import type {
   RunResumption,
 } from '../run/agent-runtime.ts';
 import type { RunDecisionRecord } from '../run/run-options.ts';
+import { forwardAbort } from '../concurrency/forward-abort.ts';
 import { redactedListener } from '../vault/live-redaction.ts';
 import { SECRET_IN_INPUT, holdsSecret, withoutSecrets } from '../vault/calls-with-secrets.ts';
 import { AttemptBudget } from './attempt-budget.ts';
@@ -157,12 +158,13 @@ export class ModelStep {
   async #run(): Promise<FinishedRun> {
     const { ports, options, agent, step, signal, parent } = this.#options;
     const { provider: _provider, model: _model, ...request } = step.params;
+    const release = forwardAbort(this.#cut, signal);
     try {
       return await runModel({
         ports,
         request: { ...request, requestPermission: (asked) => this.#permission(asked) },
         models: modelsOf(agent.definition),
-        signal: AbortSignal.any([signal, this.#cut.signal]),
+        signal: this.#cut.signal,
         force: options.force,
         parent,
         usageOf: (attempt) => this.#budget.usageOf(attempt),
@@ -174,6 +176,7 @@ export class ModelStep {
         resumption: (candidate, runtime, anew) => this.#resumption(candidate, runtime, anew),
       });
     } finally {
+      release();
       await this.#messages.close();
     }
   }

@@ -7,8 +7,9 @@ import type { Allowance } from '../../machines/session/event-parts.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { SUMMARY_INSTRUCTIONS, acceptCompaction, planCompaction } from '../../machines/turn/compaction.ts';
 import type { CompactionPlan } from '../../machines/turn/compaction.ts';
-import { estimateMessages, estimateTokens } from '../../machines/turn/token-estimate.ts';
-import type { TranscriptRow } from '../../machines/turn/transcript-entries.ts';
+import { estimateMessages } from '../../machines/turn/conversation-costs.ts';
+import { estimateTokens } from '../../machines/turn/token-estimate.ts';
+import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
 import type { AgentRunConfig, AgentRunResult } from '../run/agent-runtime.ts';
 import type { RunRequest } from '../run/run-options.ts';
 import { maxContextTokens } from './wake-context.ts';
@@ -30,8 +31,9 @@ const EVENTS_BETWEEN_TRIES = 20;
 export interface CompactionOptions {
   readonly agent: PreparedAgent;
   readonly journal: WakeJournal;
-  /** The conversation: asked for only where an agent has its conversations summarized. */
-  readonly rows: () => readonly TranscriptRow[];
+  readonly transcript: TranscriptBuilder;
+  /** The ingress events that the next step reads. */
+  readonly consumed: readonly string[];
   readonly runId: string;
   readonly runConfig: AgentRunConfig;
   /** What is left of the budgets. */
@@ -94,16 +96,21 @@ export async function compactIfFull(options: CompactionOptions): Promise<void> {
   ]);
 }
 
-function planFor({ agent, journal: { state }, rows, remaining }: CompactionOptions): CompactionPlan | undefined {
+function planFor({
+  agent,
+  journal: { state },
+  transcript,
+  consumed,
+  remaining,
+}: CompactionOptions): CompactionPlan | undefined {
   if (agent.definition.context.whenFull !== 'summarize') return undefined;
   const maxTokens = maxContextTokens(agent.definition);
-  const conversation = rows();
-  if (estimateMessages(conversation.map(({ message }) => message)) <= maxTokens * FULL_SHARE) return undefined;
+  if (estimateMessages(transcript.messages(consumed)) <= maxTokens * FULL_SHARE) return undefined;
   if (state.head - (state.compactionTriedAtSeq ?? -Infinity) < EVENTS_BETWEEN_TRIES) return undefined;
   const room =
     Math.min(maxTokens, remaining.tokens ?? Infinity) - summaryTokens(agent) - estimateTokens(SUMMARY_INSTRUCTIONS);
   return room > 0
-    ? planCompaction({ rows: conversation, maxTokens: Math.floor(room), keepExchanges: KEEP_EXCHANGES })
+    ? planCompaction({ rows: transcript.rows(consumed), maxTokens: Math.floor(room), keepExchanges: KEEP_EXCHANGES })
     : undefined;
 }
 

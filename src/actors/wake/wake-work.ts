@@ -10,7 +10,7 @@ import { humansOf } from '../../machines/permission/handed-down.ts';
 import { DEFAULT_MAX_AUTONOMOUS_WAKES } from '../../machines/session/limits.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { TranscriptRow } from '../../machines/turn/transcript-entries.ts';
+import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
 import { ProgressMeter } from '../../machines/wake/progress-meter.ts';
 import { commitEvents } from '../../machines/wake/wake-commit.ts';
 import { decideNext, readableIngress } from '../../machines/wake/wake-decision.ts';
@@ -151,7 +151,7 @@ export class WakeWork {
     });
     const consumed = readableIngress(journal.state).map(({ eventId }) => eventId);
     const { transcript } = this.#conversation;
-    await this.#compact(agent, () => transcript.rows(consumed));
+    await this.#compact(agent, transcript, consumed);
     const { state } = journal;
     const step = assembleStep({
       ...{ agent, state },
@@ -166,11 +166,12 @@ export class WakeWork {
     return { ...step, need: needOf(step, this.#ports.prices) };
   }
 
-  async #compact(agent: PreparedAgent, rows: () => readonly TranscriptRow[]): Promise<void> {
+  async #compact(agent: PreparedAgent, transcript: TranscriptBuilder, consumed: readonly string[]): Promise<void> {
     if (this.#abort.signal.aborted) return;
     await compactIfFull({
       agent,
-      rows,
+      transcript,
+      consumed,
       journal: this.#journal,
       runId: this.#ports.ids.next(),
       runConfig: this.#ports.runConfig,

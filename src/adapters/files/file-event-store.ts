@@ -43,7 +43,8 @@ import type { FileOperations } from './file-operations.ts';
 import { HomeLayout } from './layout.ts';
 import { acquireLease, assertLeasable, assertSessionFolder, checkLeaseOptions, leaseFreed } from './lease.ts';
 import type { CheckedLeaseOptions, LeaseOptions, LeaseRequest } from './lease.ts';
-import { LogCache, isSessionGone } from './log-cache.ts';
+import { descriptorLimit } from '../system/descriptor-limit.ts';
+import { LogCache, isSessionGone, openLogsWithin } from './log-cache.ts';
 import { LogSegments } from './log-segments.ts';
 import { watchLog } from './log-watch.ts';
 import { encodeRecord, eventsOf } from './record-codec.ts';
@@ -66,6 +67,11 @@ export interface FileEventStoreOptions extends LeaseOptions, LogLimits {
   readonly durability?: 'disk' | 'os' | undefined;
   /** Whether the copy of a state is written that lies beside its log. Default true. */
   readonly keepsViews?: boolean | undefined;
+  /**
+   * Logs that stay open while no caller uses them, two descriptors each. Default: a sixteenth of the descriptors that
+   * the process may have, at least 128 and at most 512.
+   */
+  readonly maxOpenLogs?: number | undefined;
   /** Every change that the store makes to a disk. Default: the file system. */
   readonly operations?: FileOperations | undefined;
 }
@@ -99,6 +105,7 @@ export class FileEventStore implements EventStore {
     socketDirectory,
     segmentBytes,
     checkpointEvents,
+    maxOpenLogs = openLogsWithin(descriptorLimit()),
   }: FileEventStoreOptions) {
     this.durability = durability;
     this.#layout = new HomeLayout(home);
@@ -106,7 +113,14 @@ export class FileEventStore implements EventStore {
     this.#operations = operations;
     this.#keepsViews = keepsViews;
     this.#lease = checkLeaseOptions({ leaseMs, socketDirectory });
-    this.#logs = new LogCache({ layout: this.#layout, durability, operations, segmentBytes, checkpointEvents });
+    this.#logs = new LogCache({
+      layout: this.#layout,
+      durability,
+      operations,
+      segmentBytes,
+      checkpointEvents,
+      maxOpen: maxOpenLogs,
+    });
     this.#activations = new FileActivationIndex({ directory: this.#layout.activations, clock, operations });
   }
 

@@ -36,6 +36,7 @@ export function watchFile({ path, clock, onChange }: FileWatchOptions): () => vo
   onChange();
   return () => {
     watcher?.close();
+    watcher?.removeAllListeners();
     stopLooking?.();
   };
 }

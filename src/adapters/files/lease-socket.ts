@@ -76,7 +76,10 @@ export class LeaseSocket {
   /** Takes the name away and closes all connections. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
-      this.#server.close(() => resolve());
+      this.#server.close(() => {
+        this.#server.removeAllListeners();
+        resolve();
+      });
       for (const connection of this.#connections) connection.destroy();
     });
     return this.#closing;

@@ -13,13 +13,28 @@ import { SessionLog } from './session-log.ts';
 import type { LogLimits } from './session-log.ts';
 import { storageFailed } from './storage-errors.ts';
 
-/** Logs that stay open although no call uses them at the moment. */
-const MAX_OPEN_LOGS = 128;
+/**
+ * Logs that stay open although no caller uses them at the moment. Each holds two descriptors, and 0.5 kB for each event
+ * since its last checkpoint (512 events); to open one again for a wake takes 1 to 2 ms of processor.
+ */
+const MOST_OPEN_LOGS = 512;
+const LEAST_OPEN_LOGS = 128;
+
+/** An eighth of what the process may open is for logs: pipes, sockets and files of tools need the rest. */
+const DESCRIPTORS_PER_OPEN_LOG = 16;
+
+/** Logs to keep open in a process that may have so many descriptors. */
+export function openLogsWithin(descriptors: number): number {
+  const share = Math.floor(descriptors / DESCRIPTORS_PER_OPEN_LOG);
+  return Math.max(LEAST_OPEN_LOGS, Math.min(MOST_OPEN_LOGS, share));
+}
 
 export interface LogCacheOptions extends LogLimits {
   readonly layout: HomeLayout;
   readonly durability: 'disk' | 'os';
   readonly operations: FileOperations;
+  /** Logs that stay open while no caller uses them. */
+  readonly maxOpen: number;
 }
 
 /** A log that is open, or is being opened. */
@@ -93,7 +108,7 @@ export class LogCache {
     if (entry.users > 0) return undefined;
     this.#held.delete(entry);
     const closing = !this.#isClosed && this.#logs.get(entry.sessionId) !== entry ? closeLog(entry) : undefined;
-    if (this.#logs.size <= MAX_OPEN_LOGS) return closing;
+    if (this.#logs.size <= this.#options.maxOpen) return closing;
     return closing === undefined ? this.#closeUnused() : closing.then(() => this.#closeUnused());
   }
 
@@ -130,7 +145,7 @@ export class LogCache {
   }
 
   async #openFile(identity: SessionIdentity): Promise<SessionLog> {
-    const { layout, ...options } = this.#options;
+    const { layout, maxOpen: _, ...options } = this.#options;
     try {
       return await SessionLog.open({
         ...options,
@@ -147,7 +162,7 @@ export class LogCache {
 
   async #closeUnused(): Promise<void> {
     for (const entry of this.#logs.values()) {
-      if (this.#logs.size <= MAX_OPEN_LOGS) return;
+      if (this.#logs.size <= this.#options.maxOpen) return;
       if (entry.users > 0) continue;
       const log = await entry.opening.catch(() => undefined);
       // Used again while we waited: the next round will check it.

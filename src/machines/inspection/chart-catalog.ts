@@ -26,8 +26,8 @@ import { breakerEvents } from '../run/breaker-events.ts';
 import { breakerMachine } from '../run/breaker-machine.ts';
 import { runDecision } from '../run/run-attempt.ts';
 import { runChartEvents } from '../run/run-chart-events.ts';
-import { runMachine } from '../run/run-machine.ts';
-import type { AttemptAnswer, RunInput, SelectAnswer } from '../run/run-machine.ts';
+import { RUN_BEGINNING, runMachine } from '../run/run-machine.ts';
+import type { AttemptAnswer, RunChoice, RunInput, SelectAnswer } from '../run/run-machine.ts';
 import { leaseEvents } from '../wake/lease-events.ts';
 import { leaseMachine } from '../wake/lease-machine.ts';
 import { wakeEvents } from '../wake/wake-events.ts';
@@ -58,14 +58,25 @@ const toolCall: Chart = {
   },
 };
 
+const CHOICE: RunChoice = { candidate: { provider: 'script', model: 'm' }, because: 'It is the first.' };
+
 const run: Chart = {
   machine: runMachine,
   events: runChartEvents,
   about: 'one run of an agent over models and accounts',
   input: { runId: 'run' } satisfies RunInput,
   outputs: {
-    select: ['chosen', 'wait', 'none'] satisfies readonly SelectAnswer[],
-    attempt: ['answered', ...runDecision.options] satisfies readonly AttemptAnswer[],
+    select: [
+      { next: 'chosen', course: RUN_BEGINNING, choice: CHOICE },
+      { next: 'wait', course: RUN_BEGINNING, waitMs: 1_000 },
+      { next: 'none', course: RUN_BEGINNING },
+    ] satisfies readonly SelectAnswer[],
+    attempt: (['answered', ...runDecision.options] as const).map(
+      (next) => ({ next, course: RUN_BEGINNING }) satisfies AttemptAnswer,
+    ),
+    moveOn: [RUN_BEGINNING],
+    wait: [RUN_BEGINNING],
+    compact: [RUN_BEGINNING],
   },
 };
 

@@ -4,8 +4,9 @@
  * same one would be made again and again.
  */
 import type { SessionEventData } from '../session/session-event.ts';
+import { estimateMessages } from './conversation-costs.ts';
 import type { ProviderMessage } from './provider-message.ts';
-import { asText, estimateMessages } from './token-estimate.ts';
+import { asText } from './token-estimate.ts';
 import { cutMiddle } from './transcript-cut.ts';
 import type { TranscriptRow } from './transcript-entries.ts';
 import { exchangesOf, lastExchangeStart } from './transcript-exchanges.ts';

@@ -2,8 +2,8 @@
  * What happens to a conversation when its context gets too small: what would be left out next, and what is protected
  * from it.
  */
+import { estimateMessages } from './conversation-costs.ts';
 import type { ProviderMessage } from './provider-message.ts';
-import { estimateMessages } from './token-estimate.ts';
 import { PROTECTED_EXCHANGES, protectedStart, withoutOldOutputs } from './transcript-bounds.ts';
 import { exchangesOf } from './transcript-exchanges.ts';
 
@@ -44,7 +44,7 @@ export function contextOutlook(
     {
       what: 'summary',
       messages: guarded,
-      tokens: estimateMessages(messages.slice(0, guarded)),
+      tokens: estimateMessages(messages, 0, guarded),
       words: 'A summary takes the place of the older part, as the agent file wants.',
     },
     {
@@ -56,7 +56,7 @@ export function contextOutlook(
     {
       what: 'oldest_exchanges',
       messages: older.length,
-      tokens: estimateMessages(older),
+      tokens: estimateMessages(shortened, 0, guarded),
       words: 'Then the oldest exchanges go, several at a time; a line says how many.',
     },
   ];
@@ -68,7 +68,7 @@ export function contextOutlook(
     protected: {
       exchanges,
       messages: newest.length,
-      tokens: estimateMessages(newest),
+      tokens: estimateMessages(messages, guarded),
       words: `The newest ${PROTECTED_EXCHANGES} exchanges are kept as long as they fit, if need be with their long texts cut; what has to be answered now is kept whole as long as it fits alone.`,
     },
   };

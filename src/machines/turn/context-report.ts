@@ -1,7 +1,9 @@
 /** What a model's context is spent on, as numbers and in words. */
 import type { ProviderMessage } from './provider-message.ts';
 import type { ToolDescriptor } from './tool-definition.ts';
-import { conversationCosts, estimateTokens, estimateTools } from './token-estimate.ts';
+import { conversationCosts } from './conversation-costs.ts';
+import { estimateTokens, estimateTools } from './token-estimate.ts';
+import type { MessageCosts } from './token-estimate.ts';
 
 export interface ContextParts {
   /** The system text. */
@@ -9,6 +11,8 @@ export interface ContextParts {
   readonly tools: readonly ToolDescriptor[];
   /** As a model is given them. */
   readonly messages: readonly ProviderMessage[];
+  /** Of these messages, where that is known. */
+  readonly costs?: MessageCosts | undefined;
   /** Tokens that the model can take, its answer included. */
   readonly maxTokens: number;
   /** Tokens that are kept for the answer. */
@@ -43,12 +47,13 @@ export function contextReport({
   instructions,
   tools,
   messages,
+  costs = conversationCosts(messages),
   maxTokens,
   reservedForOutput,
   omittedMessages = 0,
   shortenedMessages = 0,
 }: ContextParts): ContextReport {
-  const { words, attachments, summarizesThroughSeq } = conversationCosts(messages);
+  const { words, attachments, summarizesThroughSeq } = costs;
   const spent = {
     instructions: estimateTokens(instructions),
     tools: estimateTools(tools),
@@ -74,7 +79,7 @@ export function tokensForMessages({
   tools,
   maxTokens,
   reservedForOutput,
-}: Omit<ContextParts, 'messages' | 'omittedMessages' | 'shortenedMessages'>): number {
+}: Omit<ContextParts, 'messages' | 'costs' | 'omittedMessages' | 'shortenedMessages'>): number {
   return Math.max(0, maxTokens - reservedForOutput - estimateTokens(instructions) - estimateTools(tools));
 }
 

@@ -69,12 +69,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(quarters / TOKEN);
 }
 
-/** Tokens of all messages: the sum of each. */
-export function estimateMessages(messages: readonly ProviderMessage[]): number {
-  const { words, attachments } = conversationCosts(messages);
-  return words + attachments;
-}
-
+/** Tokens of one message. */
 export function estimateMessage(message: ProviderMessage): number {
   const { words, attachments } = messageCosts(message);
   return words + attachments;
@@ -90,62 +85,6 @@ export interface MessageCosts {
 
 /** What is known already: messages are values, and each step asks several times. */
 const KNOWN_MESSAGES = new WeakMap<ProviderMessage, MessageCosts>();
-
-interface CountedConversation {
-  readonly messages: readonly ProviderMessage[];
-  readonly costs: MessageCosts;
-}
-
-/** What was counted last of the conversations that begin with a message: they grow by their end. */
-const KNOWN_CONVERSATIONS = new WeakMap<ProviderMessage, CountedConversation>();
-
-const NOTHING: CountedConversation = { messages: [], costs: { words: 0, attachments: 0 } };
-
-/** Of all messages together. What is new of a conversation is counted, and what it no longer has is taken off. */
-export function conversationCosts(messages: readonly ProviderMessage[]): MessageCosts {
-  const [first] = messages;
-  if (first === undefined) return NOTHING.costs;
-  const known = KNOWN_CONVERSATIONS.get(first) ?? NOTHING;
-  if (known.messages === messages) return known.costs;
-  const shared = sharedStart(known.messages, messages);
-  const start = costsOfStart(known, shared);
-  const costs = start === undefined ? added(NOTHING.costs, messages, 0) : added(start, messages, shared);
-  KNOWN_CONVERSATIONS.set(first, { messages, costs });
-  return costs;
-}
-
-/** How many messages both begin with. */
-function sharedStart(some: readonly ProviderMessage[], others: readonly ProviderMessage[]): number {
-  const most = Math.min(some.length, others.length);
-  let shared = 0;
-  while (shared < most && some[shared] === others[shared]) shared += 1;
-  return shared;
-}
-
-/** Of the first `count` messages; undefined where a summary is among those taken off, since an earlier one may count. */
-function costsOfStart({ messages, costs }: CountedConversation, count: number): MessageCosts | undefined {
-  let { words, attachments } = costs;
-  for (const message of messages.slice(count)) {
-    const each = messageCosts(message);
-    if (each.summarizesThroughSeq !== undefined) return undefined;
-    words -= each.words;
-    attachments -= each.attachments;
-  }
-  return { words, attachments, summarizesThroughSeq: costs.summarizesThroughSeq };
-}
-
-function added(to: MessageCosts, messages: readonly ProviderMessage[], from: number): MessageCosts {
-  let { words, attachments, summarizesThroughSeq } = to;
-  for (let index = from; index < messages.length; index += 1) {
-    const message = messages[index];
-    if (message === undefined) continue;
-    const each = messageCosts(message);
-    words += each.words;
-    attachments += each.attachments;
-    summarizesThroughSeq = each.summarizesThroughSeq ?? summarizesThroughSeq;
-  }
-  return { words, attachments, summarizesThroughSeq };
-}
 
 export function messageCosts(message: ProviderMessage): MessageCosts {
   const known = KNOWN_MESSAGES.get(message);

@@ -5,9 +5,11 @@
  * alone is too large.
  */
 import type { ProviderMessage, TextPart, ToolMessage, UserMessage } from './provider-message.ts';
-import { asText, estimateMessage, estimateMessages, estimatePart, estimateTokens } from './token-estimate.ts';
+import { conversationCosts, costsOf, costsTogether, estimateMessages } from './conversation-costs.ts';
+import { asText, estimatePart, estimateTokens, messageCosts } from './token-estimate.ts';
+import type { MessageCosts } from './token-estimate.ts';
 import { cutMiddle, cutToFit, outputLeftOut } from './transcript-cut.ts';
-import { exchangesOf, lastExchangeStart, newestTold, summaryOf } from './transcript-exchanges.ts';
+import { lastExchangeStart, newestTold, summaryOf } from './transcript-exchanges.ts';
 
 export interface TranscriptBounds {
   /** Of the messages, by estimate. */
@@ -26,6 +28,7 @@ export type BoundedTranscript =
       readonly kind: 'fits';
       readonly messages: readonly ProviderMessage[];
       /** Of these messages, by estimate. */
+      readonly costs: MessageCosts;
       readonly tokens: number;
       /** Of those given, how many are left out. */
       readonly omittedMessages: number;
@@ -58,34 +61,45 @@ export function boundTranscript(
   messages: readonly ProviderMessage[],
   { maxTokens, keepOutputs = KEPT_OUTPUTS, protectExchanges = PROTECTED_EXCHANGES }: TranscriptBounds,
 ): BoundedTranscript {
-  const tokens = estimateMessages(messages);
-  if (tokens <= maxTokens) return { kind: 'fits', messages, tokens, omittedMessages: 0, shortenedMessages: 0 };
+  const costs = conversationCosts(messages);
+  if (tokensOf(costs) <= maxTokens) return fitting(messages, costs);
   const shortened = withoutOldOutputs(messages, keepOutputs);
-  const shortenedTokens = estimateMessages(shortened);
-  if (shortenedTokens <= maxTokens)
-    return {
-      kind: 'fits',
-      messages: shortened,
-      tokens: shortenedTokens,
-      omittedMessages: 0,
-      shortenedMessages: changedIn(messages, shortened),
-    };
+  const shortenedCosts = conversationCosts(shortened);
+  if (tokensOf(shortenedCosts) <= maxTokens)
+    return fitting(shortened, shortenedCosts, { shortenedMessages: changedIn(messages, 0, shortened) });
   return withoutOldest(
     { given: messages, messages: shortened, guarded: protectedStart(messages, protectExchanges) },
     maxTokens,
   );
 }
 
+function tokensOf({ words, attachments }: MessageCosts): number {
+  return words + attachments;
+}
+
+function fitting(
+  messages: readonly ProviderMessage[],
+  costs: MessageCosts,
+  { omittedMessages = 0, shortenedMessages = 0 } = {},
+): BoundedTranscript {
+  return { kind: 'fits', messages, costs, tokens: tokensOf(costs), omittedMessages, shortenedMessages };
+}
+
 /** Where the protected exchanges begin: the newest ones, and in any case what the model has to answer. */
 export function protectedStart(messages: readonly ProviderMessage[], protectExchanges = PROTECTED_EXCHANGES): number {
-  const newest = exchangesOf(messages).at(-Math.max(1, protectExchanges))?.start ?? 0;
+  const newest = costsOf(messages).starts.at(-Math.max(1, protectExchanges)) ?? 0;
   return Math.min(newest, lastExchangeStart(messages));
 }
 
-/** What is not whole any more: parts that stay are the same objects. */
-function changedIn(given: readonly ProviderMessage[], made: readonly ProviderMessage[]): number {
-  return given.filter(({ content }, index) => content.some((part, place) => made[index]?.content[place] !== part))
-    .length;
+/** Of those given from `start` on, how many are not whole any more: parts that stay are the same objects. */
+function changedIn(given: readonly ProviderMessage[], start: number, made: readonly ProviderMessage[]): number {
+  let changed = 0;
+  for (let index = start; index < given.length; index += 1) {
+    const [before, after] = [given[index], made[index - start]];
+    if (before !== after && before?.content.some((part, place) => after?.content[place] !== part) === true)
+      changed += 1;
+  }
+  return changed;
 }
 
 interface Shortening {
@@ -102,12 +116,21 @@ export function withoutOldOutputs(
   messages: readonly ProviderMessage[],
   keepOutputs = KEPT_OUTPUTS,
 ): readonly ProviderMessage[] {
-  const exchanges = exchangesOf(messages);
+  const { starts } = costsOf(messages);
   const group = Math.max(1, keepOutputs);
-  const old = Math.floor(Math.max(0, exchanges.length - keepOutputs) / group) * group;
+  const old = Math.floor(Math.max(0, starts.length - keepOutputs) / group) * group;
   // What the model has not seen is not old, whatever is asked for.
-  const end = Math.min(old === 0 ? 0 : (exchanges[old - 1]?.end ?? 0), lastExchangeStart(messages));
-  return messages.map((message, index) => (index < end && message.role === 'tool' ? withoutOutputs(message) : message));
+  const end = Math.min(old === 0 ? 0 : (starts[old] ?? messages.length), lastExchangeStart(messages));
+  let shortened: ProviderMessage[] | undefined;
+  for (let index = 0; index < end; index += 1) {
+    const message = messages[index];
+    if (message?.role !== 'tool') continue;
+    const without = withoutOutputs(message);
+    if (without === message) continue;
+    shortened ??= [...messages];
+    shortened[index] = without;
+  }
+  return shortened ?? messages;
 }
 
 /** What was left out once is left out at each step from then on. */
@@ -119,7 +142,8 @@ function withoutOutputs(message: ToolMessage): ToolMessage {
   const content = message.content.map((part) =>
     estimateTokens(asText(part.output)) <= SHORT_OUTPUT_TOKENS ? part : { ...part, output: outputLeftOut(part) },
   );
-  const shortened: ToolMessage = { role: 'tool', content };
+  const isWhole = content.every((part, place) => part === message.content[place]);
+  const shortened: ToolMessage = isWhole ? message : { role: 'tool', content };
   WITHOUT_OUTPUTS.set(message, shortened);
   return shortened;
 }
@@ -128,28 +152,27 @@ function withoutOutputs(message: ToolMessage): ToolMessage {
 function withoutOldest(shortening: Shortening, maxTokens: number): BoundedTranscript {
   const { messages } = shortening;
   const last = lastExchangeStart(messages);
-  const start = startOfKept(shortening, maxTokens);
-  const later = exchangesOf(messages)
-    .map((exchange) => exchange.start)
-    .filter((each) => each > start && each < last);
-  for (const from of start < last ? [start, ...later] : []) {
+  for (let from = startOfKept(shortening, maxTokens); from < last; from = nextStart(messages, from)) {
     const bounded = keptFrom(shortening, { start: from, last, maxTokens });
     if (bounded !== undefined) return bounded;
   }
   return last === 0 ? cutWhole(shortening, maxTokens) : withHead(shortening, last, maxTokens);
 }
 
+/** Where the exchange after `start` begins. */
+function nextStart(messages: readonly ProviderMessage[], start: number): number {
+  return costsOf(messages).starts.find((each) => each > start) ?? messages.length;
+}
+
 /** So many go at once that there is room for a while, and the rest begins at the same place for some steps. */
 function startOfKept({ messages, guarded }: Shortening, maxTokens: number): number {
+  const costs = costsOf(messages);
   const excess = estimateMessages(messages) - maxTokens * (1 - HEAD_SHARE);
   const portion = maxTokens * DROPPED_SHARE;
-  let toDrop = Math.ceil(excess / portion) * portion;
+  const toDrop = Math.ceil(excess / portion) * portion;
   let start = 0;
-  for (const exchange of exchangesOf(messages)) {
-    if (toDrop <= 0 || exchange.start >= guarded) break;
-    for (const message of messages.slice(exchange.start, exchange.end)) toDrop -= estimateMessage(message);
-    start = Math.min(exchange.end, guarded);
-  }
+  for (let at = 0; start < guarded && tokensOf(costs.between(0, start)) < toDrop; at += 1)
+    start = Math.min(costs.starts[at + 1] ?? messages.length, guarded);
   return start;
 }
 
@@ -168,37 +191,45 @@ function keptFrom(
   { given, messages }: Shortening,
   { start, last, maxTokens }: KeptPart,
 ): BoundedTranscript | undefined {
+  const answered = estimateMessages(messages, last);
   for (const head of start === 0 ? [[]] : [headOf(messages, start, maxTokens * HEAD_SHARE), [noteOf(start)]]) {
-    const room =
-      maxTokens -
-      (head.length === 0 ? 0 : estimateMessages(joined(head, [])) + 1) -
-      estimateMessages(messages.slice(last));
-    const cut = room > 0 ? cutToFit(messages.slice(start, last), room) : undefined;
+    const room = maxTokens - (head.length === 0 ? 0 : estimateMessages(joined(head, [])) + 1) - answered;
+    if (room <= 0) continue;
+    if (estimateMessages(messages, start, last) <= room) return withoutCuts({ given, messages }, head, start);
+    const cut = cutToFit(messages.slice(start, last), room);
     if (cut === undefined) continue;
     const kept = [...cut, ...messages.slice(last)];
     const whole = head.length === 0 ? kept : joined(head, kept);
-    return {
-      kind: 'fits',
-      messages: whole,
-      tokens: estimateMessages(whole),
-      omittedMessages: start,
-      shortenedMessages: changedIn(given.slice(start), kept),
-    };
+    const shortenedMessages = changedIn(given, start, kept);
+    return fitting(whole, conversationCosts(whole), { omittedMessages: start, shortenedMessages });
   }
   return undefined;
+}
+
+/** All from `start` on as it is, after the words that stand for what is not there. */
+function withoutCuts(
+  { given, messages }: Pick<Shortening, 'given' | 'messages'>,
+  head: readonly TextPart[],
+  start: number,
+): BoundedTranscript {
+  const kept = messages.slice(start);
+  const shortenedMessages = given === messages ? 0 : changedIn(given, start, kept);
+  const whole = head.length === 0 ? kept : joined(head, kept);
+  // The words are joined to the first message, or are one more.
+  const joinedTo = whole.length > kept.length ? start : start + 1;
+  const [first] = whole;
+  const costs =
+    first === undefined
+      ? conversationCosts(whole)
+      : costsTogether(messageCosts(first), conversationCosts(messages, joinedTo));
+  return fitting(whole, costs, { omittedMessages: start, shortenedMessages });
 }
 
 function cutWhole({ given, messages }: Shortening, maxTokens: number): BoundedTranscript {
   const cut = cutToFit(messages, maxTokens);
   return cut === undefined
     ? tooLarge(messages, maxTokens)
-    : {
-        kind: 'fits',
-        messages: cut,
-        tokens: estimateMessages(cut),
-        omittedMessages: 0,
-        shortenedMessages: changedIn(given, cut),
-      };
+    : fitting(cut, conversationCosts(cut), { shortenedMessages: changedIn(given, 0, cut) });
 }
 
 /**
@@ -207,23 +238,14 @@ function cutWhole({ given, messages }: Shortening, maxTokens: number): BoundedTr
  */
 function withHead({ given, messages }: Shortening, start: number, maxTokens: number): BoundedTranscript {
   const kept = messages.slice(start);
-  const shortenedIn = (made: readonly ProviderMessage[]): number => changedIn(given.slice(start), made);
   for (const head of [headOf(messages, start, maxTokens * HEAD_SHARE), [noteOf(start)]]) {
-    const whole = joined(head, kept);
-    const tokens = estimateMessages(whole);
-    if (tokens <= maxTokens)
-      return { kind: 'fits', messages: whole, tokens, omittedMessages: start, shortenedMessages: shortenedIn(kept) };
     const room = maxTokens - (estimateMessages(joined(head, [])) + 1);
-    const cut = cutToFit(kept, room);
-    if (cut === undefined) continue;
-    const bounded = joined(head, cut);
-    return {
-      kind: 'fits',
-      messages: bounded,
-      tokens: estimateMessages(bounded),
-      omittedMessages: start,
-      shortenedMessages: shortenedIn(cut),
-    };
+    const isWhole = estimateMessages(joined(head, kept)) <= maxTokens;
+    const shown = isWhole ? kept : cutToFit(kept, room);
+    if (shown === undefined) continue;
+    const whole = joined(head, shown);
+    const shortenedMessages = changedIn(given, start, shown);
+    return fitting(whole, conversationCosts(whole), { omittedMessages: start, shortenedMessages });
   }
   return tooLarge(kept, maxTokens);
 }
@@ -238,9 +260,7 @@ function headOf(messages: readonly ProviderMessage[], start: number, maxTokens: 
   const summary = summaryOf(messages);
   const summaryRoom = Math.floor(room * (2 / 3));
   const shownSummary = summary === undefined ? undefined : cutMiddle(summary.text, summaryRoom);
-  const told = messages.slice(start).some(({ role }) => role === 'user')
-    ? undefined
-    : newestTold(messages.slice(0, start));
+  const told = messages.findLastIndex(({ role }) => role === 'user') >= start ? undefined : newestTold(messages, start);
   const shownTold =
     told === undefined
       ? undefined
@@ -264,9 +284,9 @@ function wordsOf({ content }: UserMessage): string {
 }
 
 function joined(head: readonly TextPart[], messages: readonly ProviderMessage[]): readonly ProviderMessage[] {
-  const [first, ...rest] = messages;
+  const [first] = messages;
   return first?.role === 'user'
-    ? [{ role: 'user', content: [...head, ...first.content] }, ...rest]
+    ? [{ role: 'user', content: [...head, ...first.content] }, ...messages.slice(1)]
     : [{ role: 'user', content: head }, ...messages];
 }
 

@@ -1,16 +1,9 @@
 /**
  * Makes messages smaller from within: texts, results and inputs are cut in the middle, visibly, until everything fits.
  */
+import { estimateMessages } from './conversation-costs.ts';
 import type { ProviderMessage, ToolCallPart, ToolResultPart } from './provider-message.ts';
-import {
-  asText,
-  attachedTokens,
-  estimateFrame,
-  estimateMessages,
-  estimatePart,
-  estimateTokens,
-  textOfPart,
-} from './token-estimate.ts';
+import { asText, attachedTokens, estimateFrame, estimatePart, estimateTokens, textOfPart } from './token-estimate.ts';
 import type { Part } from './token-estimate.ts';
 
 /** A text is not cut below this many tokens: it would be hardly more than the words that say so. */

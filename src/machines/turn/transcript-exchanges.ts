@@ -2,6 +2,7 @@
  * The pieces that a conversation can be cut into without parting a call from its result or an answer from what it
  * answers.
  */
+import { costsOf } from './conversation-costs.ts';
 import type { ProviderMessage, TextPart, UserMessage } from './provider-message.ts';
 
 /**
@@ -13,24 +14,12 @@ export interface Exchange {
   readonly end: number;
 }
 
-/** One step asks several times for those of the same messages. */
-const KNOWN = new WeakMap<readonly ProviderMessage[], readonly Exchange[]>();
-
 /**
  * All of them, oldest first. An exchange begins with a user message, or with an assistant message that follows upon a
  * step at once.
  */
 export function exchangesOf(messages: readonly ProviderMessage[]): readonly Exchange[] {
-  const known = KNOWN.get(messages) ?? partedInto(messages);
-  KNOWN.set(messages, known);
-  return known;
-}
-
-function partedInto(messages: readonly ProviderMessage[]): readonly Exchange[] {
-  const starts = messages.flatMap(({ role }, index) => {
-    if (role === 'tool') return [];
-    return role === 'user' || messages[index - 1]?.role !== 'user' ? [index] : [];
-  });
+  const { starts } = costsOf(messages);
   return starts.map((start, index) => ({ start, end: starts[index + 1] ?? messages.length }));
 }
 
@@ -39,11 +28,11 @@ function partedInto(messages: readonly ProviderMessage[]): readonly Exchange[] {
  * step that asked.
  */
 export function lastExchangeStart(messages: readonly ProviderMessage[]): number {
-  const exchanges = exchangesOf(messages);
-  const last = exchanges.at(-1);
+  const { starts } = costsOf(messages);
+  const last = starts.at(-1);
   if (last === undefined) return 0;
-  const isUnread = messages[last.start - 1]?.role === 'tool' && last.end - last.start === 1;
-  return isUnread ? (exchanges.at(-2)?.start ?? last.start) : last.start;
+  const isUnread = messages[last - 1]?.role === 'tool' && messages.length - last === 1;
+  return isUnread ? (starts.at(-2) ?? last) : last;
 }
 
 /** The summary that the conversation begins with, if it does. */
@@ -51,11 +40,14 @@ export function summaryOf(messages: readonly ProviderMessage[]): TextPart | unde
   return textsOf(messages[0]).find(({ summarizesThroughSeq }) => summarizesThroughSeq !== undefined);
 }
 
-/** The newest user message among these that says more than a summary. */
-export function newestTold(messages: readonly ProviderMessage[]): UserMessage | undefined {
-  return messages.findLast((message): message is UserMessage =>
-    textsOf(message).some(({ summarizesThroughSeq }) => summarizesThroughSeq === undefined),
-  );
+/** The newest user message before `end` that says more than a summary. */
+export function newestTold(messages: readonly ProviderMessage[], end = messages.length): UserMessage | undefined {
+  for (let index = end - 1; index >= 0; index -= 1) {
+    const message = messages[index];
+    const says = textsOf(message).some(({ summarizesThroughSeq }) => summarizesThroughSeq === undefined);
+    if (says && message?.role === 'user') return message;
+  }
+  return undefined;
 }
 
 function textsOf(message: ProviderMessage | undefined): readonly TextPart[] {

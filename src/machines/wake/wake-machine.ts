@@ -30,9 +30,8 @@
  * all of them.
  */
 import { assign, setup } from 'xstate';
-import { RuntimeError } from '../errors.ts';
 import type { Allowance } from '../session/event-parts.ts';
-import { slotsOf } from '../slot.ts';
+import { madeIn, slotsOf } from '../slot.ts';
 import type { ToolCallInput } from '../turn/tool-call-machine.ts';
 import type { WakeCourse, WakeEnd } from './wake-decision.ts';
 
@@ -119,15 +118,7 @@ export interface WakeOutput {
 const BEGINNING: WakeCourse = { modelSteps: 0, mustSpeak: false, hasDriven: false, nextStep: {} };
 
 const slot = slotsOf<WakeInput>('wake');
-
-/** What the states before have made, by the arrows of the chart. */
-function made<Value>(value: Value | undefined, what: string): Value {
-  if (value !== undefined) return value;
-  throw new RuntimeError('WAKE_PART_MISSING', `the wake chart reached a state without ${what}`, {
-    category: 'crash',
-    hint: 'This is a defect; please report it.',
-  });
-}
+const made = madeIn('wake');
 
 /** Where every broken part of the work leads. */
 const toFailing = {

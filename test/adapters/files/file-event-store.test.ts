@@ -2,6 +2,7 @@ import { mkdir, readFile, readdir, stat, symlink, unlink, writeFile } from 'node
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import { openLogsWithin } from '../../../src/adapters/files/log-cache.ts';
 import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
 import type { FileEventStoreOptions } from '../../../src/adapters/files/file-event-store.ts';
 import { codeOf, describeEventStore } from '../../contracts/event-store.contract.ts';
@@ -211,11 +212,15 @@ describe('the file store', () => {
     const openFiles = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
     // Other tests of this process have files open too.
     const before = await openFiles();
-    const store = open({ durability: 'os' });
+    const store = open({ durability: 'os', maxOpenLogs: 16 });
     const ids = Array.from({ length: 200 }, (_, index) => idOf(1_000 + index));
     for (const sessionId of ids) await store.create({ sessionId, agentId: AGENT_ID }, [newEvent(1, created)]);
     await Promise.all(ids.map((sessionId) => store.append(sessionId, [newEvent(2, message('x'))])));
     expect(await Promise.all(ids.map((sessionId) => store.head(sessionId)))).toEqual(ids.map(() => 2));
-    expect(await openFiles()).toBeLessThan(before + 270);
+    expect(await openFiles()).toBeLessThan(before + 46);
+  });
+
+  it('keeps as many logs open as the descriptors of the process allow, within bounds', () => {
+    expect([256, 1_024, 4_096, 20_000, Infinity].map(openLogsWithin)).toEqual([128, 128, 256, 512, 512]);
   });
 });

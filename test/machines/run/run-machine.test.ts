@@ -6,7 +6,15 @@ import fc from 'fast-check';
 import { createActor, fromPromise, toPromise } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { runMachine } from '../../../src/machines/run/run-machine.ts';
-import type { RunInput } from '../../../src/machines/run/run-machine.ts';
+import { RUN_BEGINNING } from '../../../src/machines/run/run-machine.ts';
+import type {
+  AttemptAnswer,
+  AttemptInput,
+  PartInput,
+  RunCourse,
+  SelectAnswer,
+  WaitInput,
+} from '../../../src/machines/run/run-machine.ts';
 
 const PARTS = ['select', 'attempt', 'moveOn', 'wait', 'compact'] as const;
 type Part = (typeof PARTS)[number];
@@ -55,24 +63,36 @@ interface Ride {
   readonly isOver: () => boolean;
 }
 
+/** A part that has one way only answers with what the run has come to. */
+function answerOf(next: string): unknown {
+  if (next === 'done') return RUN_BEGINNING;
+  return { next, course: RUN_BEGINNING, choice: CHOICE, waitMs: 0 };
+}
+
+const CHOICE = { candidate: { provider: 'script', model: 'm' }, because: 'It is the first.' };
+
 /** Runs the chart with parts whose answers the test gives, one after the other. */
 function ride(): Ride {
   let settle: { readonly resolve: (value: never) => void; readonly reject: (error: unknown) => void } | undefined;
   const defects: unknown[] = [];
   const interrupts: string[] = [];
-  const part = <Output>() =>
-    fromPromise<Output, RunInput>(() => new Promise<Output>((resolve, reject) => (settle = { resolve, reject })));
+  const part = <Output, Input = PartInput>() =>
+    fromPromise<Output, Input>(() => new Promise<Output>((resolve, reject) => (settle = { resolve, reject })));
   const logic = runMachine.provide({
-    actors: { select: part(), attempt: part(), moveOn: part(), wait: part(), compact: part() },
-    actions: {
-      noteDefect: ({ event }) => void defects.push('error' in event ? event.error : undefined),
-      interrupt: (_, reason) => void interrupts.push(reason),
+    actors: {
+      select: part(),
+      attempt: part<AttemptAnswer, AttemptInput>(),
+      moveOn: part(),
+      wait: part<RunCourse, WaitInput>(),
+      compact: part(),
     },
+    actions: { interrupt: (_, reason) => void interrupts.push(reason) },
   });
   const actor = createActor(logic, { input: { runId: 'run_1' } });
   const states: string[] = [];
-  actor.subscribe(({ value }) => {
+  actor.subscribe(({ value, context: { defect } }) => {
     if (states.at(-1) !== value) states.push(value);
+    if (defect !== undefined && !defects.includes(defect.error)) defects.push(defect.error);
   });
   const ended = toPromise(actor);
   actor.start();
@@ -85,7 +105,7 @@ function ride(): Ride {
     async answer(answer) {
       const waiting = settle;
       if (answer instanceof Error) waiting?.reject(answer);
-      else waiting?.resolve(answer as never);
+      else waiting?.resolve(answerOf(answer) as never);
       await new Promise((resolve) => setImmediate(resolve));
     },
     stop: (reason) => actor.send({ type: 'STOP', reason }),
@@ -140,26 +160,23 @@ describe('the chart of a run', () => {
   });
 
   it.each(PARTS)('says which part it has no actor for: %s', async (missing) => {
-    const given = <Output>(output: string) => fromPromise<Output, RunInput>(async () => output as Output);
+    const answers = <Answer, Input = PartInput>(next: string) =>
+      fromPromise<Answer, Input>(async () => answerOf(next) as Answer);
     const all = {
-      select: given<'chosen'>(missing === 'wait' ? 'wait' : 'chosen'),
-      attempt: given<'answered'>(missing === 'compact' ? 'compact' : missing === 'moveOn' ? 'fall_back' : 'answered'),
-      moveOn: given<void>(''),
-      wait: given<void>(''),
-      compact: given<void>(''),
+      select: answers<SelectAnswer>(missing === 'wait' ? 'wait' : 'chosen'),
+      attempt: answers<AttemptAnswer, AttemptInput>(
+        missing === 'compact' ? 'compact' : missing === 'moveOn' ? 'fall_back' : 'answered',
+      ),
+      moveOn: answers<RunCourse>('done'),
+      wait: answers<RunCourse, WaitInput>('done'),
+      compact: answers<RunCourse>('done'),
     };
     const { [missing]: _, ...actors } = all;
-    const defects: unknown[] = [];
-    const actor = createActor(
-      runMachine.provide({
-        actors,
-        actions: { noteDefect: ({ event }) => void defects.push('error' in event ? event.error : undefined) },
-      }),
-      { input: { runId: 'run_1' } },
-    );
+    const actor = createActor(runMachine.provide({ actors }), { input: { runId: 'run_1' } });
     const ended = toPromise(actor);
     actor.start();
-    await ended;
+    const { defect } = await ended;
+    const defects = [defect?.error];
     expect(defects).toMatchObject([{ code: 'SLOT_EMPTY', message: expect.stringContaining(`"${missing}"`) as string }]);
   });
 

@@ -3,7 +3,8 @@ import { checkDraft } from '../../../src/machines/session/session-event.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { acceptCompaction, planCompaction } from '../../../src/machines/turn/compaction.ts';
 import type { CompactionPlan } from '../../../src/machines/turn/compaction.ts';
-import { estimateMessages, estimateTokens } from '../../../src/machines/turn/token-estimate.ts';
+import { estimateMessages } from '../../../src/machines/turn/conversation-costs.ts';
+import { estimateTokens } from '../../../src/machines/turn/token-estimate.ts';
 import { TranscriptBuilder } from '../../../src/machines/turn/transcript.ts';
 import {
   answered,

@@ -3,7 +3,7 @@ import { contextOutlook } from '../../../src/machines/turn/context-outlook.ts';
 import { contextPressure } from '../../../src/machines/turn/context-pressure.ts';
 import { contextReport } from '../../../src/machines/turn/context-report.ts';
 import type { ProviderMessage } from '../../../src/machines/turn/provider-message.ts';
-import { estimateMessages } from '../../../src/machines/turn/token-estimate.ts';
+import { estimateMessages } from '../../../src/machines/turn/conversation-costs.ts';
 import { boundTranscript, protectedStart } from '../../../src/machines/turn/transcript-bounds.ts';
 
 const report = {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { contextReport, describeContext, tokensForMessages } from '../../../src/machines/turn/context-report.ts';
 import type { ProviderMessage } from '../../../src/machines/turn/provider-message.ts';
-import { IMAGE_TOKENS, estimateMessages } from '../../../src/machines/turn/token-estimate.ts';
+import { estimateMessages } from '../../../src/machines/turn/conversation-costs.ts';
+import { IMAGE_TOKENS } from '../../../src/machines/turn/token-estimate.ts';
 
 const tools = [{ name: 'read', description: 'Reads a file.', inputSchema: { type: 'object' } }];
 const messages: ProviderMessage[] = [

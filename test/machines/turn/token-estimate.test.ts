@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { conversationCosts, estimateMessages } from '../../../src/machines/turn/conversation-costs.ts';
 import {
   IMAGE_TOKENS,
-  conversationCosts,
-  estimateMessages,
   estimateTokens,
   estimateTools,
   messageCosts,

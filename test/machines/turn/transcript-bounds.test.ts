@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ProviderMessage } from '../../../src/machines/turn/provider-message.ts';
-import { estimateMessages } from '../../../src/machines/turn/token-estimate.ts';
+import { conversationCosts, estimateMessages } from '../../../src/machines/turn/conversation-costs.ts';
 import { boundTranscript } from '../../../src/machines/turn/transcript-bounds.ts';
 import type { BoundedTranscript, TranscriptBounds } from '../../../src/machines/turn/transcript-bounds.ts';
 import { assembleTranscript } from '../../../src/machines/turn/transcript.ts';
@@ -22,6 +22,7 @@ function fitting(messages: readonly ProviderMessage[], bounds: TranscriptBounds)
   const bounded = boundTranscript(messages, bounds);
   if (bounded.kind !== 'fits') throw new Error(`does not fit: ${bounded.tokens} tokens`);
   expect(bounded.tokens).toBe(estimateMessages(bounded.messages));
+  expect(bounded.costs).toEqual(conversationCosts(structuredClone(bounded.messages)));
   expect(bounded.tokens).toBeLessThanOrEqual(bounds.maxTokens);
   expect([...shapeProblems(bounded.messages), ...providerProblems(bounded.messages)]).toEqual([]);
   return bounded;

@@ -9,7 +9,7 @@ import type { AgentRunResult } from '../../../src/actors/run/agent-runtime.ts';
 import { RunWork } from '../../../src/actors/run/run-work.ts';
 import { MemoryCandidateHealthStore } from '../../../src/adapters/memory/memory-candidate-health-store.ts';
 import type { RunFailureKind } from '../../../src/machines/run/run-failure.ts';
-import { runMachine } from '../../../src/machines/run/run-machine.ts';
+import { RUN_BEGINNING, runMachine } from '../../../src/machines/run/run-machine.ts';
 import { START_MS, runStage } from '../../actors/run/run-stage.ts';
 import type { RunStage } from '../../actors/run/run-stage.ts';
 import type { ChartModel } from '../../support/chart-model.ts';
@@ -140,12 +140,20 @@ type Model = ChartModel<Facts>;
 
 const isSelecting = (model: Model): boolean => model.is('selecting');
 
+/** What a part answers that leads there: the chart goes by nothing else of it. */
+const toward = (next: string): unknown => ({
+  next,
+  course: RUN_BEGINNING,
+  choice: { candidate: { provider: 'one', model: 'm' }, because: 'It is the first.' },
+});
+
 function attempt(model: Model, answer: string): void {
   const { facts } = model;
   // What is cut short before it has begun gives up, whatever its backend would have said.
-  if (facts.isStopped && answer !== 'answered') return model.tell({ event: 'done(attempt)', output: 'give_up' });
+  if (facts.isStopped && answer !== 'answered')
+    return model.tell({ event: 'done(attempt)', output: toward('give_up') });
   facts.hasAnswered = answer === 'answered';
-  model.tell({ event: 'done(attempt)', output: answer });
+  model.tell({ event: 'done(attempt)', output: toward(answer) });
 }
 
 const elsewhere = ({ facts }: Model): string => (facts.left > 1 ? 'fall_back' : 'give_up');
@@ -191,7 +199,7 @@ describeModel<Facts, Real>(
         tells: (model) =>
           model.tell({
             event: 'done(select)',
-            output: { not: 'chosen', briefly: 'wait', long: 'none' }[model.facts.rests],
+            output: toward({ not: 'chosen', briefly: 'wait', long: 'none' }[model.facts.rests]),
           }),
         act: (real) => real.begin(),
       },
@@ -248,7 +256,7 @@ describeModel<Facts, Real>(
         isPossible: (model) => model.is('falling_back'),
         tells: (model) => {
           model.facts.left -= 1;
-          model.tell('done(moveOn)');
+          model.tell({ event: 'done(moveOn)', output: RUN_BEGINNING });
         },
         act: (real) => real.begin(),
       },
@@ -256,7 +264,7 @@ describeModel<Facts, Real>(
         isPossible: (model) => model.is('backing_off'),
         tells: (model) => {
           model.facts.rests = 'not';
-          model.tell('done(wait)');
+          model.tell({ event: 'done(wait)', output: RUN_BEGINNING });
         },
         act: (real) => real.wait(),
       },
@@ -264,7 +272,7 @@ describeModel<Facts, Real>(
         isPossible: (model) => model.is('compacting'),
         tells: (model) => {
           model.facts.hasCompacted = true;
-          model.tell('done(compact)');
+          model.tell({ event: 'done(compact)', output: RUN_BEGINNING });
         },
         act: (real) => real.begin(),
       },
