@@ -20,7 +20,7 @@ const LONG_RUNS = [
   'test/actors/shell/shell-stopping.test.ts',
   'test/adapters/acp/{behaving,contract,files,opening,terminals,tools}.test.ts',
   'test/package/build.test.ts',
-  'test/adapters/{bubblewrap/bubblewrap,import-logs/damaged-logs,substrate-files/killed}.test.ts',
+  'test/adapters/{bubblewrap/bubblewrap,import-logs/damaged-logs,shared-files/killed}.test.ts',
   'test/adapters/git/{clean-worktrees,create,keeping,lost-work,reconcile,remove,unsafe-repository}.test.ts',
   'test/cli/{person,retrieval,worktree}.test.ts',
   'test/adapters/files/{log-equivalence,store-trouble}.test.ts',

@@ -113,7 +113,7 @@ export type { AgentRun } from './actors/run/start-agent-run.ts';
 export { classifyRunFailure, explainRunFailure } from './machines/run/classify-failure.ts';
 export type { ClassifyOptions, ExplainedFailure } from './machines/run/classify-failure.ts';
 export type { Candidate, ModelChoice } from './machines/run/candidate.ts';
-export type { CandidateStanding } from './machines/run/candidate-standing.ts';
+export type { CandidateHealth } from './machines/run/candidate-health.ts';
 export type { RunAttempt, RunDecision } from './machines/run/run-attempt.ts';
 export type { BackendSession } from './machines/session/session-state.ts';
 export type { RunLimits } from './machines/run/run-decision.ts';

@@ -133,7 +133,7 @@ export type {
   InspectionWorld,
   Page,
 } from './machines/inspection-log/inspection-world.ts';
-export type { InspectedMoment, LastTransition, Standing } from './machines/inspection-log/inspected-actor.ts';
+export type { InspectedMoment, LastTransition, InspectedState } from './machines/inspection-log/inspected-actor.ts';
 export type { InspectedFamily } from './machines/inspection-log/inspected-family.ts';
 export type { RecordSequence } from './machines/inspection-log/record-sequence.ts';
 export type { InspectionCounts } from './machines/inspection-log/record-blocks.ts';

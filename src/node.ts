@@ -20,7 +20,7 @@ export type {
   UnreadableSchedule,
 } from './actors/schedule/durable-registry.ts';
 export type { DurableScheduleStatus } from './machines/schedule/durable-machine.ts';
-export type { ScheduleRun, ScheduleStanding, StatusReason } from './machines/schedule/durable-standing.ts';
+export type { ScheduleRun, ScheduleState, StatusReason } from './machines/schedule/schedule-state.ts';
 export type { NewSchedule, ScheduleDefinition } from './machines/schedule/schedule-definition.ts';
 export type { StoreNews } from './actors/session/store-watch.ts';
 export { createSystemClock } from './actors/clock/system-clock.ts';

@@ -24,10 +24,10 @@ export type { CronPlan, CronTimes } from './actors/schedule/cron-plan.ts';
 export type { SlotOwners } from './actors/schedule/slot-owners.ts';
 export type { NominalTimes } from './machines/schedule/due-slots.ts';
 export type {
-  RecordedStanding,
+  RecordedScheduleState,
   ScheduleDefinitions,
   ScheduleListing,
-  ScheduleStandings,
+  ScheduleStates,
 } from './actors/schedule/durable-ports.ts';
 export type { ScheduleStore } from './actors/schedule/schedule-store.ts';
 export type { ScheduleHistory } from './machines/schedule/slot-ledger.ts';
@@ -89,9 +89,9 @@ export type {
   RunToolMeaning,
 } from './actors/run/agent-runtime.ts';
 export type { AuthProfiles } from './actors/run/auth-profiles.ts';
-export type { CandidateAdmission, CandidateStandings } from './actors/run/candidate-standings.ts';
+export type { CandidateHealthStore } from './actors/run/candidate-health-store.ts';
 export type { ReportedAttempt } from './machines/run/breaker.ts';
-export type { StandingAdmission, StandingFilter, StandingReport } from './machines/run/standing-table.ts';
+export type { CandidateAdmission, HealthFilter, HealthReport } from './machines/run/health-table.ts';
 export type { SecretCommand, SecretCommandEnd } from './actors/run/secret-command.ts';
 export type { AuthProfile } from './machines/run/auth-profile.ts';
 export type {
@@ -201,18 +201,18 @@ export type { LearningFilter, LearningStore, LearningsExamination } from './acto
 export type { CapturedLearning, KeptLearning } from './machines/memory/learning.ts';
 export type { Keeping } from './machines/memory/learning-ledger.ts';
 export type { LearningKind, MemoryEntry } from './machines/memory/memory-entry.ts';
-export type { Stage, StagedFile, SubstrateStage } from './actors/memory/substrate-stage.ts';
+export type { Stage, StagedFile, SharedFilesStage } from './actors/memory/shared-files-stage.ts';
 export type { DocumentFacts } from './machines/retrieval/document-facts.ts';
 export type { LogRedaction } from './actors/session/log-redaction.ts';
 export type {
-  SubstrateChange,
-  SubstrateEdit,
-  SubstrateHead,
-  SubstrateRestore,
-  SubstrateResult,
-  SubstrateStore,
-} from './actors/memory/substrate-store.ts';
-export type { SubstrateFile, SubstrateVersion } from './machines/memory/substrate-version.ts';
+  SharedFileChange,
+  SharedFilesEdit,
+  SharedFilesHead,
+  SharedFilesRestore,
+  SharedFilesResult,
+  SharedFilesStore,
+} from './actors/memory/shared-files-store.ts';
+export type { SharedFile, SharedFilesVersion } from './machines/memory/shared-files-version.ts';
 export type { PromotionPermit } from './actors/outcome/promotion-gate.ts';
 export type { CheckRequest, CheckRunner } from './actors/outcome/check-runner.ts';
 export type { JudgeAnswer, JudgeModel, JudgeRequest, OutcomeJudge } from './actors/outcome/outcome-judge.ts';

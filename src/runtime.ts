@@ -4,7 +4,7 @@
  */
 import type { AgentRunConfig, AgentRuntime } from './actors/run/agent-runtime.ts';
 import type { AuthProfiles } from './actors/run/auth-profiles.ts';
-import type { CandidateStandings } from './actors/run/candidate-standings.ts';
+import type { CandidateHealthStore } from './actors/run/candidate-health-store.ts';
 import { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
 import type { Clock } from './actors/clock/clock.ts';
 import type { Fleet } from './actors/inspection/fleet.ts';
@@ -161,7 +161,7 @@ export interface RuntimePorts {
   /** The accounts that pay for runs. Without it backends find their credentials themselves. */
   readonly profiles?: AuthProfiles | undefined;
   /** What is known of candidates that have failed. Without it nothing is learned from failures. */
-  readonly standings?: CandidateStandings | undefined;
+  readonly candidateHealth?: CandidateHealthStore | undefined;
   /** What subagents need beyond this process. Without it they run in it. */
   readonly subagents?: SubagentPorts | undefined;
   /** Makes ids, for tests. Default: UUIDs that sort by time. */
@@ -408,7 +408,7 @@ function turnPorts(
     runConfig = {},
     runLimits = {},
     profiles,
-    standings,
+    candidateHealth,
     telemetry,
     agents,
     owner = 'runtime',
@@ -440,7 +440,7 @@ function turnPorts(
     runConfig,
     runLimits,
     profiles,
-    standings,
+    candidateHealth,
     telemetry,
     agents,
     owner,

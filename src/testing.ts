@@ -17,8 +17,8 @@ export type {
 } from './testing/agent-runtime-contract-subject.ts';
 export { authProfilesContract } from './testing/auth-profiles-contract.ts';
 export type { AuthProfilesUnderTest } from './testing/auth-profiles-contract.ts';
-export { candidateStandingsContract } from './testing/candidate-standings-contract.ts';
-export type { CandidateStandingsUnderTest } from './testing/candidate-standings-contract.ts';
+export { candidateHealthContract } from './testing/candidate-health-contract.ts';
+export type { CandidateHealthStoreUnderTest } from './testing/candidate-health-contract.ts';
 export type { ContractCase } from './testing/contract-case.ts';
 export { eventStoreContract } from './testing/event-store-contract.ts';
 export type { ActivationIndexUnderTest } from './testing/index-case.ts';
@@ -32,5 +32,5 @@ export { worktreeAdapterContract } from './testing/worktree-adapter-contract.ts'
 export type { WorktreeAdapterUnderTest } from './testing/worktree-adapter-contract.ts';
 export { learningStoreContract } from './testing/learning-store-contract.ts';
 export type { LearningStoreUnderTest } from './testing/learning-store-contract.ts';
-export { substrateStoreContract } from './testing/substrate-store-contract.ts';
-export type { SubstrateStoreUnderTest } from './testing/substrate-store-contract.ts';
+export { sharedFilesStoreContract } from './testing/shared-files-store-contract.ts';
+export type { SharedFilesStoreUnderTest } from './testing/shared-files-store-contract.ts';

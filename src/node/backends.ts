@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Clock } from '../actors/clock/clock.ts';
 import { AgentRuntimeRegistry } from '../actors/run/agent-runtime-registry.ts';
 import type { AgentRuntime } from '../actors/run/agent-runtime.ts';
-import type { CandidateStandings } from '../actors/run/candidate-standings.ts';
+import type { CandidateHealthStore } from '../actors/run/candidate-health-store.ts';
 import type { AuthProfiles } from '../actors/run/auth-profiles.ts';
 import { lazyAgentRuntime } from '../actors/run/lazy-agent-runtime.ts';
 import type { OnListenerError } from '../actors/streams/listener-errors.ts';
 import type { ProcessTree } from '../actors/task/process-tree.ts';
 import { createFileAuthProfiles } from '../adapters/auth-files/file-auth-profiles.ts';
-import { createFileCandidateStandings } from '../adapters/auth-files/file-candidate-standings.ts';
+import { createFileCandidateHealthStore } from '../adapters/auth-files/file-candidate-health-store.ts';
 import { createKeychainCommand } from '../adapters/auth-files/keychain-command.ts';
 import { readProviderFile } from '../adapters/provider-files/provider-file.ts';
 import { underLock } from '../adapters/system/process-lock.ts';
@@ -32,7 +32,7 @@ export interface BackendsOptions {
   /** Besides those that come with Wakechart. */
   readonly runtimes: readonly AgentRuntime[];
   /** What is known of candidates that have failed. Undefined: that lies in the home. */
-  readonly standings?: CandidateStandings | undefined;
+  readonly candidateHealth?: CandidateHealthStore | undefined;
 }
 
 /** @throws RuntimeError PROVIDERS_INVALID, AGENT_RUNTIME_INVALID, AGENT_RUNTIME_EXISTS */
@@ -43,8 +43,8 @@ export async function nodeBackends({
   onListenerError,
   runConfig,
   runtimes,
-  standings,
-}: BackendsOptions): Promise<Pick<RuntimePorts, 'runtimes' | 'runConfig' | 'profiles' | 'standings'>> {
+  candidateHealth,
+}: BackendsOptions): Promise<Pick<RuntimePorts, 'runtimes' | 'runConfig' | 'profiles' | 'candidateHealth'>> {
   const directory = join(home, AUTH_FOLDER);
   // Checks them before anything asks for their ids.
   const given = new AgentRuntimeRegistry(runtimes);
@@ -56,7 +56,7 @@ export async function nodeBackends({
     ],
     runConfig: { ...runConfig, providers: await providersOfHome(home, runConfig?.providers) },
     profiles: profilesOfHome({ home, clock }),
-    standings: standings ?? createFileCandidateStandings({ directory, clock, exclusively: underLock }),
+    candidateHealth: candidateHealth ?? createFileCandidateHealthStore({ directory, clock, exclusively: underLock }),
   };
 }
 

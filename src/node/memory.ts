@@ -10,8 +10,8 @@ import type { SessionEnvironments } from '../actors/environment/session-environm
 import { AgentMemory } from '../actors/memory/agent-memory.ts';
 import type { LearningStore } from '../actors/memory/learning-store.ts';
 import { createMemoryHookSource } from '../actors/memory/memory-hook-source.ts';
-import type { SubstrateStage } from '../actors/memory/substrate-stage.ts';
-import type { SubstrateStore } from '../actors/memory/substrate-store.ts';
+import type { SharedFilesStage } from '../actors/memory/shared-files-stage.ts';
+import type { SharedFilesStore } from '../actors/memory/shared-files-store.ts';
 import { createCheckRunner } from '../actors/outcome/check-runner.ts';
 import { createModelJudge } from '../actors/outcome/model-judge.ts';
 import { createOutcomes } from '../actors/outcome/outcome-hook-source.ts';
@@ -26,7 +26,7 @@ import type { RetrievalIndex } from '../actors/retrieval/retrieval-index.ts';
 import { createRetrievalTools } from '../actors/retrieval/retrieval-tools.ts';
 import { Retrieval } from '../actors/retrieval/retrieval.ts';
 import type { AuthProfiles } from '../actors/run/auth-profiles.ts';
-import type { CandidateStandings } from '../actors/run/candidate-standings.ts';
+import type { CandidateHealthStore } from '../actors/run/candidate-health-store.ts';
 import { createSessionTools } from '../actors/session/session-tools.ts';
 import type { ShellHost } from '../actors/shell/shell-host.ts';
 import type { ShellTools } from '../actors/shell/shell-tools.ts';
@@ -39,7 +39,7 @@ import type { HomeLayout } from '../adapters/files/layout.ts';
 import { underLock } from '../adapters/system/process-lock.ts';
 import { FileRetrievalIndex } from '../adapters/retrieval-files/file-retrieval-index.ts';
 import { FileSkillCatalog } from '../adapters/skill-files/file-skill-catalog.ts';
-import { createMemoryFiles } from '../adapters/substrate-files/memory-files.ts';
+import { createMemoryFiles } from '../adapters/shared-files/memory-files.ts';
 import { memorySectionsOf } from '../machines/memory/memory-sections.ts';
 import type { PriceTable } from '../machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from '../machines/turn/shell/environment.ts';
@@ -68,7 +68,7 @@ export interface MemoryOptions {
   };
   readonly models: {
     readonly profiles?: AuthProfiles | undefined;
-    readonly standings?: CandidateStandings | undefined;
+    readonly candidateHealth?: CandidateHealthStore | undefined;
     readonly prices?: PriceTable | undefined;
   };
   readonly shells: (ShellView & Pick<ShellTools, 'leftRunning'>) | undefined;
@@ -77,7 +77,7 @@ export interface MemoryOptions {
 /** What a home's agents know, for programs and the command line. */
 export interface HomeMemory {
   readonly memory: AgentMemory;
-  readonly substrate: SubstrateStore;
+  readonly sharedFiles: SharedFilesStore;
   readonly learnings: LearningStore;
   readonly skills: SkillCatalog;
   readonly outcomes: OutcomeEvaluator;
@@ -134,7 +134,7 @@ export function nodeMemory(options: MemoryOptions): NodeMemory {
     opened() {
       if (outcomes === undefined || retrieval === undefined)
         throw new TypeError('the memory of a home was asked for before its runtime was made');
-      return { memory, substrate: files.substrate, learnings: files.learnings, skills, outcomes, retrieval };
+      return { memory, sharedFiles: files.sharedFiles, learnings: files.learnings, skills, outcomes, retrieval };
     },
   };
 }
@@ -142,7 +142,7 @@ export function nodeMemory(options: MemoryOptions): NodeMemory {
 function outcomesOf(
   { clock, environments, commands, gate: { readShell }, models, shells }: MemoryOptions,
   services: RuntimeServices,
-  stage: SubstrateStage,
+  stage: SharedFilesStage,
 ): HookSource & { readonly evaluator: OutcomeEvaluator } {
   const shellRun = createShellRunTool(services.tasks, { clock, ...commands });
   return createOutcomes({

@@ -181,7 +181,7 @@ async function portsOver(
     onListenerError: options.onListenerError,
     runConfig: options.runConfig,
     runtimes: options.runtimes ?? [],
-    standings: opened.standings,
+    candidateHealth: opened.candidateHealth,
   });
   const gate = { readShell, ...placesOf(layout.home), policy };
   const tools = nodeTools({ layout, secrets: worked.secrets, store, hold, processTree, clock, options });

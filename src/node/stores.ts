@@ -10,8 +10,8 @@ import type { Clock } from '../actors/clock/clock.ts';
 import type { Fleet } from '../actors/inspection/fleet.ts';
 import type { HandCopies } from '../actors/hand/hand-copies.ts';
 import type { PolicyStore } from '../actors/permission/policy-store.ts';
-import type { CandidateStandings } from '../actors/run/candidate-standings.ts';
-import type { ScheduleDefinitions, ScheduleStandings } from '../actors/schedule/durable-ports.ts';
+import type { CandidateHealthStore } from '../actors/run/candidate-health-store.ts';
+import type { ScheduleDefinitions, ScheduleStates } from '../actors/schedule/durable-ports.ts';
 import type { ScheduleStore } from '../actors/schedule/schedule-store.ts';
 import type { EventStore, SessionIdentity } from '../actors/session/event-store.ts';
 import type { HostLife } from '../actors/host/host-life.ts';
@@ -24,7 +24,7 @@ import { storageFailed } from '../adapters/files/storage-errors.ts';
 import { FilePolicyStore } from '../adapters/policy-files/file-policy-store.ts';
 import { createFileScheduleStore } from '../adapters/schedule-files/file-schedule-store.ts';
 import { createFileScheduleDefinitions } from '../adapters/schedule-files/schedule-definitions.ts';
-import { createFileScheduleStandings } from '../adapters/schedule-files/schedule-standings.ts';
+import { createFileScheduleStates } from '../adapters/schedule-files/schedule-states.ts';
 import { systemCodeOf } from '../adapters/system/error-codes.ts';
 
 const SCHEDULES_FOLDER = 'schedules';
@@ -69,7 +69,7 @@ export interface OpenStoreParts {
 
 export interface SharedSchedules {
   readonly definitions: ScheduleDefinitions;
-  readonly standings: ScheduleStandings;
+  readonly states: ScheduleStates;
   readonly slots: ScheduleStore;
 }
 
@@ -90,7 +90,7 @@ export interface NodeStore {
   readonly schedules: SharedSchedules;
   readonly policy: PolicyStore;
   /** Undefined: those of the home. */
-  readonly standings: CandidateStandings | undefined;
+  readonly candidateHealth: CandidateHealthStore | undefined;
   /** Records of subagent jobs. Undefined: they lie in the home. */
   readonly jobs: ((parts: SharedJobsParts) => JobRecords & { close(): Promise<void> }) | undefined;
   /** Copies of what sessions work in. Undefined: no other machine shares the store. */
@@ -121,7 +121,7 @@ export function schedulesOfHome(home: string): SharedSchedules {
   const directory = join(home, SCHEDULES_FOLDER);
   return {
     definitions: createFileScheduleDefinitions({ directory }),
-    standings: createFileScheduleStandings({ directory }),
+    states: createFileScheduleStates({ directory }),
     slots: createFileScheduleStore({ directory }),
   };
 }
@@ -132,7 +132,7 @@ function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStorePar
     clock,
     schedules: schedulesOfHome(layout.home),
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
-    standings: undefined,
+    candidateHealth: undefined,
     answers: undefined,
     fleet: undefined,
     word: undefined,
@@ -151,13 +151,13 @@ async function databaseOf(
   const {
     PostgresEventStore,
     holdSession,
-    createPostgresCandidateStandings,
+    createPostgresCandidateHealthStore,
     createPostgresFleet,
     createPostgresHandCopies,
     createPostgresJobRecords,
     createPostgresPolicyStore,
     createPostgresScheduleDefinitions,
-    createPostgresScheduleStandings,
+    createPostgresScheduleStates,
     createPostgresScheduleStore,
     assertTenant,
     storeWord,
@@ -174,7 +174,7 @@ async function databaseOf(
     clock,
     schedules: {
       definitions: createPostgresScheduleDefinitions({ database, clock }),
-      standings: createPostgresScheduleStandings({ database }),
+      states: createPostgresScheduleStates({ database }),
       slots: createPostgresScheduleStore({ database }),
     },
     policy: createPostgresPolicyStore({
@@ -182,7 +182,7 @@ async function databaseOf(
       clock,
       written: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
     }),
-    standings: createPostgresCandidateStandings({ database, clock }),
+    candidateHealth: createPostgresCandidateHealthStore({ database, clock }),
     answers: () => database.run('SELECT 1'),
     fleet: createPostgresFleet({ database, isHearing: () => store.isHearing }),
     word: storeWord({ url, schema: options.schema }),

@@ -17,7 +17,7 @@ class OtherProgram extends RecordedSource {
   } as const as unknown as RecordedSource['header'];
 }
 
-const standing = (text: string | RegExp): { readonly hasText: string | RegExp } => ({ hasText: text });
+const status = (text: string | RegExp): { readonly hasText: string | RegExp } => ({ hasText: text });
 
 describe.skipIf(browser === undefined)('a page whose program ends', () => {
   it(
@@ -29,15 +29,15 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
       const header = page.getByRole('banner');
       await header
         .getByRole('status')
-        .filter(standing(/^live$/))
+        .filter(status(/^live$/))
         .waitFor();
       await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
       await stop();
-      await header.getByRole('status').filter(standing('no answer for')).waitFor({ timeout: WAIT_MS });
+      await header.getByRole('status').filter(status('no answer for')).waitFor({ timeout: WAIT_MS });
       expect(await page.getByRole('treeitem').count()).toBe(2);
       source.push(told([task(2)], 3));
       await start();
-      await header.getByRole('status').filter(standing('this browser has not signed in')).waitFor({ timeout: WAIT_MS });
+      await header.getByRole('status').filter(status('this browser has not signed in')).waitFor({ timeout: WAIT_MS });
       await page
         .getByRole('alert')
         .filter({ hasText: 'Open the address that the program printed.' })
@@ -45,7 +45,7 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
       await signInElsewhere();
       await header
         .getByRole('status')
-        .filter(standing(/^live$/))
+        .filter(status(/^live$/))
         .waitFor({ timeout: WAIT_MS });
       await expect.poll(() => page.getByRole('treeitem').count(), { timeout: WAIT_MS }).toBe(3);
       expect(await page.getByText('missing').count()).toBe(0);
@@ -174,7 +174,7 @@ describe.skipIf(browser === undefined)('a page', () => {
       await page
         .getByRole('banner')
         .getByRole('status')
-        .filter(standing('slow, no answer for'))
+        .filter(status('slow, no answer for'))
         .waitFor({ timeout: WAIT_MS });
       answer();
       await expect

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFileCandidateStandings } from '../../src/adapters/auth-files/file-candidate-standings.ts';
+import { createFileCandidateHealthStore } from '../../src/adapters/auth-files/file-candidate-health-store.ts';
 import { underLock } from '../../src/adapters/system/process-lock.ts';
 import type { RunFailureKind } from '../../src/machines/run/run-failure.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
@@ -29,12 +29,12 @@ const added = (...words: readonly string[]): Promise<void> =>
   );
 
 async function fails(model: string, profile: string, kind: RunFailureKind): Promise<void> {
-  const standings = createFileCandidateStandings({
+  const candidateHealth = createFileCandidateHealthStore({
     directory: join(home.path, 'auth'),
     clock: Date,
     exclusively: underLock,
   });
-  await standings.report(
+  await candidateHealth.report(
     { provider: 'anthropic', model, profile },
     { kind: 'failed', failure: { kind, message: 'the provider said no' } },
   );
@@ -104,7 +104,7 @@ describe('auth add', () => {
   it('keeps a name once, and forgets what was held against another account of that name', async () => {
     await fails('large', 'work', 'billing');
     await added('work', '--provider', 'anthropic', '--env', 'A');
-    expect(await json('status')).toEqual({ standings: [] });
+    expect(await json('status')).toEqual({ candidates: [] });
     expect(await auth('add', 'work', '--provider', 'openai', '--env', 'B')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/AUTH_PROFILE_EXISTS[^]*auth remove work/) as string,
@@ -127,7 +127,7 @@ describe('auth status', () => {
     expect(stdout).toMatch(/\nanthropic\/small \(work\) +cooling +in \d+ s \(/);
     expect(stdout).toContain('auth reset --all');
     expect(await json('status', 'work')).toMatchObject({
-      standings: [
+      candidates: [
         { state: 'disabled', because: { kind: 'billing' } },
         { state: 'cooling', failures: 1 },
       ],
@@ -197,7 +197,7 @@ describe('auth reset and remove', () => {
     }
     await fails('large', 'work', 'billing');
     expect(await json('remove', 'work')).toEqual({ id: 'work', removed: true });
-    expect([await json('list'), await json('status')]).toEqual([{ profiles: [] }, { standings: [] }]);
+    expect([await json('list'), await json('status')]).toEqual([{ profiles: [] }, { candidates: [] }]);
     expect(await auth('remove', 'work')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('There are no accounts in') as string,

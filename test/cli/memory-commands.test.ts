@@ -60,7 +60,7 @@ describe('the memory on the command line', () => {
       data: { verdict: 'pass', because: 'So it is.', evidence: [], throughSeq: 5, evaluators: ['log'] },
     });
     expect((await refused('memory', 'promote', '--session', session, '--expected-version', '7')).stderr).toContain(
-      'SUBSTRATE_CONFLICT',
+      'SHARED_FILES_CONFLICT',
     );
     expect(await json('memory', 'promote', '--session', session)).toMatchObject({
       agentId: agent,
@@ -167,7 +167,7 @@ describe('the memory on the command line', () => {
       '+mine\n',
     );
     expect((await refused('resources', 'diff', '--agent', agent, '--against', '99')).stderr).toContain(
-      'SUBSTRATE_VERSION_NOT_FOUND',
+      'SHARED_FILES_VERSION_NOT_FOUND',
     );
     expect(
       await json(
@@ -185,7 +185,7 @@ describe('the memory on the command line', () => {
       /people\s+notes\.md\s+edited by hand/,
     );
     expect((await refused('resources', 'diff', '--agent', agent, '--at', '99')).stderr).toContain(
-      'SUBSTRATE_VERSION_NOT_FOUND',
+      'SHARED_FILES_VERSION_NOT_FOUND',
     );
     expect((await refused('resources', 'restore', '--agent', agent, '--at', '0')).code).toBe(2);
   });

@@ -27,7 +27,7 @@ interface Shown {
     readonly catchUp: unknown;
     readonly limits: object;
   };
-  readonly standing: { readonly status: string };
+  readonly state: { readonly status: string };
 }
 
 const shown = async (id: string): Promise<Shown> => JSON.parse((await here('show', id, '--json')).stdout) as Shown;
@@ -168,7 +168,7 @@ describe.concurrent('trying a schedule', () => {
     expect((await here('run', 'try-send')).stdout).toMatch(/^Sent as event 2 of session /);
     expect(await here('run', 'try-send', '--json')).toMatchObject({ code: 0 });
     expect((await stage.eventsOf(id)).filter(({ type }) => type === 'user.message')).toHaveLength(2);
-    expect((await shown('try-send')).standing).toMatchObject({ status: 'active', runs: 0 });
+    expect((await shown('try-send')).state).toMatchObject({ status: 'active', runs: 0 });
   });
 
   it('runs its command in the foreground, where the schedule says, and exits as it does', async () => {

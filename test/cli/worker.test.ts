@@ -200,9 +200,9 @@ describe('a worker that fires schedules', () => {
   const firedOf = async (id: string): Promise<number> =>
     (
       JSON.parse((await stage.run('schedule', 'show', id, '--json')).stdout) as {
-        readonly standing: { readonly runs: number };
+        readonly state: { readonly runs: number };
       }
-    ).standing.runs;
+    ).state.runs;
 
   it('starts no command any more once it is asked to stop, and lets those that run end', async () => {
     await schedule('long', 'echo begun >> long; while [ ! -e go ]; do sleep 0.02; done; echo ended >> long');
@@ -221,7 +221,7 @@ describe('a worker that fires schedules', () => {
     expect(await worker.ended).toMatchObject({ code: 143 });
     expect(await linesOf('long')).toEqual(['begun', 'ended']);
     const { stdout } = await stage.run('schedule', 'show', 'long', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ standing: { runs: 1, lastRun: { outcome: 'completed' } } });
+    expect(JSON.parse(stdout)).toMatchObject({ state: { runs: 1, lastRun: { outcome: 'completed' } } });
   });
 
   it('ends its commands at the second signal', async () => {

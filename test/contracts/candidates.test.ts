@@ -1,10 +1,10 @@
-/** The contracts of accounts and of standings find what is wrong with stores that have one flaw each. */
+/** The contracts of accounts and of the health of candidates find what is wrong with stores that have one flaw each. */
 import { describe, expect, it } from 'vitest';
-import type { CandidateStandings } from '../../src/actors/run/candidate-standings.ts';
+import type { CandidateHealthStore } from '../../src/actors/run/candidate-health-store.ts';
 import type { SecretCommandEnd } from '../../src/actors/run/secret-command.ts';
 import { MemoryAuthProfiles } from '../../src/adapters/memory/memory-auth-profiles.ts';
-import { MemoryCandidateStandings } from '../../src/adapters/memory/memory-candidate-standings.ts';
-import { authProfilesContract, candidateStandingsContract } from '../../src/testing.ts';
+import { MemoryCandidateHealthStore } from '../../src/adapters/memory/memory-candidate-health-store.ts';
+import { authProfilesContract, candidateHealthContract } from '../../src/testing.ts';
 import type { AuthProfilesUnderTest, ContractCase } from '../../src/testing.ts';
 
 async function failuresOf<Subject>(contract: readonly ContractCase<Subject>[], open: () => Subject): Promise<string[]> {
@@ -13,7 +13,7 @@ async function failuresOf<Subject>(contract: readonly ContractCase<Subject>[], o
   return failures;
 }
 
-const FLAWED_STANDINGS: Readonly<Record<string, (sound: MemoryCandidateStandings) => Partial<CandidateStandings>>> = {
+const FLAWED_STATES: Readonly<Record<string, (sound: MemoryCandidateHealthStore) => Partial<CandidateHealthStore>>> = {
   'lets everybody probe': (sound) => ({
     admit: async (candidate, options) => ({
       ...(await sound.admit(candidate, options)),
@@ -37,29 +37,29 @@ const FLAWED_STANDINGS: Readonly<Record<string, (sound: MemoryCandidateStandings
   'forgets more than it is told to': (sound) => ({ reset: () => sound.reset() }),
 };
 
-function standingsWith(flaw: (sound: MemoryCandidateStandings) => Partial<CandidateStandings>) {
+function healthWith(flaw: (sound: MemoryCandidateHealthStore) => Partial<CandidateHealthStore>) {
   let nowMs = Date.UTC(2026, 0, 1);
-  const sound = new MemoryCandidateStandings({ clock: { now: () => nowMs } });
-  const whole: CandidateStandings = {
+  const sound = new MemoryCandidateHealthStore({ clock: { now: () => nowMs } });
+  const whole: CandidateHealthStore = {
     read: (candidates) => sound.read(candidates),
     admit: (candidate, options) => sound.admit(candidate, options),
     report: (candidate, outcome, attempt) => sound.report(candidate, outcome, attempt),
     reset: (filter) => sound.reset(filter),
     list: () => sound.list(),
   };
-  const standings = { ...whole, ...flaw(sound) };
+  const candidateHealth = { ...whole, ...flaw(sound) };
   const advance = (durationMs: number): void => {
     nowMs += durationMs;
   };
-  return { standings, beside: standings, now: () => nowMs, advance };
+  return { candidateHealth, beside: candidateHealth, now: () => nowMs, advance };
 }
 
-describe('the contract of standings', () => {
+describe('the contract of the health of candidates', () => {
   it('is kept by those in memory', async () =>
-    expect(await failuresOf(candidateStandingsContract, () => standingsWith(() => ({})))).toEqual([]));
+    expect(await failuresOf(candidateHealthContract, () => healthWith(() => ({})))).toEqual([]));
 
-  it.each(Object.entries(FLAWED_STANDINGS))('finds a store that %s', async (_, flaw) =>
-    expect(await failuresOf(candidateStandingsContract, () => standingsWith(flaw))).not.toEqual([]),
+  it.each(Object.entries(FLAWED_STATES))('finds a store that %s', async (_, flaw) =>
+    expect(await failuresOf(candidateHealthContract, () => healthWith(flaw))).not.toEqual([]),
   );
 });
 

@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { learningStoreContract } from '../../src/testing/learning-store-contract.ts';
 import type { LearningStoreUnderTest } from '../../src/testing/learning-store-contract.ts';
-import { substrateStoreContract } from '../../src/testing/substrate-store-contract.ts';
-import type { SubstrateStoreUnderTest } from '../../src/testing/substrate-store-contract.ts';
+import { sharedFilesStoreContract } from '../../src/testing/shared-files-store-contract.ts';
+import type { SharedFilesStoreUnderTest } from '../../src/testing/shared-files-store-contract.ts';
 
 type Opened<Subject> = Subject & { dispose(): Promise<void> };
 
-export function describeSubstrateStore(name: string, open: () => Promise<Opened<SubstrateStoreUnderTest>>): void {
+export function describeSharedFilesStore(name: string, open: () => Promise<Opened<SharedFilesStoreUnderTest>>): void {
   describe(`${name}, as the place of shared files`, () => {
-    it.each(substrateStoreContract.map((each) => [each.name, each.run] as const))('%s', async (_name, run) => {
+    it.each(sharedFilesStoreContract.map((each) => [each.name, each.run] as const))('%s', async (_name, run) => {
       await expect(using(open, run)).resolves.toBeUndefined();
     });
   });

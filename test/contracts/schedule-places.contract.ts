@@ -3,9 +3,9 @@
  * these tests.
  */
 import { describe, expect, it } from 'vitest';
-import type { ScheduleDefinitions, ScheduleStandings } from '../../src/actors/schedule/durable-ports.ts';
-import { newStanding } from '../../src/machines/schedule/durable-standing.ts';
-import type { ScheduleStanding } from '../../src/machines/schedule/durable-standing.ts';
+import type { ScheduleDefinitions, ScheduleStates } from '../../src/actors/schedule/durable-ports.ts';
+import { newScheduleState } from '../../src/machines/schedule/schedule-state.ts';
+import type { ScheduleState } from '../../src/machines/schedule/schedule-state.ts';
 import { scheduleDefinition } from '../../src/machines/schedule/schedule-definition.ts';
 import type { ScheduleDefinition } from '../../src/machines/schedule/schedule-definition.ts';
 import { codeOf } from './event-store.contract.ts';
@@ -21,7 +21,7 @@ export const definitionOf = (id = 'nightly', cron = '0 1 * * *'): ScheduleDefini
     series: '5c8d4dbd-dae5-4fe8-96e4-92fa2f4b61b1',
   });
 
-export const standingAfter = (runs: number): ScheduleStanding => ({ ...newStanding('2026-01-01T00:00:00.000Z'), runs });
+export const stateAfter = (runs: number): ScheduleState => ({ ...newScheduleState('2026-01-01T00:00:00.000Z'), runs });
 
 /** @param open another one over the same, as another process would have */
 export function describeScheduleDefinitions(name: string, open: () => ScheduleDefinitions): void {
@@ -110,36 +110,36 @@ export function describeScheduleDefinitions(name: string, open: () => ScheduleDe
 }
 
 /** @param open another one over the same, as another process would have */
-export function describeScheduleStandings(name: string, open: () => ScheduleStandings): void {
-  describe(`standings ${name}`, () => {
+export function describeScheduleStates(name: string, open: () => ScheduleStates): void {
+  describe(`states ${name}`, () => {
     it('are none of a schedule that nobody has recorded', async () => {
       expect(await open().load(definitionOf())).toBeUndefined();
     });
 
     it('are those that were recorded last, and follow the revision that was seen', async () => {
-      expect(await open().record(definitionOf(), 0, standingAfter(1))).toBe(true);
-      expect(await open().record(definitionOf(), 0, standingAfter(2))).toBe(false);
-      expect(await open().record(definitionOf(), 1, standingAfter(3))).toBe(true);
-      expect(await open().load(definitionOf())).toEqual({ revision: 2, standing: standingAfter(3) });
+      expect(await open().record(definitionOf(), 0, stateAfter(1))).toBe(true);
+      expect(await open().record(definitionOf(), 0, stateAfter(2))).toBe(false);
+      expect(await open().record(definitionOf(), 1, stateAfter(3))).toBe(true);
+      expect(await open().load(definitionOf())).toEqual({ revision: 2, state: stateAfter(3) });
     });
 
     it('are replaced by one of many who have seen the same', async () => {
       const stores = Array.from({ length: 8 }, open);
-      const add = async (store: ScheduleStandings): Promise<void> => {
+      const add = async (store: ScheduleStates): Promise<void> => {
         for (let count = 0; count < 10;) {
-          const { revision, standing: before } = (await store.load(definitionOf())) ?? {
+          const { revision, state: before } = (await store.load(definitionOf())) ?? {
             revision: 0,
-            standing: standingAfter(0),
+            state: stateAfter(0),
           };
-          if (await store.record(definitionOf(), revision, standingAfter(before.runs + 1))) count += 1;
+          if (await store.record(definitionOf(), revision, stateAfter(before.runs + 1))) count += 1;
         }
       };
       await Promise.all(stores.map(add));
-      expect(await open().load(definitionOf())).toEqual({ revision: 80, standing: standingAfter(80) });
+      expect(await open().load(definitionOf())).toEqual({ revision: 80, state: stateAfter(80) });
     });
 
     it('are not those of an earlier schedule of the same id', async () => {
-      await open().record(definitionOf(), 0, standingAfter(1));
+      await open().record(definitionOf(), 0, stateAfter(1));
       expect(await open().load({ ...definitionOf(), series: '00000000-0000-4000-8000-000000000000' })).toBeUndefined();
     });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { inspectAgentFile } from '../../src/adapters/agents/agent-file.ts';
-import { admitted, failed, unusedStanding } from '../../src/machines/run/breaker.ts';
+import { admitted, failed, unusedHealth } from '../../src/machines/run/breaker.ts';
 import { KNOWN_PROVIDERS, providerSettings, providerTable } from '../../src/machines/run/provider-settings.ts';
 import { DEFAULT_RUN_LIMITS } from '../../src/machines/run/run-decision.ts';
 import { runFailureKind } from '../../src/machines/run/run-failure.ts';
@@ -122,15 +122,15 @@ const HOUR_MS = 3_600_000;
 /** How long it rests after the first failure in a row, the second and so on, until that grows no more. */
 function rests(kind: RunFailureKind): string {
   const lengths: number[] = [];
-  let standing = unusedStanding({ provider: 'p', model: 'm' });
+  let health = unusedHealth({ provider: 'p', model: 'm' });
   for (let nowMs = 0; ;) {
-    standing = failed(standing, { kind, message: 'no' }, nowMs);
-    if (standing.state === 'closed') return 'no';
-    const untilMs = Date.parse(standing.until ?? '');
+    health = failed(health, { kind, message: 'no' }, nowMs);
+    if (health.state === 'closed') return 'no';
+    const untilMs = Date.parse(health.until ?? '');
     if (lengths.at(-1) === untilMs - nowMs) break;
     lengths.push(untilMs - nowMs);
     nowMs = untilMs;
-    standing = admitted(standing, nowMs, { isPinned: false }).standing;
+    health = admitted(health, nowMs, { isPinned: false }).health;
   }
   const unitMs = lengths.every((length) => length % HOUR_MS === 0) ? HOUR_MS : 60_000;
   return `${lengths.map((length) => length / unitMs).join(', ')} ${unitMs === HOUR_MS ? 'h' : 'min'}`;

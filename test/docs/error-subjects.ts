@@ -17,7 +17,7 @@ export const SUBJECTS: readonly SubjectOfErrors[] = [
   { title: 'Subagents and worktrees', codes: /^(?:SUBAGENT_|WORKTREE_|JOB_|HEAD_)/ },
   {
     title: 'Agents, models and accounts',
-    codes: /^(?:AGENT_|AI_|ACP_|AUTH_|PROVIDERS?_|BACKEND_|RUN_|CANDIDATE_|STANDINGS_|SCRIPT_)/,
+    codes: /^(?:AGENT_|AI_|ACP_|AUTH_|PROVIDERS?_|BACKEND_|RUN_|CANDIDATE_|SCRIPT_)/,
   },
   {
     title: 'Tools',
@@ -34,7 +34,7 @@ export const SUBJECTS: readonly SubjectOfErrors[] = [
   {
     title: 'Memory, outcomes, skills and retrieval',
     codes:
-      /^(?:MEMORY_|LEARNINGS?_|SUBSTRATE_|RESOURCE_|STAGE_|OUTCOMES?_|PROMOTION_|NOTHING_TO_PROMOTE|SKILL_|RETRIEVAL_)/,
+      /^(?:MEMORY_|LEARNINGS?_|SHARED_FILES_|RESOURCE_|STAGE_|OUTCOMES?_|PROMOTION_|NOTHING_TO_PROMOTE|SKILL_|RETRIEVAL_)/,
   },
   { title: 'Stores and their files', codes: /^(?:STORE_|STORAGE_|POSTGRES_|SOCKET_)/ },
   { title: 'Imports', codes: /^IMPORT_/ },
@@ -108,7 +108,7 @@ const PARTS: Readonly<Record<string, string>> = {
   subagent: 'subagents',
   'subagent-files': 'subagents',
   'subagent-hooks': 'the hooks of subagents',
-  'substrate-files': 'memory',
+  'shared-files': 'memory',
   system: 'the files of a home',
   task: 'tasks',
   telemetry: 'traces',

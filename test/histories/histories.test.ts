@@ -124,3 +124,24 @@ describe.each(histories)('%s', (name) => {
     });
   });
 });
+
+describe('a log that says substrate', () => {
+  const NAME = '0.4-promotions';
+
+  it('is read as one of shared files, with the versions of today', async () => {
+    const stored = await readFile(logFile(NAME), 'utf8');
+    expect(stored).toMatch(/"type":"substrate\.promoted","v":1/);
+    expect(stored).toMatch(/"type":"promotion\.refused","v":1,"data":\{"what":"substrate"/);
+    const expected = await expectedOf(NAME);
+    await using house = await openWith(NAME, expected);
+    const told = (await house.log(expected.sessionId)).filter(({ type }) => /(?:promoted|refused)$/.test(type));
+    expect(told).toMatchObject([
+      { type: 'memory.promoted', v: 1 },
+      { type: 'files.promoted', v: 1, data: { version: 2, expectedVersion: 1, paths: ['notes.md'] } },
+      { type: 'promotion.refused', v: 2, data: { what: 'memory' } },
+      { type: 'promotion.refused', v: 2, data: { what: 'shared_files' } },
+    ]);
+    // Reading leaves the log as it is.
+    expect(await readFile(new HomeLayout(house.home).log(expected), 'utf8')).toBe(stored);
+  });
+});

@@ -222,6 +222,23 @@ export const SCENARIOS: readonly Scenario[] = [
       await keep(child);
     },
   },
+  {
+    name: '0.4-promotions',
+    async play(house, keep) {
+      const id = await house.session([{ text: 'Learned.' }], { message: 'Go' });
+      await house.runtime.wake(id);
+      const { store, clock } = house;
+      const journal = await SessionJournal.open(id, { store, clock, ids: createIdSource({ clock }) });
+      await journal.append([
+        { type: 'learning.kept', data: { learningId: 'learning_1', as: 'new' } },
+        { type: 'memory.promoted', data: { version: 1, expectedVersion: 0, learningIds: ['learning_1'] } },
+        { type: 'files.promoted', data: { version: 2, expectedVersion: 1, paths: ['notes.md'] } },
+        { type: 'promotion.refused', data: { what: 'memory', because: 'The outcome is not reached.' } },
+        { type: 'promotion.refused', data: { what: 'shared_files', because: 'The outcome is not reached.' } },
+      ]);
+      await keep(id);
+    },
+  },
 ];
 
 /** A session with a job that is done and one that failed, and the session that did the first. */

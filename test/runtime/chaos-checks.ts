@@ -157,9 +157,9 @@ export async function expectIndexOf(
   const opened = await store.open(place);
   const { due } = await opened.activations.due({ nowMs: FAR_FUTURE_MS, limit: Number.MAX_SAFE_INTEGER });
   await opened.close();
-  const standing = sessions.flatMap(({ state }) => activationsOf(state));
+  const told = sessions.flatMap(({ state }) => activationsOf(state));
   const known = due.flatMap(({ activations }) => activations);
-  expect(known.map(keyOf).toSorted()).toEqual(standing.map(keyOf).toSorted());
+  expect(known.map(keyOf).toSorted()).toEqual(told.map(keyOf).toSorted());
 }
 
 const keyOf = (hint: Parameters<typeof hintKey>[0] & { readonly sessionId: string }): string =>

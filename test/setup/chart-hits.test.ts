@@ -6,7 +6,7 @@ import { Actor, createActor, createMachine, fromPromise, setup } from 'xstate';
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { ChartedLife } from '../../src/actors/subagent/charted-life.ts';
-import { MemoryCandidateStandings } from '../../src/adapters/memory/memory-candidate-standings.ts';
+import { MemoryCandidateHealthStore } from '../../src/adapters/memory/memory-candidate-health-store.ts';
 import { watchCharts } from '../../src/machines/chart-watch.ts';
 import { BackgroundTaskManager } from '../../src/actors/task/background-task-manager.ts';
 import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
@@ -53,8 +53,8 @@ async function machinesIn(work: () => unknown): Promise<readonly string[]> {
 
 /** An adapter that asks a chart, without an actor of its own. */
 function failedAttempt(): Promise<unknown> {
-  const standings = new MemoryCandidateStandings({ clock: createSimulatedClock() });
-  return standings.report(
+  const candidateHealth = new MemoryCandidateHealthStore({ clock: createSimulatedClock() });
+  return candidateHealth.report(
     { provider: 'p', model: 'm' },
     { kind: 'failed', failure: { kind: 'overloaded', message: 'too much' } },
   );

@@ -157,6 +157,21 @@ describe('what belongs to one machine is found, when', () => {
   });
 
   it.each([
+    ['src/actors/bad.ts', '/** The standing of a schedule. */', 'standing'],
+    ['src/machines/run/bad.ts', '/** CandidateStandings. */', 'Standings'],
+    ['src/adapters/postgres/bad.ts', '/** The table schedule_standing. */', 'standing'],
+    ['src/adapters/files/bad.ts', '/** The folder substrate-versions. */', 'substrate'],
+  ])('a file says standing or substrate: %s: %s', (path, said, word) => {
+    const kept = {
+      'src/machines/stored-names.ts': said,
+      'src/actors/good.ts': '/** Outstanding, an understanding. */',
+    };
+    expect(violationsWith({ [path]: `${said}\nexport const bad = 1;\n`, ...kept }, houseRules)).toEqual([
+      `${path}:1 says ${word}; say health, state, status or liveness; shared files [words-that-only-stores-keep]`,
+    ]);
+  });
+
+  it.each([
     ['src/actors/bad.ts', 'Told to nobody.'],
     ['src/machines/bad.ts', "Nobody's file."],
     ['src/adapters/files/bad.ts', 'Stops whoever asks.'],

@@ -16,6 +16,13 @@ const FETCHED_ELSEWHERE = /"resolved": "(?!https:\/\/registry\.npmjs\.org\/)[^"]
 
 const LOCK_FILE = 'package-lock.json';
 
+/** Names that stores hold, types of events that logs hold, statements that databases have run, texts of providers. */
+const KEEPS_OLD_NAMES =
+  /^src\/(?:machines\/(?:stored-names|session\/former-events|run\/failure-patterns)\.ts|adapters\/postgres\/migrations\/)/;
+
+/** The copies of workspaces, whose words change next. */
+const NOT_YET = /^src\/(?:ports\.ts$|actors\/session\/settle-claim\.ts$|.*(?:hand|unbind|workspace-cop|workspaces\/))/;
+
 /** What is delivered, without the suites and fixtures for tests. */
 function isSource(path: string): boolean {
   return /^src\/(?!testing\/).*\.ts$/.test(path);
@@ -136,6 +143,14 @@ export const textRules: readonly Rule[] = [
     appliesTo: (path) => path.startsWith('src/'),
     pattern: /\b\w*house\b|\blanes?\b|\bdoorbell\w*|\w*companion\w*|\w*posture\w*|\w*sighting\w*/i,
     advice: 'say context, ports or runtime; mutex; notification; hook; isolation; hit',
+  }),
+  textRule({
+    name: 'words-that-only-stores-keep',
+    guards: [],
+    // What is stored keeps its name, and a provider writes of accounts in good standing.
+    appliesTo: (path) => path.startsWith('src/') && !KEEPS_OLD_NAMES.test(path) && !NOT_YET.test(path),
+    pattern: /(?<!under|out|notwith|long-?)standings?|substrates?/i,
+    advice: 'say health, state, status or liveness; shared files',
   }),
   textRule({
     name: 'what-acts-is-named',

@@ -144,7 +144,7 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
         events.head,
       ]);
       expect(shownSession(shown)).toMatchObject({
-        words: { text: 'waits for your permission', standing: 'waiting' },
+        words: { text: 'waits for your permission', status: 'waiting' },
         pendingActions: [{ parts: [expect.anything()], warnings: [] }],
       });
       const { sessions } = shownSessions(await source.sessions({ limit: 1 }));

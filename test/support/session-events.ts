@@ -276,7 +276,7 @@ export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
       data: { verdict: 'pass', because: 'b', evidence: [], throughSeq: 1, evaluators: ['log'] },
     },
     { type: 'memory.promoted', data: { version: 1, expectedVersion: 0, learningIds: ['learning_1'] } },
-    { type: 'substrate.promoted', data: { version: 1, expectedVersion: 0, paths: ['notes.md'] } },
+    { type: 'files.promoted', data: { version: 1, expectedVersion: 0, paths: ['notes.md'] } },
     { type: 'promotion.refused', data: { what: 'memory', because: 'b' } },
     {
       type: 'run.attempt_failed',

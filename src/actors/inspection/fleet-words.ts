@@ -1,5 +1,5 @@
 /** What many workers do between them, as people read it: tables with their headings. */
-import type { StandingWords } from '../../machines/inspection-log/session-words.ts';
+import type { StatusWords } from '../../machines/inspection-log/session-words.ts';
 import type { FleetLag, FleetLease, FleetList, FleetParked, FleetSight, FleetWorker } from './fleet.ts';
 
 export interface ShownFleet {
@@ -21,7 +21,7 @@ export interface ShownFleetPart {
 export interface FleetCell {
   readonly text?: string | undefined;
   /** It is a badge, of this color. */
-  readonly standing?: StandingWords['standing'] | undefined;
+  readonly status?: StatusWords['status'] | undefined;
   /** ISO-8601: how long ago that was. */
   readonly since?: string | undefined;
   /** The text leads to this session. */
@@ -95,8 +95,8 @@ export function shownFleet({ at, workers, leases, lag, parked, connections, isHe
 
 function workerRow({ id, owner, isAlive, startedAt, aliveUntil, wakes, claims }: FleetWorker): readonly FleetCell[] {
   const state: readonly FleetCell[] = isAlive
-    ? [{ text: 'alive', standing: 'done' }, { since: startedAt }]
-    : [{ text: 'silent', standing: 'error' }, { since: aliveUntil }];
+    ? [{ text: 'alive', status: 'done' }, { since: startedAt }]
+    : [{ text: 'silent', status: 'error' }, { since: aliveUntil }];
   return [{ text: owner === '' ? id : owner }, ...state, { text: String(wakes) }, { text: String(claims) }];
 }
 
@@ -112,7 +112,7 @@ function leaseRow({
   return [
     sessionCell(sessionId, agentId),
     { text: owner },
-    isAlive ? { text: 'runs', standing: 'running' } : { text: 'abandoned', standing: 'error' },
+    isAlive ? { text: 'runs', status: 'running' } : { text: 'abandoned', status: 'error' },
     { since },
     { text: String(epoch) },
   ];

@@ -72,7 +72,7 @@ export class InspectionObserver {
           recordAction(this.#of(inspected.actorRef), inspected.action, { ...this.#parts, write: this.#write });
         return;
       default:
-      // That an actor was made is told when it starts: before that its standing is unknown.
+      // That an actor was made is told when it starts: before that its state is unknown.
     }
   }
 

@@ -25,7 +25,7 @@ export class RecordOwner {
   declare facts: Readonly<Record<string, string>> | undefined;
   /**
    * Since when it has stood so, in milliseconds since the epoch. Undefined as long as it is in no list of
-   * `StandingOwners`.
+   * `ActiveOwners`.
    */
   declare standsSince: number | undefined;
   /** Its neighbors in that list. */
@@ -48,7 +48,7 @@ export class RecordOwner {
 }
 
 /** A list that costs the same to join and to leave at ten and at a hundred thousand, and allocates nothing for it. */
-export class StandingOwners implements Iterable<RecordOwner> {
+export class ActiveOwners implements Iterable<RecordOwner> {
   #first: RecordOwner | undefined = undefined;
   #last: RecordOwner | undefined = undefined;
   #size = 0;

@@ -6,7 +6,7 @@
 import type { InspectionRecord, InspectionRecordOf } from '../../machines/inspection-log/inspection-record.ts';
 import type { RecorderLimits } from '../../machines/inspection-log/recorder-limits.ts';
 import { RecordColumns, actorRecord } from './record-columns.ts';
-import { StandingOwners } from './record-owner.ts';
+import { ActiveOwners } from './record-owner.ts';
 import { KIND, kindCodeOf, statusOfMarks } from './record-row.ts';
 import type { RecordRow } from './record-row.ts';
 
@@ -30,7 +30,7 @@ export class RecordRing {
   readonly #segments: RecordColumns[] = [];
   /** Charts whose records have fallen out, and living actors of which that is true. */
   readonly #charts: InspectionRecordOf<'machine'>[] = [];
-  readonly #standing = new StandingOwners();
+  readonly #active = new ActiveOwners();
   /** Of the oldest record that is left, and of the next one to come. */
   #oldest = 1;
   #next = 1;
@@ -64,7 +64,7 @@ export class RecordRing {
    * has had a number that has fallen out.
    */
   get first(): number {
-    return this.#oldest - this.#charts.length - this.#standing.size;
+    return this.#oldest - this.#charts.length - this.#active.size;
   }
 
   add(row: RecordRow): void {
@@ -103,7 +103,7 @@ export class RecordRing {
   *prelude(count: number): Generator<readonly InspectionRecord[]> {
     const { first } = this;
     const charts = this.#charts.map((chart, index) => ({ ...chart, s: first + index }));
-    const owners = [...this.#standing];
+    const owners = [...this.#active];
     for (let from = 0; from < charts.length; from += count) yield charts.slice(from, from + count);
     for (let from = 0; from < owners.length; from += count) {
       const page = owners.slice(from, from + count).flatMap((owner, index) => {
@@ -144,19 +144,19 @@ export class RecordRing {
         return;
       }
       case KIND.actor:
-        if (statusOfMarks(marks) === 'active') this.#standing.add(segment.ownerAt(at), segment.timeAt(at));
+        if (statusOfMarks(marks) === 'active') this.#active.add(segment.ownerAt(at), segment.timeAt(at));
         return;
       case KIND.step:
       case KIND.snap: {
         const owner = segment.ownerAt(at);
         if (owner.standsSince === undefined) return;
-        if (statusOfMarks(marks) !== 'active') return this.#standing.delete(owner);
+        if (statusOfMarks(marks) !== 'active') return this.#active.delete(owner);
         owner.value = segment.valueAt(at) ?? owner.value;
         owner.standsSince = segment.timeAt(at);
         return;
       }
       case KIND.error:
-        return this.#standing.delete(segment.ownerAt(at));
+        return this.#active.delete(segment.ownerAt(at));
       default:
       // The others say nothing of how an actor stands.
     }

@@ -20,7 +20,7 @@ interface Page {
   characters: number;
 }
 
-interface Standing {
+interface ActiveActor {
   told: InspectionRecordOf<'actor'>;
   stood: InspectionRecordOf<'step' | 'snap'> | undefined;
 }
@@ -30,7 +30,7 @@ const PAGE_RECORDS = 1_000;
 const LEAST_PAGES = 10;
 const MAX_CHARTS = 1_000;
 /** Actors that are still told of although nothing of them is kept. The oldest are forgotten beyond it. */
-const MAX_STANDING = 50_000;
+const MAX_ACTIVE = 50_000;
 
 export class RememberedRecords {
   readonly #limits: RememberedLimits;
@@ -42,7 +42,7 @@ export class RememberedRecords {
   #dropped = 0;
   readonly #charts = new Map<string, ChartDescription>();
   readonly #chartsBefore = new Map<string, InspectionRecord>();
-  readonly #standing = new Map<string, Standing>();
+  readonly #active = new Map<string, ActiveActor>();
 
   constructor(limits: RememberedLimits) {
     this.#limits = limits;
@@ -55,7 +55,7 @@ export class RememberedRecords {
   }
 
   get range(): InspectionRange {
-    return { first: this.#oldest - this.#chartsBefore.size - this.#standing.size, last: this.#last };
+    return { first: this.#oldest - this.#chartsBefore.size - this.#active.size, last: this.#last };
   }
 
   /** @param records numbered upwards, above all that were added before @param characters what they take up together */
@@ -118,9 +118,9 @@ export class RememberedRecords {
     this.#characters -= oldest.characters;
     this.#dropped += oldest.records.length;
     for (const record of oldest.records) this.#fold(record);
-    for (const key of this.#standing.keys()) {
-      if (this.#standing.size <= MAX_STANDING) break;
-      this.#standing.delete(key);
+    for (const key of this.#active.keys()) {
+      if (this.#active.size <= MAX_ACTIVE) break;
+      this.#active.delete(key);
     }
   }
 
@@ -128,13 +128,13 @@ export class RememberedRecords {
     if (record.k === 'machine') {
       if (this.#charts.has(record.id)) this.#chartsBefore.set(record.id, record);
     } else if (record.k === 'actor') {
-      if (record.status === 'active') this.#standing.set(record.a, { told: record, stood: undefined });
-      else this.#standing.delete(record.a);
+      if (record.status === 'active') this.#active.set(record.a, { told: record, stood: undefined });
+      else this.#active.delete(record.a);
     } else if (record.k === 'step' || record.k === 'snap') {
-      const standing = this.#standing.get(record.a);
-      if (record.status !== 'active') this.#standing.delete(record.a);
-      else if (standing !== undefined) standing.stood = record;
-    } else if (record.k === 'error') this.#standing.delete(record.a);
+      const active = this.#active.get(record.a);
+      if (record.status !== 'active') this.#active.delete(record.a);
+      else if (active !== undefined) active.stood = record;
+    } else if (record.k === 'error') this.#active.delete(record.a);
   }
 
   /**
@@ -143,12 +143,12 @@ export class RememberedRecords {
    */
   #prelude(): readonly InspectionRecord[] {
     const { first } = this.range;
-    const actors = [...this.#standing.values()].map(({ told, stood }) => ({ ...told, ...standOf(stood) }));
+    const actors = [...this.#active.values()].map(({ told, stood }) => ({ ...told, ...standOf(stood) }));
     return [...this.#chartsBefore.values(), ...actors].map((record, index) => ({ ...record, s: first + index }));
   }
 }
 
-function standOf(record: Standing['stood']): Partial<InspectionRecordOf<'actor'>> {
+function standOf(record: ActiveActor['stood']): Partial<InspectionRecordOf<'actor'>> {
   if (record === undefined) return {};
   return { t: record.t, status: record.status, ...(record.value === undefined ? {} : { value: record.value }) };
 }

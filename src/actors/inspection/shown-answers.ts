@@ -5,13 +5,8 @@
 import { partsOf } from '../../machines/inspection-log/data-parts.ts';
 import type { DataPart } from '../../machines/inspection-log/data-parts.ts';
 import { oddities } from '../../machines/inspection-log/exact-text.ts';
-import {
-  isWaitingForSomebody,
-  standingOf,
-  standingWords,
-  VERDICTS,
-} from '../../machines/inspection-log/session-words.ts';
-import type { StandingWords } from '../../machines/inspection-log/session-words.ts';
+import { isWaitingForSomebody, statusOf, statusWords, VERDICTS } from '../../machines/inspection-log/session-words.ts';
+import type { StatusWords } from '../../machines/inspection-log/session-words.ts';
 import { treeOfProcesses } from '../../machines/inspection-log/process-branches.ts';
 import type { ProcessBranch } from '../../machines/inspection-log/process-branches.ts';
 import { transcriptStep } from '../../machines/inspection-log/transcript-step.ts';
@@ -34,7 +29,7 @@ import type { InspectedUsage, InspectedWake } from '../../machines/inspection-lo
 
 export interface ShownSummary extends InspectedSessionSummary {
   /** How it stands. */
-  readonly words: StandingWords;
+  readonly words: StatusWords;
   /** Whether a person or client has to do something. */
   readonly isWaiting: boolean;
 }
@@ -45,7 +40,7 @@ export interface ShownSessions extends InspectedSessions {
 }
 
 export interface ShownSession extends InspectedSession {
-  readonly words: StandingWords;
+  readonly words: StatusWords;
   /** Whether its goal is reached, as the end of a sentence. */
   readonly verdict?: string | undefined;
   readonly why: ShownExplanation;
@@ -81,7 +76,7 @@ export interface ShownUsage extends InspectedUsage {
 }
 
 export interface ShownWake extends InspectedWake {
-  readonly words: StandingWords;
+  readonly words: StatusWords;
   readonly price?: string | undefined;
 }
 
@@ -102,7 +97,7 @@ export interface ShownSteps {
 export function shownSessions({ sessions, ...rest }: InspectedSessions): ShownSessions {
   const shown = sessions.map((session) => ({
     ...session,
-    words: standingWords(session),
+    words: statusWords(session),
     isWaiting: isWaitingForSomebody(session),
   }));
   const changed = ({ updatedAt }: ShownSummary): number => Date.parse(updatedAt ?? '') || 0;
@@ -124,7 +119,7 @@ export function shownSession(session: InspectedSession): ShownSession {
   }));
   return {
     ...session,
-    words: standingOf(why.reasons[0]?.kind ?? 'nothing'),
+    words: statusOf(why.reasons[0]?.kind ?? 'nothing'),
     ...(state.evaluation === undefined ? {} : { verdict: VERDICTS[state.evaluation.verdict] }),
     why: { ...why, reasons },
     pendingActions: pendingActions.map(shownRequest),

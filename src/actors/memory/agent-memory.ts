@@ -7,15 +7,15 @@ import type { KeptLearning } from '../../machines/memory/learning.ts';
 import type { MemoryEntry } from '../../machines/memory/memory-entry.ts';
 import { memoryBrief } from '../../machines/memory/memory-brief.ts';
 import { readMemory, withEntries, withoutEntry, writeMemory } from '../../machines/memory/memory-file.ts';
-import { MEMORY_FILE } from '../../machines/memory/substrate-path.ts';
+import { MEMORY_FILE } from '../../machines/memory/shared-file-path.ts';
 import type { PromotionPermit } from '../outcome/promotion-gate.ts';
 import type { WakeMemory } from '../wake/wake-ports.ts';
 import type { LearningStore } from './learning-store.ts';
-import { substrateConflict, versionNotFound } from './substrate-store.ts';
-import type { SubstrateEdit, SubstrateResult, SubstrateStore } from './substrate-store.ts';
+import { sharedFilesConflict, versionNotFound } from './shared-files-store.ts';
+import type { SharedFilesEdit, SharedFilesResult, SharedFilesStore } from './shared-files-store.ts';
 
 export interface AgentMemoryPorts {
-  readonly substrate: SubstrateStore;
+  readonly sharedFiles: SharedFilesStore;
   readonly learnings: LearningStore;
 }
 
@@ -50,13 +50,13 @@ export class AgentMemory implements WakeMemory {
     this.#ports = ports;
   }
 
-  /** @throws RuntimeError SUBSTRATE_VERSION_NOT_FOUND, SUBSTRATE_DAMAGED, STORAGE_FAILED */
+  /** @throws RuntimeError SHARED_FILES_VERSION_NOT_FOUND, SHARED_FILES_DAMAGED, STORAGE_FAILED */
   async read(agentId: string, version?: number): Promise<MemoryReading> {
-    const at = version ?? (await this.#ports.substrate.head(agentId)).version;
+    const at = version ?? (await this.#ports.sharedFiles.head(agentId)).version;
     const bytes =
       at === 0 && version === undefined
         ? EMPTY
-        : ((await this.#ports.substrate.read(agentId, MEMORY_FILE, at)) ?? EMPTY);
+        : ((await this.#ports.sharedFiles.read(agentId, MEMORY_FILE, at)) ?? EMPTY);
     const text = new TextDecoder().decode(bytes);
     try {
       return { version: at, text, entries: readMemory(bytes).entries };
@@ -83,49 +83,49 @@ export class AgentMemory implements WakeMemory {
 
   /**
    * Puts learnings into the section, in the place of earlier ones with the same key. What is there already stays as it
-   * is. @throws RuntimeError as SubstrateStore.promote; MEMORY_DAMAGED, MEMORY_FULL
+   * is. @throws RuntimeError as SharedFilesStore.promote; MEMORY_DAMAGED, MEMORY_FULL
    */
   async promote(
     permit: PromotionPermit,
     { agentId, learnings, expectedVersion, why }: MemoryPromotion,
-  ): Promise<SubstrateResult> {
+  ): Promise<SharedFilesResult> {
     const document = await this.#document(agentId, expectedVersion);
     const corrected = correctedBy(learnings, await this.#ports.learnings.list(agentId, { includeForgotten: true }));
     const content = withEntries(
       { ...document, entries: document.entries.filter(({ learningId }) => !corrected.has(learningId)) },
       learnings.map(entryOf),
     );
-    return this.#ports.substrate.promote(permit, memoryEdit({ agentId, content, expectedVersion, why }));
+    return this.#ports.sharedFiles.promote(permit, memoryEdit({ agentId, content, expectedVersion, why }));
   }
 
   /**
    * The entries of an older version, and only these: what people wrote around them stays. @throws RuntimeError as
-   * `promote`; SUBSTRATE_VERSION_NOT_FOUND
+   * `promote`; SHARED_FILES_VERSION_NOT_FOUND
    */
-  async restore(permit: PromotionPermit, restore: MemoryRestore): Promise<SubstrateResult> {
-    return this.#ports.substrate.promote(permit, await this.#restored(restore));
+  async restore(permit: PromotionPermit, restore: MemoryRestore): Promise<SharedFilesResult> {
+    return this.#ports.sharedFiles.promote(permit, await this.#restored(restore));
   }
 
   /** What people ask for on the command line. */
   readonly people = {
-    restore: async (restore: MemoryRestore): Promise<SubstrateResult> =>
-      this.#ports.substrate.people.edit(await this.#restored(restore)),
+    restore: async (restore: MemoryRestore): Promise<SharedFilesResult> =>
+      this.#ports.sharedFiles.people.edit(await this.#restored(restore)),
     /** Takes an entry out. Undefined when there is none of this id. */
-    forget: async (agentId: string, learningId: string): Promise<SubstrateResult | undefined> => {
-      const { version } = await this.#ports.substrate.head(agentId);
+    forget: async (agentId: string, learningId: string): Promise<SharedFilesResult | undefined> => {
+      const { version } = await this.#ports.sharedFiles.head(agentId);
       const content = withoutEntry(await this.#document(agentId, version), learningId);
       return content === undefined
         ? undefined
-        : this.#ports.substrate.people.edit(
+        : this.#ports.sharedFiles.people.edit(
             memoryEdit({ agentId, content, expectedVersion: version, why: `forgot ${learningId}` }),
           );
     },
   };
 
-  async #restored({ agentId, version, expectedVersion }: MemoryRestore): Promise<SubstrateEdit> {
+  async #restored({ agentId, version, expectedVersion }: MemoryRestore): Promise<SharedFilesEdit> {
     const document = await this.#document(agentId, expectedVersion);
     if (version > expectedVersion) throw versionNotFound(agentId, version, expectedVersion);
-    const { entries } = readMemory((await this.#ports.substrate.read(agentId, MEMORY_FILE, version)) ?? EMPTY);
+    const { entries } = readMemory((await this.#ports.sharedFiles.read(agentId, MEMORY_FILE, version)) ?? EMPTY);
     return memoryEdit({
       agentId,
       content: writeMemory(document, entries),
@@ -135,10 +135,10 @@ export class AgentMemory implements WakeMemory {
   }
 
   async #document(agentId: string, expectedVersion: number): Promise<ReturnType<typeof readMemory>> {
-    const { version } = await this.#ports.substrate.head(agentId);
-    if (version !== expectedVersion) throw substrateConflict(agentId, { expected: expectedVersion, head: version });
+    const { version } = await this.#ports.sharedFiles.head(agentId);
+    if (version !== expectedVersion) throw sharedFilesConflict(agentId, { expected: expectedVersion, head: version });
     return readMemory(
-      version === 0 ? EMPTY : ((await this.#ports.substrate.read(agentId, MEMORY_FILE, version)) ?? EMPTY),
+      version === 0 ? EMPTY : ((await this.#ports.sharedFiles.read(agentId, MEMORY_FILE, version)) ?? EMPTY),
     );
   }
 }
@@ -146,7 +146,7 @@ export class AgentMemory implements WakeMemory {
 function memoryEdit({
   content,
   ...rest
-}: Omit<SubstrateEdit, 'changes'> & { readonly content: Uint8Array }): SubstrateEdit {
+}: Omit<SharedFilesEdit, 'changes'> & { readonly content: Uint8Array }): SharedFilesEdit {
   return { ...rest, changes: [{ path: MEMORY_FILE, content }] };
 }
 

@@ -8,13 +8,13 @@ import type { LearningStore } from './learning-store.ts';
 import { createMemoryHook } from './memory-hook.ts';
 import { createMemoryTools } from './memory-tools.ts';
 import { createResourceTools } from './resource-tools.ts';
-import type { SubstrateStage } from './substrate-stage.ts';
-import type { SubstrateStore } from './substrate-store.ts';
+import type { SharedFilesStage } from './shared-files-stage.ts';
+import type { SharedFilesStore } from './shared-files-store.ts';
 
 export interface MemoryParts {
-  readonly substrate: SubstrateStore;
+  readonly sharedFiles: SharedFilesStore;
   readonly learnings: LearningStore;
-  readonly stage: SubstrateStage;
+  readonly stage: SharedFilesStage;
 }
 
 export interface MemoryServices {

@@ -38,9 +38,9 @@ export function createMemoryHook(ports: MemoryHookPorts): WakeHook {
 const TELLING: ReadonlySet<string> = new Set([
   'MEMORY_DAMAGED',
   'MEMORY_FULL',
-  'SUBSTRATE_TOO_LARGE',
-  'SUBSTRATE_PATH_TAKEN',
-  'SUBSTRATE_DAMAGED',
+  'SHARED_FILES_TOO_LARGE',
+  'SHARED_FILES_PATH_TAKEN',
+  'SHARED_FILES_DAMAGED',
 ]);
 
 const LEARNED_LATER = 'it was learned after the outcome was evaluated';

@@ -23,9 +23,9 @@ import type {
 } from '../../machines/memory/memory-tool-definitions.ts';
 import type { KeptLearning, NewLearning } from '../../machines/memory/learning.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
-import { MEMORY_FILE } from '../../machines/memory/substrate-path.ts';
-import { MAX_VERSIONS_LISTED } from './substrate-store.ts';
-import type { SubstrateStore } from './substrate-store.ts';
+import { MEMORY_FILE } from '../../machines/memory/shared-file-path.ts';
+import { MAX_VERSIONS_LISTED } from './shared-files-store.ts';
+import type { SharedFilesStore } from './shared-files-store.ts';
 import { requirePromotion } from '../outcome/promotion-gate.ts';
 import { Mutex } from '../concurrency/mutex.ts';
 import type { EventStore } from '../session/event-store.ts';
@@ -38,7 +38,7 @@ import { shownText, shownVersion, wakeOf } from './tool-parts.ts';
 
 export interface MemoryToolPorts {
   readonly store: Pick<EventStore, 'read'>;
-  readonly substrate: SubstrateStore;
+  readonly sharedFiles: SharedFilesStore;
   readonly learnings: LearningStore;
   readonly memory: AgentMemory;
   readonly ids: IdSource;
@@ -76,13 +76,13 @@ function readTool({ memory }: MemoryToolPorts): Tool<MemoryReadInput> {
 
 const MAX_SHOWN_ENTRIES = 60;
 
-function versionsTool({ substrate }: MemoryToolPorts): Tool<VersionsInput> {
+function versionsTool({ sharedFiles }: MemoryToolPorts): Tool<VersionsInput> {
   return {
     definition: memoryVersionsDefinition,
     async run({ before, limit }, { session: { agentId } }) {
-      const { version: head } = await substrate.head(agentId);
-      const found = (await substrate.versions(agentId, { before, limit: MAX_VERSIONS_LISTED })).filter(({ changed }) =>
-        changed.includes(MEMORY_FILE),
+      const { version: head } = await sharedFiles.head(agentId);
+      const found = (await sharedFiles.versions(agentId, { before, limit: MAX_VERSIONS_LISTED })).filter(
+        ({ changed }) => changed.includes(MEMORY_FILE),
       );
       return { head, versions: found.slice(0, limit).map(shownVersion) };
     },

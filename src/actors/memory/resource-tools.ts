@@ -6,7 +6,6 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SHOWN_CHARACTERS } from '../../machines/memory/memory-tool-definitions.ts';
 import type { RestoreInput, VersionsInput } from '../../machines/memory/memory-tool-definitions.ts';
 import {
-  STAGE_FOLDER,
   resourcesCompareDefinition,
   resourcesListDefinition,
   resourcesPromoteDefinition,
@@ -22,18 +21,19 @@ import type {
   ResourcesReadInput,
   ResourcesStageInput,
 } from '../../machines/memory/resource-tool-definitions.ts';
-import { MEMORY_FILE } from '../../machines/memory/substrate-path.ts';
+import { MEMORY_FILE } from '../../machines/memory/shared-file-path.ts';
+import { STAGE_FOLDER } from '../../machines/stored-names.ts';
 import { requirePromotion } from '../outcome/promotion-gate.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
 import { stageDigest } from './stage-digest.ts';
 import { stagedDifferences } from './staged-differences.ts';
-import type { Stage, SubstrateStage } from './substrate-stage.ts';
-import type { SubstrateChange, SubstrateStore } from './substrate-store.ts';
+import type { Stage, SharedFilesStage } from './shared-files-stage.ts';
+import type { SharedFileChange, SharedFilesStore } from './shared-files-store.ts';
 import { shownText, shownVersion, textOf, wakeOf } from './tool-parts.ts';
 
 export interface ResourceToolPorts {
-  readonly substrate: SubstrateStore;
-  readonly stage: SubstrateStage;
+  readonly sharedFiles: SharedFilesStore;
+  readonly stage: SharedFilesStage;
 }
 
 export function createResourceTools(ports: ResourceToolPorts): readonly Tool[] {
@@ -48,23 +48,23 @@ export function createResourceTools(ports: ResourceToolPorts): readonly Tool[] {
   ];
 }
 
-function listTool({ substrate }: ResourceToolPorts): Tool<ResourcesListInput> {
+function listTool({ sharedFiles }: ResourceToolPorts): Tool<ResourcesListInput> {
   return {
     definition: resourcesListDefinition,
     async run({ version }, { session: { agentId } }) {
-      const at = version ?? (await substrate.head(agentId)).version;
-      const files = at === 0 ? [] : await substrate.list(agentId, at);
+      const at = version ?? (await sharedFiles.head(agentId)).version;
+      const files = at === 0 ? [] : await sharedFiles.list(agentId, at);
       return { version: at, files: files.map(({ path, bytes }) => ({ path, bytes })) };
     },
   };
 }
 
-function readTool({ substrate }: ResourceToolPorts): Tool<ResourcesReadInput> {
+function readTool({ sharedFiles }: ResourceToolPorts): Tool<ResourcesReadInput> {
   return {
     definition: resourcesReadDefinition,
     async run({ path, version }, { session: { agentId } }) {
-      const at = version ?? (await substrate.head(agentId)).version;
-      const content = at === 0 ? undefined : await substrate.read(agentId, path, at);
+      const at = version ?? (await sharedFiles.head(agentId)).version;
+      const content = at === 0 ? undefined : await sharedFiles.read(agentId, path, at);
       if (content === undefined) throw notShared(path, at);
       const text = textOf(content);
       if (text === undefined)
@@ -77,21 +77,21 @@ function readTool({ substrate }: ResourceToolPorts): Tool<ResourcesReadInput> {
   };
 }
 
-function versionsTool({ substrate }: ResourceToolPorts): Tool<VersionsInput> {
+function versionsTool({ sharedFiles }: ResourceToolPorts): Tool<VersionsInput> {
   return {
     definition: resourcesVersionsDefinition,
     async run({ before, limit }, { session: { agentId } }) {
-      const { version: head } = await substrate.head(agentId);
-      return { head, versions: (await substrate.versions(agentId, { before, limit })).map(shownVersion) };
+      const { version: head } = await sharedFiles.head(agentId);
+      return { head, versions: (await sharedFiles.versions(agentId, { before, limit })).map(shownVersion) };
     },
   };
 }
 
-function stageTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesStageInput> {
+function stageTool({ sharedFiles, stage }: ResourceToolPorts): Tool<ResourcesStageInput> {
   return {
     definition: resourcesStageDefinition,
     async run({ paths }, { session: { agentId }, workspaceDirectory }) {
-      const head = await substrate.head(agentId);
+      const head = await sharedFiles.head(agentId);
       const missing = paths?.find((path) => !head.files.some((file) => file.path === path));
       if (missing !== undefined) throw notShared(missing, head.version);
       const wanted = head.files.filter(({ path }) => path !== MEMORY_FILE && (paths?.includes(path) ?? true));
@@ -99,7 +99,7 @@ function stageTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesStage
       const files = await Promise.all(
         wanted.map(async ({ path }) => ({
           path,
-          content: (await substrate.read(agentId, path, head.version)) ?? new Uint8Array(0),
+          content: (await sharedFiles.read(agentId, path, head.version)) ?? new Uint8Array(0),
         })),
       );
       await stage.put(workspaceDirectory, head.version, files);
@@ -108,14 +108,14 @@ function stageTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesStage
   };
 }
 
-function compareTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesCompareInput> {
+function compareTool({ sharedFiles, stage }: ResourceToolPorts): Tool<ResourcesCompareInput> {
   return {
     definition: resourcesCompareDefinition,
     async run({ paths }, { session: { agentId }, workspaceDirectory }) {
-      const head = await substrate.head(agentId);
+      const head = await sharedFiles.head(agentId);
       const staged = await stage.read(workspaceDirectory);
       const { files, diff } = await stagedDifferences({
-        substrate,
+        sharedFiles,
         agentId,
         head,
         staged,
@@ -132,7 +132,7 @@ function compareTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesCom
   };
 }
 
-function promoteTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesPromoteInput> {
+function promoteTool({ sharedFiles, stage }: ResourceToolPorts): Tool<ResourcesPromoteInput> {
   return {
     definition: resourcesPromoteDefinition,
     async run({ paths, expectedVersion, why }, context) {
@@ -142,11 +142,11 @@ function promoteTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesPro
       const staged = await stage.read(context.workspaceDirectory);
       const changes = changesOf(staged, paths, context);
       const digest = await stageDigest(staged);
-      const seen = await versionFor(substrate, { agentId, paths: changes.map(({ path }) => path), expectedVersion });
+      const seen = await versionFor(sharedFiles, { agentId, paths: changes.map(({ path }) => path), expectedVersion });
       const permit = requirePromotion(wake.state());
       // What was just read is what is shared: nothing can come between.
       if (permit.stageDigest !== digest) throw notAsEvaluated(permit.stageDigest !== undefined);
-      const result = await substrate.promote(permit, {
+      const result = await sharedFiles.promote(permit, {
         agentId,
         changes,
         expectedVersion: seen,
@@ -155,7 +155,7 @@ function promoteTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesPro
       if (result.isNew)
         await wake.append([
           {
-            type: 'substrate.promoted',
+            type: 'files.promoted',
             data: { version: result.version, expectedVersion: seen, paths: [...result.changed] },
           },
         ]);
@@ -164,13 +164,13 @@ function promoteTool({ substrate, stage }: ResourceToolPorts): Tool<ResourcesPro
   };
 }
 
-function restoreTool({ substrate }: ResourceToolPorts): Tool<RestoreInput> {
+function restoreTool({ sharedFiles }: ResourceToolPorts): Tool<RestoreInput> {
   return {
     definition: resourcesRestoreDefinition,
     async run({ version, expectedVersion }, context) {
       const wake = wakeOf(context);
       const { agentId, sessionId } = wake.state();
-      const result = await substrate.restore(requirePromotion(wake.state()), {
+      const result = await sharedFiles.restore(requirePromotion(wake.state()), {
         agentId,
         version,
         expectedVersion,
@@ -179,7 +179,7 @@ function restoreTool({ substrate }: ResourceToolPorts): Tool<RestoreInput> {
       if (result.isNew)
         await wake.append([
           {
-            type: 'substrate.promoted',
+            type: 'files.promoted',
             data: { version: result.version, expectedVersion, paths: [...result.changed] },
           },
         ]);
@@ -193,17 +193,17 @@ function restoreTool({ substrate }: ResourceToolPorts): Tool<RestoreInput> {
  * as a learning in the memory, is no conflict for them. Else the version that was seen, which is refused.
  */
 async function versionFor(
-  substrate: SubstrateStore,
+  sharedFiles: SharedFilesStore,
   {
     agentId,
     paths,
     expectedVersion,
   }: { readonly agentId: string; readonly paths: readonly string[]; readonly expectedVersion: number },
 ): Promise<number> {
-  const { version, files } = await substrate.head(agentId);
+  const { version, files } = await sharedFiles.head(agentId);
   if (version <= expectedVersion) return expectedVersion;
   const before = new Map(
-    (expectedVersion === 0 ? [] : await substrate.list(agentId, expectedVersion)).map(({ path, sha256 }) => [
+    (expectedVersion === 0 ? [] : await sharedFiles.list(agentId, expectedVersion)).map(({ path, sha256 }) => [
       path,
       sha256,
     ]),
@@ -217,7 +217,7 @@ function changesOf(
   { files, origin }: Stage,
   paths: readonly string[],
   { environment }: ToolContext,
-): SubstrateChange[] {
+): SharedFileChange[] {
   return paths.map((path) => {
     if (path === MEMORY_FILE) throw notStaged();
     const content = files.find((file) => file.path === path)?.content;

@@ -16,7 +16,7 @@ import { capturedAt } from './captured-learnings.ts';
 import type { LearningStore } from './learning-store.ts';
 import { provenLearning } from './proven-learnings.ts';
 import type { WantedLearning } from './proven-learnings.ts';
-import type { SubstrateResult, SubstrateStore } from './substrate-store.ts';
+import type { SharedFilesResult, SharedFilesStore } from './shared-files-store.ts';
 
 /** How often a promotion is tried anew when other sessions of the agent were faster. */
 const MAX_PROMOTION_ATTEMPTS = 8;
@@ -37,7 +37,7 @@ export interface KeepingPorts {
 
 export interface PromotionPorts {
   readonly store: Pick<EventStore, 'read'>;
-  readonly substrate: Pick<SubstrateStore, 'head'>;
+  readonly sharedFiles: Pick<SharedFilesStore, 'head'>;
   readonly learnings: LearningStore;
   readonly memory: AgentMemory;
 }
@@ -79,7 +79,7 @@ export interface SessionPromotion {
   readonly expectedVersion?: number | undefined;
 }
 
-export interface PromotedLearnings extends SubstrateResult {
+export interface PromotedLearnings extends SharedFilesResult {
   readonly learningIds: readonly string[];
 }
 
@@ -107,7 +107,7 @@ export function waitingForPromotion({
  */
 export async function promoteForSession(
   log: SessionLog,
-  { store, substrate, learnings, memory }: PromotionPorts,
+  { store, sharedFiles, learnings, memory }: PromotionPorts,
   { learningIds, expectedVersion }: SessionPromotion,
 ): Promise<PromotedLearnings> {
   const { sessionId, agentId } = log.state();
@@ -116,7 +116,7 @@ export async function promoteForSession(
     ? namedLearnings(log, permit, { store, learnings }, learningIds)
     : waitingLearnings(log, permit, { store, learnings }));
   for (let attempt = 1; ; attempt += 1) {
-    const version = expectedVersion ?? (await substrate.head(agentId)).version;
+    const version = expectedVersion ?? (await sharedFiles.head(agentId)).version;
     try {
       const result = await memory.promote(requirePromotion(log.state()), {
         agentId,
@@ -185,5 +185,5 @@ async function waitingLearnings(
 }
 
 function isConflict(error: unknown): boolean {
-  return RuntimeError.is(error) && error.code === 'SUBSTRATE_CONFLICT';
+  return RuntimeError.is(error) && error.code === 'SHARED_FILES_CONFLICT';
 }

@@ -1,6 +1,6 @@
 /** Tells one content of a stage from another: what was there when an outcome was evaluated is what may be shared. */
 import { canonicalJson } from '../../machines/canonical-json.ts';
-import type { Stage } from './substrate-stage.ts';
+import type { Stage } from './shared-files-stage.ts';
 
 /** SHA-256 as 64 hexadecimal digits, over every file and over what was staged before, which says what was taken out. */
 export async function stageDigest({ files, origin }: Stage): Promise<string> {

@@ -1,13 +1,13 @@
 /** How copies of shared files differ from what is shared now. */
 import { unifiedDiff } from '../../machines/memory/unified-diff.ts';
-import type { Stage } from './substrate-stage.ts';
-import type { SubstrateHead, SubstrateStore } from './substrate-store.ts';
+import type { Stage } from './shared-files-stage.ts';
+import type { SharedFilesHead, SharedFilesStore } from './shared-files-store.ts';
 import { textOf } from './tool-parts.ts';
 
 export interface StagedDifferencesOptions {
-  readonly substrate: Pick<SubstrateStore, 'read'>;
+  readonly sharedFiles: Pick<SharedFilesStore, 'read'>;
   readonly agentId: string;
-  readonly head: SubstrateHead;
+  readonly head: SharedFilesHead;
   readonly staged: Stage;
   /** Default: all that are staged or were. */
   readonly paths: readonly string[] | undefined;
@@ -22,7 +22,7 @@ export interface StagedDifferences {
 }
 
 export async function stagedDifferences({
-  substrate,
+  sharedFiles,
   agentId,
   head,
   staged,
@@ -39,7 +39,7 @@ export async function stagedDifferences({
   let diff = '';
   for (const path of known.filter((each) => paths?.includes(each) ?? true)) {
     const [before, after] = [
-      shared.has(path) ? await substrate.read(agentId, path, head.version) : undefined,
+      shared.has(path) ? await sharedFiles.read(agentId, path, head.version) : undefined,
       here.get(path),
     ];
     const state = stateOf(before, after);

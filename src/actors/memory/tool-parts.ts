@@ -2,7 +2,7 @@
 import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_SHOWN_CHARACTERS } from '../../machines/memory/memory-tool-definitions.ts';
-import type { SubstrateVersion } from '../../machines/memory/substrate-version.ts';
+import type { SharedFilesVersion } from '../../machines/memory/shared-files-version.ts';
 import type { ToolContext, HookedWake } from '../turn/tool.ts';
 
 /** @throws RuntimeError TOOL_NEEDS_WAKE where the tool is run outside of one */
@@ -15,7 +15,7 @@ export function wakeOf({ wake }: ToolContext): HookedWake {
 }
 
 /** A version as a model is told of it. */
-export function shownVersion({ version, at, by, why, changed }: SubstrateVersion): {
+export function shownVersion({ version, at, by, why, changed }: SharedFilesVersion): {
   readonly version: number;
   readonly at: string;
   readonly by: string;

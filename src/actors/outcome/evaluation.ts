@@ -11,7 +11,7 @@ import type { SessionEventData, SessionEventDraft } from '../../machines/session
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { SessionEnvironment } from '../environment/session-environment.ts';
 import { stageDigest } from '../memory/stage-digest.ts';
-import type { SubstrateStage } from '../memory/substrate-stage.ts';
+import type { SharedFilesStage } from '../memory/shared-files-stage.ts';
 import type { ReadShell } from '../permission/shell-reader.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import { placeOfSession } from '../session/session-directories.ts';
@@ -29,7 +29,7 @@ export interface EvaluationPorts {
   /** Without it a check that is set counts as one that could not be run. */
   readonly checks?: CheckRunner | undefined;
   /** What is staged to be shared. Without it nothing of that can be. */
-  readonly stage?: Pick<SubstrateStage, 'read'> | undefined;
+  readonly stage?: Pick<SharedFilesStage, 'read'> | undefined;
   /**
    * What still runs in the open shells of a session, in words; undefined when nothing does. Without it this is not
    * looked up.

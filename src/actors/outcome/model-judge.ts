@@ -12,7 +12,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { AgentRunConfig } from '../run/agent-runtime.ts';
 import type { AgentRuntimeRegistry } from '../run/agent-runtime-registry.ts';
 import type { AuthProfiles } from '../run/auth-profiles.ts';
-import type { CandidateStandings } from '../run/candidate-standings.ts';
+import type { CandidateHealthStore } from '../run/candidate-health-store.ts';
 import { executeAgentRun } from '../run/execute-agent-run.ts';
 import type { ExecuteAgentRunOptions } from '../run/run-options.ts';
 import type { IdSource } from '../session/id-source.ts';
@@ -26,7 +26,7 @@ export interface ModelJudgeOptions {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly profiles?: AuthProfiles | undefined;
-  readonly standings?: CandidateStandings | undefined;
+  readonly candidateHealth?: CandidateHealthStore | undefined;
   readonly limits?: ExecuteAgentRunOptions['limits'];
   /** Of models, before the known ones: what judges cost counts for the sessions that are judged. */
   readonly prices?: PriceTable | undefined;

@@ -11,7 +11,7 @@ import {
 import type {
   OutcomeDefineInput,
   OutcomeHistoryInput,
-  OutcomeStanding,
+  GradedOutcome,
 } from '../../machines/outcome/outcome-definitions.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Tool, ToolContext, HookedWake } from '../turn/tool.ts';
@@ -79,7 +79,7 @@ function gradeTool({ store, leftRunning }: OutcomeToolsOptions): Tool {
           : { evaluation: { verdict: evaluation.verdict, because: evaluation.because } }),
         mayPromote: problem === undefined,
         ...(problem === undefined ? {} : { promotionProblem: problem }),
-      } satisfies OutcomeStanding;
+      } satisfies GradedOutcome;
     },
   };
 }
@@ -119,7 +119,7 @@ function historyTool({ store }: OutcomeToolsOptions): Tool<OutcomeHistoryInput> 
 function shownOutcome(
   outcome: NonNullable<SessionState['outcome']>,
   { environment }: ToolContext,
-): NonNullable<OutcomeStanding['outcome']> {
+): NonNullable<GradedOutcome['outcome']> {
   const { title, detail, criteria, by } = outcome;
   return {
     title,

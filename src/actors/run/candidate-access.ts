@@ -8,14 +8,14 @@ import { candidateKey } from '../../machines/run/candidate.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import type { OrderOptions, OrderedCandidate } from '../../machines/run/candidate-order.ts';
 import type { ReportedAttempt } from '../../machines/run/breaker.ts';
-import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
+import type { CandidateHealth } from '../../machines/run/candidate-health.ts';
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { AgentRuntime, RunCredential } from './agent-runtime.ts';
 import type { ExecuteAgentRunOptions } from './run-options.ts';
 
-type Access = Pick<ExecuteAgentRunOptions, 'clock' | 'profiles' | 'standings' | 'models' | 'onListenerError'>;
+type Access = Pick<ExecuteAgentRunOptions, 'clock' | 'profiles' | 'candidateHealth' | 'models' | 'onListenerError'>;
 
 export type CredentialAnswer =
   | { readonly kind: 'found'; readonly value: RunCredential | undefined }
@@ -24,8 +24,8 @@ export type CredentialAnswer =
 export class CandidateAccess {
   readonly #options: Access;
   #profiles: ReadonlyMap<string, readonly string[]> | undefined;
-  #known = new Map<string, CandidateStanding>();
-  #refusals: CandidateStanding[] = [];
+  #known = new Map<string, CandidateHealth>();
+  #refusals: CandidateHealth[] = [];
   /** The attempt that was last asked for. */
   #asked: ReportedAttempt = {};
   /** Who has been admitted to a probe and has not reported. */
@@ -36,32 +36,32 @@ export class CandidateAccess {
   }
 
   /** Reads what is known now. @throws when the profiles cannot be read for sure */
-  async look(): Promise<Pick<OrderOptions, 'profilesOf' | 'standingOf'>> {
+  async look(): Promise<Pick<OrderOptions, 'profilesOf' | 'healthOf'>> {
     this.#refusals = [];
     this.#profiles ??= await this.#readProfiles();
     const profiles = this.#profiles;
     const profilesOf = (provider: string): readonly string[] => profiles.get(provider) ?? [];
-    await this.#readStandings(profilesOf);
-    return { profilesOf, standingOf: (candidate) => this.#known.get(candidateKey(candidate)) };
+    await this.#readHealth(profilesOf);
+    return { profilesOf, healthOf: (candidate) => this.#known.get(candidateKey(candidate)) };
   }
 
   /** Undefined when it may be tried now. @param isAgain it was waited for by this run, so what made it rest is over */
-  async ask({ candidate, isPinned }: OrderedCandidate, isAgain: boolean): Promise<CandidateStanding | undefined> {
-    const standing = this.#known.get(candidateKey(candidate));
+  async ask({ candidate, isPinned }: OrderedCandidate, isAgain: boolean): Promise<CandidateHealth | undefined> {
+    const health = this.#known.get(candidateKey(candidate));
     this.#asked = { startedAt: isoTimeOf(this.#options.clock.now()), isProbe: false };
-    if (this.#options.standings === undefined || standing === undefined || standing.state === 'closed')
+    if (this.#options.candidateHealth === undefined || health === undefined || health.state === 'closed')
       return undefined;
     const admission = await this.#safely(() =>
-      this.#options.standings?.admit(candidate, { isPinned: isPinned || isAgain }),
+      this.#options.candidateHealth?.admit(candidate, { isPinned: isPinned || isAgain }),
     );
-    if (admission?.kind === 'refused') return admission.standing;
+    if (admission?.kind === 'refused') return admission.health;
     this.#asked = { ...this.#asked, isProbe: admission?.isProbe ?? false };
     if (admission?.isProbe === true) this.#probed = candidate;
     return undefined;
   }
 
-  noteRefusal(standing: CandidateStanding): void {
-    this.#refusals.push(standing);
+  noteRefusal(health: CandidateHealth): void {
+    this.#refusals.push(health);
   }
 
   /** Of those that were refused at the last look: the one that recovers first. */
@@ -77,9 +77,9 @@ export class CandidateAccess {
    * when nothing is known.
    */
   recoversAt(candidate: Candidate): number | undefined {
-    const standing = this.#known.get(candidateKey(candidate));
-    if (standing === undefined) return undefined;
-    return standing.state === 'closed' || standing.until === undefined ? 0 : Date.parse(standing.until);
+    const health = this.#known.get(candidateKey(candidate));
+    if (health === undefined) return undefined;
+    return health.state === 'closed' || health.until === undefined ? 0 : Date.parse(health.until);
   }
 
   /** Gives back a probe that was never made, so that another run need not wait until it is forgotten. */
@@ -94,17 +94,16 @@ export class CandidateAccess {
     { isPlayed = false }: Pick<AgentRuntime, 'isPlayed'> = {},
   ): Promise<void> {
     this.#forget(candidate, error);
-    const { standings } = this.#options;
-    if (standings === undefined) return;
+    const { candidateHealth } = this.#options;
+    if (candidateHealth === undefined) return;
     this.#probed = undefined;
-    const standing = this.#known.get(candidateKey(candidate));
+    const health = this.#known.get(candidateKey(candidate));
     const isUnmarked =
-      standing === undefined ||
-      (standing.state === 'closed' && standing.failures === 0 && standing.billingFailures === 0);
+      health === undefined || (health.state === 'closed' && health.failures === 0 && health.billingFailures === 0);
     if (error === undefined && isUnmarked && this.#known.size <= 1) return;
     const isOurs = error?.kind === 'aborted' || error?.kind === 'coordination' || error?.isLocal === true || isPlayed;
     await this.#safely(() =>
-      standings.report(
+      candidateHealth.report(
         candidate,
         error === undefined
           ? { kind: 'succeeded' }
@@ -162,15 +161,15 @@ export class CandidateAccess {
     return found;
   }
 
-  async #readStandings(profilesOf: (provider: string) => readonly string[]): Promise<void> {
-    const { standings, models } = this.#options;
-    if (standings === undefined) return;
+  async #readHealth(profilesOf: (provider: string) => readonly string[]): Promise<void> {
+    const { candidateHealth, models } = this.#options;
+    if (candidateHealth === undefined) return;
     const candidates = models.flatMap(({ provider, model, profile, profiles }): Candidate[] => {
       const names = profile === undefined ? (profiles ?? profilesOf(provider)) : [profile];
       return names.length === 0 ? [{ provider, model }] : names.map((name) => ({ provider, model, profile: name }));
     });
-    const read = await this.#safely(() => standings.read(candidates));
-    this.#known = new Map((read ?? []).map((standing) => [candidateKey(standing.candidate), standing]));
+    const read = await this.#safely(() => candidateHealth.read(candidates));
+    this.#known = new Map((read ?? []).map((health) => [candidateKey(health.candidate), health]));
   }
 
   /** Experience that cannot be read or kept must not stop a run that could go well. */

@@ -11,7 +11,7 @@ import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime, RunResumption } from './agent-runtime.ts';
 import type { AgentRuntimeRegistry } from './agent-runtime-registry.ts';
 import type { AuthProfiles } from './auth-profiles.ts';
-import type { CandidateStandings } from './candidate-standings.ts';
+import type { CandidateHealthStore } from './candidate-health-store.ts';
 
 type Distribute<Params> = Params extends unknown
   ? Omit<Params, 'provider' | 'model' | 'onEvent' | 'abortSignal' | 'credential' | 'resume'>
@@ -69,7 +69,7 @@ export interface ExecuteAgentRunOptions {
   /** Absent: backends find their credentials themselves. */
   readonly profiles?: AuthProfiles | undefined;
   /** Absent: every candidate is ready, and nothing is learned. */
-  readonly standings?: CandidateStandings | undefined;
+  readonly candidateHealth?: CandidateHealthStore | undefined;
   readonly limits?: Partial<RunLimits> | undefined;
   /** Cuts the run short. */
   readonly signal?: AbortSignal | undefined;

@@ -1,10 +1,10 @@
 /**
- * What the slots of one durable schedule do in this worker: each is checked against the definition and the standing as
+ * What the slots of one durable schedule do in this worker: each is checked against the definition and the state as
  * they are now, then sends into its session or runs its command, and how that went is recorded.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { RUN_SILENCE_MS, beginRun, endRun, withSignOfLife } from '../../machines/schedule/durable-standing.ts';
-import type { RunEnding, ScheduleStanding, StatusReason } from '../../machines/schedule/durable-standing.ts';
+import { RUN_SILENCE_MS, beginRun, endRun, withSignOfLife } from '../../machines/schedule/schedule-state.ts';
+import type { RunEnding, ScheduleState, StatusReason } from '../../machines/schedule/schedule-state.ts';
 import { sendKeyOf } from '../../machines/schedule/schedule-definition.ts';
 import type { CommandTarget, ScheduleDefinition, SessionTarget } from '../../machines/schedule/schedule-definition.ts';
 import { instantOf } from '../../machines/schedule/slot-record.ts';
@@ -33,7 +33,7 @@ export interface DurableFiresOptions {
   readonly started: Pick<ScheduleDefinition, 'id' | 'series'>;
   readonly children: ChildTasks;
   /** The schedule has another status now. */
-  readonly onStatus: (standing: ScheduleStanding) => void;
+  readonly onStatus: (state: ScheduleState) => void;
   /** Something that is not the fault of the slot went wrong. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -133,15 +133,15 @@ export class DurableFires implements ChildTasks {
   async #begin({ definition, slot }: OpenRun): Promise<void> {
     const { registry, owner, onStatus } = this.#options;
     let refusal: StatusReason | undefined;
-    let before: ScheduleStanding['status'] | undefined;
+    let before: ScheduleState['status'] | undefined;
     const deadOwner = await this.#deadOwner(definition);
-    const standing = await registry.change(definition, (now) => {
+    const state = await registry.change(definition, (now) => {
       before = now.status;
       const decision = beginRun(definition, now, { slot, owner, at: this.#now(), deadOwner });
       refusal = decision.kind === 'refused' ? decision.reason : undefined;
-      return decision.standing;
+      return decision.state;
     });
-    if (standing.status !== before) onStatus(standing);
+    if (state.status !== before) onStatus(state);
     if (refusal !== undefined) throw new BackgroundTaskError('conflict', refusal.message, { code: refusal.code });
   }
 
@@ -151,7 +151,7 @@ export class DurableFires implements ChildTasks {
    */
   async #deadOwner(definition: ScheduleDefinition): Promise<string | undefined> {
     const { registry, owner, isAlive, endLeft, onTrouble } = this.#options;
-    const { lastRun } = await registry.standingOf(definition);
+    const { lastRun } = await registry.stateOf(definition);
     if (lastRun?.outcome !== 'running' || lastRun.owner === owner || (await isAlive(lastRun.owner)) !== false)
       return undefined;
     await endLeft().catch(onTrouble);
@@ -212,12 +212,12 @@ export class DurableFires implements ChildTasks {
   async #end({ definition, slot }: OpenRun, ending: Pick<RunEnding, 'outcome' | 'note' | 'ends'>): Promise<void> {
     const { registry, owner, onStatus, onTrouble } = this.#options;
     try {
-      let before: ScheduleStanding['status'] | undefined;
-      const standing = await registry.change(definition, (now) => {
+      let before: ScheduleState['status'] | undefined;
+      const state = await registry.change(definition, (now) => {
         before = now.status;
         return endRun(definition, now, { slot, owner, at: this.#now(), ...ending });
       });
-      if (standing.status !== before) onStatus(standing);
+      if (state.status !== before) onStatus(state);
     } catch (error) {
       onTrouble(error);
     }
@@ -231,9 +231,7 @@ export class DurableFires implements ChildTasks {
     const arm = (): void => {
       timer = clock.setTimeout(() => {
         registry
-          .change(definition, (standing) =>
-            isOver ? undefined : withSignOfLife(standing, { slot, owner, at: this.#now() }),
-          )
+          .change(definition, (state) => (isOver ? undefined : withSignOfLife(state, { slot, owner, at: this.#now() })))
           .catch(onTrouble)
           .finally(() => {
             if (!isOver) arm();

@@ -3,7 +3,7 @@
  * into.
  */
 import type { ErrorRecord } from '../../machines/errors.ts';
-import type { ScheduleStanding } from '../../machines/schedule/durable-standing.ts';
+import type { ScheduleState } from '../../machines/schedule/schedule-state.ts';
 import type { ScheduleDefinition, SessionTarget } from '../../machines/schedule/schedule-definition.ts';
 
 /** One definition, or what is wrong with the place where one should be. */
@@ -38,21 +38,21 @@ export interface ScheduleDefinitions {
   watch(onChange: () => void): () => void;
 }
 
-/** How a schedule stood at one moment. Revisions count from 1; 0 is the standing of a schedule without a record. */
-export interface RecordedStanding {
+/** How a schedule stood at one moment. Revisions count from 1; 0 is the state of a schedule without a record. */
+export interface RecordedScheduleState {
   readonly revision: number;
-  readonly standing: ScheduleStanding;
+  readonly state: ScheduleState;
 }
 
-export interface ScheduleStandings {
+export interface ScheduleStates {
   /** The newest one; undefined when none is recorded. @throws RuntimeError category `storage` */
-  load(definition: ScheduleDefinition): Promise<RecordedStanding | undefined>;
+  load(definition: ScheduleDefinition): Promise<RecordedScheduleState | undefined>;
   /**
-   * Records the standing that follows revision `after`, durably. Of all who do so exactly one gets true; the others
+   * Records the state that follows revision `after`, durably. Of all who do so exactly one gets true; the others
    * load and decide again.
    * @throws RuntimeError category `storage`; then it may be recorded all the same
    */
-  record(definition: ScheduleDefinition, after: number, standing: ScheduleStanding): Promise<boolean>;
+  record(definition: ScheduleDefinition, after: number, state: ScheduleState): Promise<boolean>;
 }
 
 /** What a schedule may do with sessions. */

@@ -4,22 +4,22 @@
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
-import { newStanding, withStatus } from '../../machines/schedule/durable-standing.ts';
-import type { ScheduleStanding, StatusReason } from '../../machines/schedule/durable-standing.ts';
+import { newScheduleState, withStatus } from '../../machines/schedule/schedule-state.ts';
+import type { ScheduleState, StatusReason } from '../../machines/schedule/schedule-state.ts';
 import { checkedNewSchedule, checkedScheduleId, slotsKeyOf } from '../../machines/schedule/schedule-definition.ts';
 import type { NewSchedule, ScheduleDefinition } from '../../machines/schedule/schedule-definition.ts';
 import { epochMsOf, instantOf } from '../../machines/schedule/slot-record.ts';
 import type { MissedReason, ScheduleRecord } from '../../machines/schedule/slot-record.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { CronPlan, CronTimes } from './cron-plan.ts';
-import type { ScheduleDefinitions, ScheduleStandings } from './durable-ports.ts';
+import type { ScheduleDefinitions, ScheduleStates } from './durable-ports.ts';
 import type { ScheduleStore } from './schedule-store.ts';
 
 /** One schedule as of now, as far as a worker has to know. */
 export interface ScheduleGlance {
   readonly id: string;
   readonly definition: ScheduleDefinition;
-  readonly standing: ScheduleStanding;
+  readonly state: ScheduleState;
 }
 
 /** One schedule as of now. */
@@ -39,7 +39,7 @@ export type ScheduleView = ScheduleOverview | UnreadableSchedule;
 
 export interface ScheduleRegistryOptions {
   readonly definitions: ScheduleDefinitions;
-  readonly standings: ScheduleStandings;
+  readonly states: ScheduleStates;
   /** The same as that of the runner of scheduled tasks. */
   readonly slots: ScheduleStore;
   readonly cron: CronPlan;
@@ -50,7 +50,7 @@ export interface ScheduleRegistryOptions {
 
 type StatusChange = 'PAUSE' | 'RESUME' | 'END';
 
-/** Standings are replaced one after another; how often one change may be overtaken before its caller is told. */
+/** States are replaced one after another; how often one change may be overtaken before its caller is told. */
 const MAX_ATTEMPTS = 64;
 
 export class ScheduleRegistry {
@@ -85,7 +85,7 @@ export class ScheduleRegistry {
   async replace(request: NewSchedule): Promise<ScheduleDefinition> {
     const { definitions, clock } = this.#options;
     const before = await definitions.get(checkedNewSchedule(request).id);
-    const hasEnded = (await this.standingOf(before)).status === 'ended';
+    const hasEnded = (await this.stateOf(before)).status === 'ended';
     const definition = this.#definitionOf(
       request,
       hasEnded ? { createdAt: instantOf(clock.now()), series: this.#newId() } : before,
@@ -137,7 +137,7 @@ export class ScheduleRegistry {
     return this.#each(async (definition) => ({
       id: definition.id,
       definition,
-      standing: await this.standingOf(definition),
+      state: await this.stateOf(definition),
     }));
   }
 
@@ -151,38 +151,38 @@ export class ScheduleRegistry {
     return this.#options.definitions.watch(onChange);
   }
 
-  async standingOf(definition: ScheduleDefinition): Promise<ScheduleStanding> {
-    return (await this.#options.standings.load(definition))?.standing ?? newStanding(definition.createdAt);
+  async stateOf(definition: ScheduleDefinition): Promise<ScheduleState> {
+    return (await this.#options.states.load(definition))?.state ?? newScheduleState(definition.createdAt);
   }
 
   /** Ends it, for a reason that is not its own limits. Nothing when it has ended already. */
   async end(definition: ScheduleDefinition, reason: StatusReason): Promise<void> {
-    await this.change(definition, (standing) => withStatus(standing, { type: 'END', at: this.#now(), reason }));
+    await this.change(definition, (state) => withStatus(state, { type: 'END', at: this.#now(), reason }));
   }
 
   /**
-   * Replaces the standing by what `decide` makes of it, exactly once, however many do so at the same time; `decide` may
-   * be asked again, and answers undefined to leave all as it is. Resolves with the standing in force.
+   * Replaces the state by what `decide` makes of it, exactly once, however many do so at the same time; `decide` may
+   * be asked again, and answers undefined to leave all as it is. Resolves with the state in force.
    */
   async change(
     definition: ScheduleDefinition,
-    decide: (standing: ScheduleStanding) => ScheduleStanding | undefined,
-  ): Promise<ScheduleStanding> {
-    const { standings } = this.#options;
+    decide: (state: ScheduleState) => ScheduleState | undefined,
+  ): Promise<ScheduleState> {
+    const { states } = this.#options;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const { revision, standing } = (await standings.load(definition)) ?? {
+      const { revision, state } = (await states.load(definition)) ?? {
         revision: 0,
-        standing: newStanding(definition.createdAt),
+        state: newScheduleState(definition.createdAt),
       };
-      const next = decide(standing);
-      if (next === undefined || next === standing) return standing;
-      if (!(await standings.record(definition, revision, next))) continue;
-      if (next.status !== standing.status) await this.#announce(definition, next);
+      const next = decide(state);
+      if (next === undefined || next === state) return state;
+      if (!(await states.record(definition, revision, next))) continue;
+      if (next.status !== state.status) await this.#announce(definition, next);
       return next;
     }
     throw new RuntimeError(
       'SCHEDULE_BUSY',
-      `the standing of schedule "${definition.id}" was changed by others ${MAX_ATTEMPTS} times in a row`,
+      `the state of schedule "${definition.id}" was changed by others ${MAX_ATTEMPTS} times in a row`,
       { category: 'conflict', hint: 'Try again.' },
     );
   }
@@ -193,27 +193,27 @@ export class ScheduleRegistry {
    */
   async reconcile(definition: ScheduleDefinition): Promise<void> {
     this.#timesOf(definition);
-    await this.#passOn(definition, await this.standingOf(definition));
+    await this.#passOn(definition, await this.stateOf(definition));
   }
 
   async #command(id: string, type: StatusChange): Promise<ScheduleOverview> {
     const definition = await this.#options.definitions.get(checkedScheduleId(id));
-    const standing = await this.change(definition, (before) => {
+    const state = await this.change(definition, (before) => {
       if (before.status === 'ended') throw endedAlready(definition.id, before.reason);
       return withStatus(before, { type, at: this.#now() });
     });
     // Again, in case the process that made this change before died between the two.
-    await this.#announce(definition, standing);
+    await this.#announce(definition, state);
     return this.#overviewOf(definition);
   }
 
-  async #announce(definition: ScheduleDefinition, standing: ScheduleStanding): Promise<void> {
-    await this.#passOn(definition, standing);
+  async #announce(definition: ScheduleDefinition, state: ScheduleState): Promise<void> {
+    await this.#passOn(definition, state);
     await this.#options.definitions.ring(definition.id);
   }
 
   /** The slots' own record has to know as well: it says what becomes of those that pass. */
-  async #passOn(definition: ScheduleDefinition, { status }: ScheduleStanding): Promise<void> {
+  async #passOn(definition: ScheduleDefinition, { status }: ScheduleState): Promise<void> {
     const { paused } = await this.#options.slots.load(slotsKeyOf(definition));
     const isPaused = status === 'paused' || status === 'parked';
     if (status === 'ended' || paused === isPaused) return;
@@ -243,11 +243,11 @@ export class ScheduleRegistry {
   }
 
   async #overviewOf(definition: ScheduleDefinition): Promise<ScheduleOverview> {
-    const [standing, { through }] = await Promise.all([
-      this.standingOf(definition),
+    const [state, { through }] = await Promise.all([
+      this.stateOf(definition),
       this.#options.slots.load(slotsKeyOf(definition)),
     ]);
-    const { runs, status } = standing;
+    const { runs, status } = state;
     const { createdAt, limits } = definition;
     const times = this.#timesOf(definition);
     const nextMs =
@@ -258,7 +258,7 @@ export class ScheduleRegistry {
     return {
       id: definition.id,
       definition,
-      standing,
+      state,
       ...(isWithin ? { nextFireAt: instantOf(nextMs) } : {}),
       ...(hasCome ? { lastSlot: instantOf(lastMs) } : {}),
     };

@@ -165,19 +165,19 @@ export class DurableSchedules implements AsyncDisposable {
   async #see(view: ScheduleGlance | UnreadableSchedule): Promise<void> {
     // One that runs goes on waiting for its slots; each of them says why it does not fire.
     if ('error' in view) return this.#tell(view.id, BackgroundTaskError.fromRecord(view.error));
-    const { id, definition, standing } = view;
+    const { id, definition, state } = view;
     let running = this.#running.get(id);
     if (running !== undefined && running.definition.series !== definition.series) {
       this.#drop(running, 'the schedule was removed');
       running = undefined;
     }
-    if (standing.status === 'ended') return this.#leave(id);
+    if (state.status === 'ended') return this.#leave(id);
     if (running === undefined) await this.#begin(view);
     else await this.#follow(running, view);
     this.#troubles.delete(id);
   }
 
-  async #begin({ id, definition, standing }: ScheduleGlance): Promise<void> {
+  async #begin({ id, definition, state }: ScheduleGlance): Promise<void> {
     const { tasks, runner, registry } = this.#options;
     const key = slotsKeyOf(definition);
     await registry.reconcile(definition);
@@ -188,7 +188,7 @@ export class DurableSchedules implements AsyncDisposable {
       runner.release(key);
       throw error;
     });
-    const running: Running = { definition, taskId, fires, isPaused: standing.status !== 'active', isLeaving: false };
+    const running: Running = { definition, taskId, fires, isPaused: state.status !== 'active', isLeaving: false };
     // The task may have to wait for a slot of the pool before it is started.
     if (fires === undefined)
       runner.adopt(key, (children) => (running.fires = this.#firesOf(definition, owner, children)));
@@ -216,7 +216,7 @@ export class DurableSchedules implements AsyncDisposable {
     }
   }
 
-  async #follow(running: Running, { definition, standing }: ScheduleGlance): Promise<void> {
+  async #follow(running: Running, { definition, state }: ScheduleGlance): Promise<void> {
     const { tasks } = this.#options;
     const { definition: before, taskId } = running;
     if (
@@ -231,7 +231,7 @@ export class DurableSchedules implements AsyncDisposable {
       });
     }
     running.definition = definition;
-    const isPaused = standing.status !== 'active';
+    const isPaused = state.status !== 'active';
     if (isPaused === running.isPaused) return;
     await (isPaused ? tasks.pause(taskId) : tasks.resume(taskId));
     running.isPaused = isPaused;

@@ -6,7 +6,7 @@
 import { createActor } from 'xstate';
 import type { Actor } from 'xstate';
 import { messageOf } from '../../machines/errors.ts';
-import { RUN_SILENCE_MS } from '../../machines/schedule/durable-standing.ts';
+import { RUN_SILENCE_MS } from '../../machines/schedule/schedule-state.ts';
 import { allowance, decideCatchUp, dueSlots } from '../../machines/schedule/due-slots.ts';
 import { scheduleLifecycle } from '../../machines/schedule/schedule-machine.ts';
 import type { ScheduleEvent } from '../../machines/schedule/schedule-machine.ts';

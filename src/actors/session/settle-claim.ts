@@ -70,7 +70,7 @@ async function refused(claim: Claim, error: unknown, host: ClaimHost): Promise<b
 async function ended(claim: Claim, outcome: WakeOutcome, host: ClaimHost): Promise<void> {
   const { clock } = host.ports;
   const tookMs = clock.steadyNow() - claim.beganSteadyMs;
-  host.claims.settle(claim, { tookTurn: true, standing: await standingAfter(claim, host) });
+  host.claims.settle(claim, { tookTurn: true, due: await dueAfter(claim, host) });
   host.report.count(COUNTED_AS[outcome.outcome]);
   const { error, summary } = outcome;
   if (COUNTED_AS[outcome.outcome] !== 'failed') return tell(claim, host, { type: 'slept', outcome, tookMs });
@@ -86,13 +86,13 @@ async function ended(claim: Claim, outcome: WakeOutcome, host: ClaimHost): Promi
  * after a quick wake has dealt with its message: that is no fault of the session, and no other process will look into
  * it.
  */
-async function standingAfter(
+async function dueAfter(
   claim: Claim,
   { ports, claims, isStopping }: ClaimHost,
-): Promise<HintFinding['standing'] | undefined> {
+): Promise<HintFinding['due'] | undefined> {
   if (isStopping() || !claims.isRepeat(claim)) return undefined;
   try {
-    return (await removeSpentHints(claim.sessionId, claim.session.activations, ports)).standing;
+    return (await removeSpentHints(claim.sessionId, claim.session.activations, ports)).due;
   } catch {
     // Then all of them count as due still, and the session is held back: time tells.
     return undefined;

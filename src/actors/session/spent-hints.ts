@@ -12,7 +12,7 @@ export interface HintFinding {
   /** How many of the hints stay. */
   readonly left: number;
   /** Names of what the log makes due now. */
-  readonly standing: ReadonlySet<string>;
+  readonly due: ReadonlySet<string>;
 }
 
 /**
@@ -29,12 +29,12 @@ export async function removeSpentHints(
   const { head } = journal.state;
   const events = await store.read(sessionId, { from: Math.max(1, head - MAX_READ_EVENTS + 1) });
   const known = events.filter(({ seq }) => seq <= head);
-  const spent = spentHints({ hints, standing: activationsOf(journal.state), events: known, nowMs: clock.now() });
+  const spent = spentHints({ hints, activations: activationsOf(journal.state), events: known, nowMs: clock.now() });
   await store.activations.remove(spent);
   // A process may have made one of them due again since we folded, and made its hint before we removed it.
   if ((await store.head(sessionId)) !== head) await remake(spent, await journal.refresh(), store);
-  const standing = activationsOf(journal.state).filter(({ dueAtMs }) => dueAtMs <= clock.now());
-  return { left: hints.length - spent.length, standing: new Set(standing.map(hintKey)) };
+  const due = activationsOf(journal.state).filter(({ dueAtMs }) => dueAtMs <= clock.now());
+  return { left: hints.length - spent.length, due: new Set(due.map(hintKey)) };
 }
 
 /** The same for a session that is said not to exist: then only time tells. */
@@ -51,7 +51,7 @@ export async function removeStrayHints(
   // It may have been brought back just now: its hints were made before it was there.
   if (stray.length > 0 && (await isThere(sessionId, store)))
     await remake(stray, (await SessionJournal.open(sessionId, ports)).state, store);
-  return { left: hints.length - stray.length, standing: new Set() };
+  return { left: hints.length - stray.length, due: new Set() };
 }
 
 async function remake(
@@ -59,8 +59,8 @@ async function remake(
   state: SessionJournal['state'],
   store: EventStore,
 ): Promise<void> {
-  const standing = new Set(activationsOf(state).map(hintKey));
-  await store.activations.add(removed.filter((hint) => standing.has(hintKey(hint))));
+  const due = new Set(activationsOf(state).map(hintKey));
+  await store.activations.add(removed.filter((hint) => due.has(hintKey(hint))));
 }
 
 /** @throws whatever else keeps the session from being read */

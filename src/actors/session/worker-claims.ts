@@ -143,13 +143,13 @@ export class WorkerClaims {
 
   /**
    * The wake has ended, and only the log can say what comes next.
-   * @param standing names of what the log leaves due, when it was asked
+   * @param due names of what the log leaves due, when it was asked
    */
   settle(
     claim: Claim,
-    { tookTurn, standing }: { readonly tookTurn: boolean; readonly standing?: ReadonlySet<string> | undefined },
+    { tookTurn, due }: { readonly tookTurn: boolean; readonly due?: ReadonlySet<string> | undefined },
   ): void {
-    if (tookTurn) this.#turns.took(claim.session, standing, this.#options.clock.steadyNow());
+    if (tookTurn) this.#turns.took(claim.session, due, this.#options.clock.steadyNow());
     this.#running -= 1;
     claim.move('SETTLE');
     this.#forget(claim);

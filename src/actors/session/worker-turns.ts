@@ -45,13 +45,13 @@ export class WorkerTurns {
   }
 
   /**
-   * @param standing names of what the log leaves due; absent when it was not asked @param endedMs on the steady clock
+   * @param due names of what the log leaves due; absent when it was not asked @param endedMs on the steady clock
    */
-  took(session: DueSession, standing: ReadonlySet<string> | undefined, endedMs: number): void {
+  took(session: DueSession, due: ReadonlySet<string> | undefined, endedMs: number): void {
     const { sessionId } = session;
     const before = this.#turns.get(sessionId);
     const hints = keysOf(session);
-    const stillDue = [...(standing ?? hints)].slice(0, MAX_HINTS);
+    const stillDue = [...(due ?? hints)].slice(0, MAX_HINTS);
     const repeats = before !== undefined && stillDue.some((key) => before.stillDue.has(key)) ? before.repeats + 1 : 1;
     this.#order += 1;
     this.#turns.delete(sessionId);

@@ -89,7 +89,7 @@ export interface ShellEnding {
   readonly records: 'keep' | 'remove';
 }
 
-type Standing =
+type ShellState =
   | { readonly kind: 'opening' }
   | { readonly kind: 'ready' }
   | { readonly kind: 'running'; readonly command: RunningCommand; readonly endEntry: EndEntry }
@@ -114,7 +114,7 @@ export class Shell {
   #secrets: ShellSecrets | undefined;
   /** Called when it has ended and no caller has asked about it for long. */
   readonly #onForgotten: () => void;
-  #standing: Standing = { kind: 'opening' };
+  #state: ShellState = { kind: 'opening' };
   #process: ShellProcess | undefined;
   #opening: Promise<void> | undefined;
   #cwd: string | undefined;
@@ -146,13 +146,13 @@ export class Shell {
   }
 
   get isOpen(): boolean {
-    return this.#standing.kind !== 'ended';
+    return this.#state.kind !== 'ended';
   }
 
   /** Where a command would run: absolute, without symbolic links. Undefined when that folder is gone. */
   get cwd(): string | undefined {
     // Its folder may have been moved since the shell last said where it is.
-    const now = this.#standing.kind === 'ready' ? this.#process?.folder() : undefined;
+    const now = this.#state.kind === 'ready' ? this.#process?.folder() : undefined;
     if (now === undefined || now.kind === 'unknown') return this.#cwd;
     return now.kind === 'known' ? now.path : undefined;
   }
@@ -163,7 +163,7 @@ export class Shell {
 
   /** Why it is not open any more, as a clause. */
   get endedBecause(): string | undefined {
-    return this.#standing.kind === 'ended' ? this.#standing.why : undefined;
+    return this.#state.kind === 'ended' ? this.#state.why : undefined;
   }
 
   /** What is needed to open it again. */
@@ -212,7 +212,7 @@ export class Shell {
     this.#secrets = secrets ?? this.#secrets;
     const command = new RunningCommand(() => secrets?.bytes());
     this.#last = command;
-    this.#standing = { kind: 'running', command, endEntry: this.#history.begin(secrets?.text(text) ?? text) };
+    this.#state = { kind: 'running', command, endEntry: this.#history.begin(secrets?.text(text) ?? text) };
     this.touch();
     this.#save();
     void process.run((nonce) => commandScript(text, nonce), command).then((end) => this.#onScriptEnd(end));
@@ -284,7 +284,7 @@ export class Shell {
     if (this.#isDisposed) return;
     this.#idleTimer = clock.setTimeout(
       () => this.#onUnused(),
-      this.#standing.kind === 'running' ? SHELL_UNATTENDED_MS : SHELL_IDLE_MS,
+      this.#state.kind === 'running' ? SHELL_UNATTENDED_MS : SHELL_IDLE_MS,
     );
   }
 
@@ -296,12 +296,12 @@ export class Shell {
 
   describe(): ShellHistory {
     const { entries, forgotten, variables } = this.#history;
-    const standing = this.#standing;
+    const state = this.#state;
     const { cwd } = this;
     return {
       shell: this.name,
       open: this.isOpen,
-      ...(standing.kind === 'ended' ? { ended: standing.why } : {}),
+      ...(state.kind === 'ended' ? { ended: state.why } : {}),
       ...(this.isOpen && cwd !== undefined ? { cwd } : {}),
       variables,
       entries,
@@ -316,7 +316,7 @@ export class Shell {
 
   /** What a call on it is told when it has ended. */
   closedError(): RuntimeError | undefined {
-    return this.#standing.kind === 'ended' ? shellEnded(this.name, this.#standing.why) : undefined;
+    return this.#state.kind === 'ended' ? shellEnded(this.name, this.#state.why) : undefined;
   }
 
   async #open(): Promise<void> {
@@ -334,19 +334,19 @@ export class Shell {
       this.#cwd = end.end.cwd;
       this.#exports.noteOpening(end.end.exported);
       this.#noteExports(end.end.exported);
-      this.#standing = { kind: 'ready' };
+      this.#state = { kind: 'ready' };
       this.touch();
       this.#save();
       await this.saved();
     } catch (error) {
-      if (this.isOpen) this.#standing = { kind: 'ended', why: 'it did not open' };
+      if (this.isOpen) this.#state = { kind: 'ended', why: 'it did not open' };
       throw error;
     }
   }
 
   async #adjust(entry: string, isNoted: boolean, script: (nonce: string) => string): Promise<ScriptAnswer> {
     const process = this.#processAtRest();
-    this.#standing = { kind: 'adjusting' };
+    this.#state = { kind: 'adjusting' };
     const endEntry: EndEntry = isNoted ? this.#history.begin(entry) : () => undefined;
     const end = await this.#answer(process, script);
     if (end.kind === 'gone') {
@@ -358,7 +358,7 @@ export class Shell {
     endEntry({ status: 'exited', exitCode });
     this.#cwd = cwd;
     this.#noteExports(exported);
-    this.#standing = { kind: 'ready' };
+    this.#state = { kind: 'ready' };
     this.touch();
     this.#save();
     return end.end;
@@ -390,12 +390,12 @@ export class Shell {
 
   #onScriptEnd(end: ScriptEnd): void {
     if (end.kind === 'gone') return this.#onGone(end.end);
-    if (this.#standing.kind !== 'running') return;
-    const { command, endEntry } = this.#standing;
+    if (this.#state.kind !== 'running') return;
+    const { command, endEntry } = this.#state;
     const { exitCode, cwd, exported } = end.end;
     this.#cwd = cwd;
     this.#noteExports(exported);
-    this.#standing = { kind: 'ready' };
+    this.#state = { kind: 'ready' };
     endEntry({ status: command.stopping === undefined ? 'exited' : 'stopped', exitCode });
     this.#save();
     command.end({ exitCode });
@@ -403,17 +403,17 @@ export class Shell {
   }
 
   #onGone(end: ProcessEnd): void {
-    const standing = this.#standing;
-    if (standing.kind === 'ended') return;
+    const state = this.#state;
+    if (state.kind === 'ended') return;
     const cause =
-      this.#endReason ?? `it ended ${standing.kind === 'running' ? 'with its command' : 'by itself'}: ${endOf(end)}`;
+      this.#endReason ?? `it ended ${state.kind === 'running' ? 'with its command' : 'by itself'}: ${endOf(end)}`;
     const why =
       end.leftOver === undefined ? cause : `${cause}; some of what ran in it could not be ended: ${end.leftOver}`;
     this.#leftOver = end.leftOver;
-    this.#standing = { kind: 'ended', why };
-    if (standing.kind === 'running') {
-      standing.endEntry({ status: 'shell_ended', exitCode: end.exitCode });
-      standing.command.end({ exitCode: end.exitCode ?? null, shellEnded: why });
+    this.#state = { kind: 'ended', why };
+    if (state.kind === 'running') {
+      state.endEntry({ status: 'shell_ended', exitCode: end.exitCode });
+      state.command.end({ exitCode: end.exitCode ?? null, shellEnded: why });
     }
     if (this.#ending === 'keep') this.#save();
     else this.#keeping.remove();
@@ -430,23 +430,23 @@ export class Shell {
   }
 
   #onUnused(): void {
-    if (this.#standing.kind === 'ended') return this.#onForgotten();
-    const unusedMs = this.#standing.kind === 'running' ? SHELL_UNATTENDED_MS : SHELL_IDLE_MS;
+    if (this.#state.kind === 'ended') return this.#onForgotten();
+    const unusedMs = this.#state.kind === 'running' ? SHELL_UNATTENDED_MS : SHELL_IDLE_MS;
     void this.end(`it was closed after ${unusedMs / 60_000} minutes in which it was not used`, { records: 'keep' });
   }
 
   /** @throws RuntimeError SHELL_CLOSED or SHELL_BUSY */
   #processAtRest(): ShellProcess {
-    const standing = this.#standing;
+    const state = this.#state;
     const closed = this.closedError();
     if (closed !== undefined) throw closed;
     if (this.#endReason !== undefined) throw shellEnded(this.name, this.#endReason);
-    if (standing.kind === 'ready' && this.#process !== undefined) return this.#process;
+    if (state.kind === 'ready' && this.#process !== undefined) return this.#process;
     throw shellBusy(
       this.name,
-      standing.kind === 'running'
+      state.kind === 'running'
         ? 'a command runs in it'
-        : standing.kind === 'opening'
+        : state.kind === 'opening'
           ? 'it is just being opened'
           : 'it is just being changed',
     );

@@ -45,7 +45,7 @@ export async function runModel({
   onDecision,
   ...run
 }: ModelRunOptions): Promise<FinishedRun> {
-  const { clock, prices, onListenerError, runtimes: registry, profiles, standings, runLimits: limits } = ports;
+  const { clock, prices, onListenerError, runtimes: registry, profiles, candidateHealth, runLimits: limits } = ports;
   let streamed = new StreamStepMessageBuilder();
   let chosen: Extract<RunDecisionRecord, { readonly type: 'selected' }> | undefined;
   const execution = executeAgentRun({
@@ -53,7 +53,7 @@ export async function runModel({
     ...run,
     registry,
     profiles,
-    standings,
+    candidateHealth,
     limits,
     clock,
     signal,

@@ -12,7 +12,7 @@ import type { PolicyStore } from '../permission/policy-store.ts';
 import type { ReadShell } from '../permission/shell-reader.ts';
 import type { AgentRunConfig } from '../run/agent-runtime.ts';
 import type { AuthProfiles } from '../run/auth-profiles.ts';
-import type { CandidateStandings } from '../run/candidate-standings.ts';
+import type { CandidateHealthStore } from '../run/candidate-health-store.ts';
 import type { AgentRuntimeRegistry } from '../run/agent-runtime-registry.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { SessionEnvironments } from '../environment/session-environment.ts';
@@ -51,7 +51,7 @@ export interface WakePorts extends JournalPorts {
   /** The accounts that pay. Absent: backends find their credentials themselves. */
   readonly profiles: AuthProfiles | undefined;
   /** What is known of candidates that have failed. Absent: nothing is learned. */
-  readonly standings: CandidateStandings | undefined;
+  readonly candidateHealth: CandidateHealthStore | undefined;
   readonly directories: SessionDirectories;
   readonly tools: readonly Tool[];
   /** Where tools of MCP servers come from. */

@@ -9,7 +9,7 @@ export interface FileSubject {
 
 export const PROFILES: FileSubject = { what: 'auth profiles', code: 'AUTH_PROFILES_INVALID' };
 
-export const STANDINGS: FileSubject = { what: 'standings of candidates', code: 'STANDINGS_INVALID' };
+export const CANDIDATE_HEALTH: FileSubject = { what: 'health records of candidates', code: 'CANDIDATE_HEALTH_INVALID' };
 
 /** What the file holds is not what belongs there. Only this is damage: what is exposed or cannot be read is whole. */
 export class DamagedFile extends Error {

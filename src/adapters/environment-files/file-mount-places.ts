@@ -12,6 +12,7 @@ import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import type { DeclaredMount } from '../../machines/environment/environment-definition.ts';
 import type { MountFolders } from '../../machines/environment/mount-table.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { SHARED_FILES_FOLDER } from '../../machines/stored-names.ts';
 import { hasCode } from '../system/error-codes.ts';
 import { nearestRealPath } from '../system/real-path.ts';
 import { unwritable } from './environment-errors.ts';
@@ -20,7 +21,6 @@ import { SOCKETS_OF_CONTAINERS, placesOfSecrets } from './kept-from-mounts.ts';
 const FOLDER_MODE = 0o700;
 
 /** Of the agent's folder. */
-const SUBSTRATE_FOLDER = 'substrate';
 const LEARNINGS_FOLDER = 'learnings';
 /** Of the session's folder. The rest of `runtime` is the runtime's own. */
 const AGENT_RUNTIME_FOLDER = ['runtime', 'agent'] as const;
@@ -174,7 +174,7 @@ async function ownFolders({ layout, session, workspaceDirectory, own }: OwnFolde
   const ofAgent = (name: string): Promise<string> => own.at(agentFolder, [name]);
   const [workspace, agent, learnings, runtime, skills, agentSkills] = await Promise.all([
     own.real(workspaceDirectory),
-    ofAgent(SUBSTRATE_FOLDER),
+    ofAgent(SHARED_FILES_FOLDER),
     ofAgent(LEARNINGS_FOLDER),
     own.at(layout.session(session), AGENT_RUNTIME_FOLDER),
     own.at(layout.home, [SKILLS_FOLDER]),

@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
-import { standingOf as standingOfProcess, systemHere, thisProcess } from '../system/process-life.ts';
-import type { Standing } from '../system/process-life.ts';
+import { livenessOf as livenessOfProcess, systemHere, thisProcess } from '../system/process-life.ts';
+import type { Liveness } from '../system/process-life.ts';
 
 /** This process. The host name stands in front: two machines may share a folder of worktrees. */
 export function readOwner(): WorktreeOwner {
@@ -17,12 +17,12 @@ export function isSameOwner(one: WorktreeOwner, other: WorktreeOwner): boolean {
 }
 
 /** Nothing is taken from one of which it is `unknown`, unless a person says that it is gone. */
-export function standingOf(
+export function livenessOf(
   { pid, startTime, system, token }: WorktreeOwner,
   life: HostLife | undefined,
-): Promise<Standing> {
+): Promise<Liveness> {
   const [host, ...inHost] = system.split('/');
-  return standingOfProcess(
+  return livenessOfProcess(
     { pid, began: startTime, system: inHost.length === 0 ? system : inHost.join('/'), host, token },
     life,
   );

@@ -13,10 +13,10 @@ import type { HostLife } from '../../actors/host/host-life.ts';
 import { worktreeOwner } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
 import { isMissing } from '../system/error-codes.ts';
-import type { Standing } from '../system/process-life.ts';
+import type { Liveness } from '../system/process-life.ts';
 import { pause } from '../system/waiting.ts';
 import { makeFolder, namesIn, replaceFile } from '../system/whole-files.ts';
-import { isSameOwner, standingOf } from './host-identity.ts';
+import { isSameOwner, livenessOf } from './host-identity.ts';
 
 const OWNER_NAME = /^(?<id>[\w-]+)\.[\da-f-]{36}\.owner$/;
 const ATTEMPTS = 6;
@@ -34,7 +34,7 @@ interface OwnerFile {
   /** Undefined for one that says nothing that is understood here. */
   readonly owner: WorktreeOwner | undefined;
   /** `own`: of this process. */
-  readonly standing: Standing | 'own';
+  readonly liveness: Liveness | 'own';
 }
 
 export interface WorktreeHolder {
@@ -108,7 +108,7 @@ export class OwnerFiles {
   /** Removes what the dead left of worktrees that have no record. */
   async sweep(known: ReadonlySet<string>): Promise<void> {
     const files = await this.#files();
-    await this.#drop(files.filter((file) => !known.has(file.id) && file.standing === 'gone'));
+    await this.#drop(files.filter((file) => !known.has(file.id) && file.liveness === 'gone'));
   }
 
   async #make(id: string): Promise<string> {
@@ -141,12 +141,12 @@ export class OwnerFiles {
     const path = join(this.#directory, file.name);
     try {
       const owner = ownerOf(await readFile(path, 'utf8'));
-      if (owner === 'cut_short') return { ...file, owner: undefined, standing: await standingOfUnreadable(path) };
+      if (owner === 'cut_short') return { ...file, owner: undefined, liveness: await livenessOfUnreadable(path) };
       // Of another version: it says something to a process of that version.
-      if (owner === undefined) return { ...file, owner, standing: 'unknown' };
-      return { ...file, owner, standing: isSameOwner(owner, this.#self) ? 'own' : await standingOf(owner, this.#life) };
+      if (owner === undefined) return { ...file, owner, liveness: 'unknown' };
+      return { ...file, owner, liveness: isSameOwner(owner, this.#self) ? 'own' : await livenessOf(owner, this.#life) };
     } catch (error) {
-      return isMissing(error) ? undefined : { ...file, owner: undefined, standing: 'unknown' };
+      return isMissing(error) ? undefined : { ...file, owner: undefined, liveness: 'unknown' };
     }
   }
 
@@ -166,29 +166,29 @@ function ownerOf(text: string): WorktreeOwner | undefined | 'cut_short' {
 }
 
 /** An earlier version wrote them in place: a young one may be at it. @throws ENOENT */
-async function standingOfUnreadable(path: string): Promise<Standing> {
+async function livenessOfUnreadable(path: string): Promise<Liveness> {
   const { mtimeMs } = await stat(path);
   return Date.now() - mtimeMs > UNREADABLE_AGE_MS ? 'gone' : 'unknown';
 }
 
-function isOwn({ standing }: OwnerFile): boolean {
-  return standing === 'own';
+function isOwn({ liveness }: OwnerFile): boolean {
+  return liveness === 'own';
 }
 
 /** A living other's, or one who may live. */
-function isOthers({ standing }: OwnerFile): boolean {
-  return standing === 'alive' || standing === 'unknown';
+function isOthers({ liveness }: OwnerFile): boolean {
+  return liveness === 'alive' || liveness === 'unknown';
 }
 
 /** Of several, one that lives for sure. */
 function otherOf(files: readonly OwnerFile[], { ownerIsGone = false }: TakeOptions): OwnerFile | undefined {
-  const living = files.find(({ standing }) => standing === 'alive');
-  return living ?? (ownerIsGone ? undefined : files.find(({ standing }) => standing === 'unknown'));
+  const living = files.find(({ liveness }) => liveness === 'alive');
+  return living ?? (ownerIsGone ? undefined : files.find(({ liveness }) => liveness === 'unknown'));
 }
 
-function inWords({ owner, standing }: OwnerFile): WorktreeHolder {
+function inWords({ owner, liveness }: OwnerFile): WorktreeHolder {
   const who = owner === undefined ? 'the writer of its owner file' : `process ${owner.pid}`;
-  if (standing !== 'unknown') return { by: `${who} has it, and lives`, isUncertain: false };
+  if (liveness !== 'unknown') return { by: `${who} has it, and lives`, isUncertain: false };
   return {
     by: `${owner === undefined ? who : `${who} of ${hostOf(owner)}`} may be alive, which cannot be told from here`,
     isUncertain: true,

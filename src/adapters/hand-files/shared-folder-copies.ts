@@ -61,7 +61,7 @@ export function createSharedFolderCopies({
   };
 }
 
-interface NumberedStanding {
+interface NumberedState {
   readonly number: number;
   readonly standing: HandStanding;
 }
@@ -116,7 +116,7 @@ class SharedHand {
     return pruned;
   }
 
-  async newest(): Promise<NumberedStanding | undefined> {
+  async newest(): Promise<NumberedState | undefined> {
     for (;;) {
       const name = (await namesIn(this.#standings))
         .filter((each) => /^\d+$/.test(each))
@@ -155,7 +155,7 @@ class SharedHand {
       const newest = await this.newest();
       const next = (newest?.number ?? 0) + 1;
       if (await this.#make(next, decide(newest?.standing))) {
-        await this.#removeOldStandings(next);
+        await this.#removeOldStates(next);
         return { before: newest?.standing };
       }
     }
@@ -186,7 +186,7 @@ class SharedHand {
   }
 
   /** Young ones stay: a slow process may be about to make the one after, and must find that another one has. */
-  async #removeOldStandings(newest: number): Promise<void> {
+  async #removeOldStates(newest: number): Promise<void> {
     const nowMs = await this.#nowMs();
     for (const name of await namesIn(this.#standings)) {
       const path = join(this.#standings, name);

@@ -112,11 +112,11 @@ export class HttpGuard {
   async #get(url: string | URL, init: RequestInit): Promise<Response> {
     const lastEventId = new Headers(init.headers).get('last-event-id');
     const resumed = [...this.#open].find(([, { lastEventId: known }]) => known !== undefined && known === lastEventId);
-    return resumed === undefined ? this.#standingStream(url, init) : this.#resume(url, init, resumed);
+    return resumed === undefined ? this.#listeningStream(url, init) : this.#resume(url, init, resumed);
   }
 
   /** The stream on which a server speaks by itself. Going without it costs nothing that is needed. */
-  async #standingStream(url: string | URL, init: RequestInit): Promise<Response> {
+  async #listeningStream(url: string | URL, init: RequestInit): Promise<Response> {
     if (this.#barrenStreams >= MAX_BARREN_STREAMS) return noStream();
     if (this.#streams > 0)
       await pause(FIRST_PAUSE_MS * 2 ** this.#barrenStreams, { clock: this.#options.clock, signal: init.signal });

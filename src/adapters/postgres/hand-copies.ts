@@ -12,7 +12,7 @@ import { handStanding, handSuperseded } from '../../machines/hand/hand-standing.
 import type { HandStanding } from '../../machines/hand/hand-standing.ts';
 import { frequent } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
-import { keyOf } from './standing-rows.ts';
+import { keyOf } from './revised-rows.ts';
 
 export interface PostgresHandCopiesOptions {
   readonly database: PostgresDatabase;

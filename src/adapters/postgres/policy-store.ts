@@ -12,7 +12,7 @@ import { checkRule, formatRule, parseRule } from '../../machines/permission/perm
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
-import { RevisedRows } from './standing-rows.ts';
+import { RevisedRows } from './revised-rows.ts';
 
 export interface PostgresPolicyStoreOptions {
   readonly database: PostgresDatabase;

@@ -6,8 +6,8 @@ import { scheduleDefinition, scheduleId } from '../../machines/schedule/schedule
 import type { ScheduleDefinition } from '../../machines/schedule/schedule-definition.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
-import { RevisedRows } from './standing-rows.ts';
-import type { RevisedRow } from './standing-rows.ts';
+import { RevisedRows } from './revised-rows.ts';
+import type { RevisedRow } from './revised-rows.ts';
 import { watchStamp } from './schedule-watch.ts';
 
 export interface PostgresScheduleDefinitionsOptions {

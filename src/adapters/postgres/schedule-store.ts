@@ -10,7 +10,7 @@ import type { ScheduleHistory } from '../../machines/schedule/slot-ledger.ts';
 import { slotRecord, storedRecord } from '../../machines/schedule/slot-record.ts';
 import type { ScheduleRecord } from '../../machines/schedule/slot-record.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
-import { keyOf } from './standing-rows.ts';
+import { keyOf } from './revised-rows.ts';
 
 export interface PostgresScheduleStoreOptions {
   readonly database: PostgresDatabase;

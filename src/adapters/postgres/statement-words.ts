@@ -1,4 +1,5 @@
 /** What a statement of ours does, in words for its caller, who has never heard of its functions and tables. */
+import { CANDIDATE_HEALTH_TABLE, SCHEDULE_STATE_TABLE } from '../../machines/stored-names.ts';
 
 /** By function or table; how a sentence goes on that begins with "could not". */
 const WORDS: Readonly<Record<string, string>> = {
@@ -9,7 +10,7 @@ const WORDS: Readonly<Record<string, string>> = {
   append_one: 'append to a session',
   append_schedule_records: 'note what became of a schedule',
   blob: 'read a session',
-  candidate_standing: 'see which accounts are to be spared',
+  [CANDIDATE_HEALTH_TABLE]: 'see which accounts are to be spared',
   claim: 'claim what is due',
   claim_due: 'claim what is due',
   create_session: 'create a session',
@@ -28,7 +29,7 @@ const WORDS: Readonly<Record<string, string>> = {
   schedule_definition: 'see which schedules there are',
   schedule_log: 'see what became of a schedule',
   schedule_record: 'see what became of a schedule',
-  schedule_standing: 'see how schedules stand',
+  [SCHEDULE_STATE_TABLE]: 'see which state schedules are in',
   session: 'look up a session',
   view: 'look up a session',
   worker: 'say that this worker lives',

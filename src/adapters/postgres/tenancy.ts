@@ -14,7 +14,7 @@ type Bound = Pick<PostgresDatabase, 'schema' | 'run'>;
  */
 export type Tenancy = { readonly is: 'open' | 'none' | 'watched' } | { readonly is: 'tenant'; readonly tenant: string };
 
-interface StandingRow {
+interface TenancyRow {
   readonly is_shut: boolean;
   readonly has_policy: boolean;
   readonly has_tenants: boolean;
@@ -23,14 +23,14 @@ interface StandingRow {
 /** @throws RuntimeError STORAGE_FAILED */
 export async function tenancyOf(database: Bound): Promise<Tenancy> {
   const { schema } = database;
-  const [standing] = await database.run<StandingRow>(
+  const [tenancy] = await database.run<TenancyRow>(
     `SELECT row_security_active(c.oid) AS is_shut, to_regprocedure($2) IS NOT NULL AS has_tenants,
        EXISTS (SELECT FROM pg_policy p JOIN pg_roles r ON r.oid = ANY (p.polroles) WHERE p.polrelid = c.oid AND r.rolname = current_user) AS has_policy
      FROM pg_class c WHERE c.oid = to_regclass($1)`,
     [`${schema}.session`, `${schema}.own_tenant()`],
   );
-  if (standing === undefined || !standing.is_shut || !standing.has_tenants) return { is: 'open' };
-  if (standing.has_policy) return { is: 'watched' };
+  if (tenancy === undefined || !tenancy.is_shut || !tenancy.has_tenants) return { is: 'open' };
+  if (tenancy.has_policy) return { is: 'watched' };
   const [row] = await database.run<{ readonly tenant: string | null }>(`SELECT ${schema}.own_tenant() AS tenant`);
   return typeof row?.tenant === 'string' ? { is: 'tenant', tenant: row.tenant } : { is: 'none' };
 }

@@ -19,7 +19,7 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import type { FoundJobRecord, JobRecords, KeptJobOutput } from '../../actors/subagent/job-records.ts';
 import { unlessCode } from '../system/error-codes.ts';
-import { isThisProcess, standingOf, thisProcess } from '../system/process-life.ts';
+import { isThisProcess, livenessOf, thisProcess } from '../system/process-life.ts';
 import { createFile, makeFolder, namesIn, replaceFile, sweepDrafts, syncFolder } from '../system/whole-files.ts';
 import type { Writing } from '../system/whole-files.ts';
 import { JobNumbers, numberOf } from './job-numbers.ts';
@@ -164,7 +164,7 @@ class FileJobRecords implements JobRecords {
       if (stored === undefined || stored.record.stage === 'ended') return undefined;
       const { owner, turn } = await this.#ownerOf(jobId, stored.owner, names);
       // Of one about whom it cannot be told: it may work in another container.
-      if ((await standingOf(owner, this.#life)) !== 'gone') return undefined;
+      if ((await livenessOf(owner, this.#life)) !== 'gone') return undefined;
       const claim = this.#ownerPath(jobId, turn + 1);
       if (!(await createFile(claim, JSON.stringify(await this.#owner()), this.#writing))) return undefined;
       // Its owner may have come to its end and cleared away after the read.
@@ -206,12 +206,12 @@ class FileJobRecords implements JobRecords {
     if (stored === undefined) return undefined;
     if ('reason' in stored) return { kind: 'unreadable', jobId, reason: stored.reason };
     const { owner } = await this.#ownerOf(jobId, stored.owner, names);
-    const standing = isThisProcess(owner)
+    const liveness = isThisProcess(owner)
       ? 'here'
-      : (await standingOf(owner, this.#life)) === 'gone'
+      : (await livenessOf(owner, this.#life)) === 'gone'
         ? 'gone'
         : 'alive';
-    return { kind: 'record', record: stored.record, owner: standing };
+    return { kind: 'record', record: stored.record, owner: liveness };
   }
 
   async #sweep(): Promise<void> {

@@ -26,7 +26,7 @@ export interface NamedProcess extends ProcessName {
   readonly host?: string | undefined;
 }
 
-export type Standing = 'alive' | 'gone' | 'unknown';
+export type Liveness = 'alive' | 'gone' | 'unknown';
 
 const LINUX_BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
@@ -71,9 +71,9 @@ export function bootHere(): string | undefined {
  * By its pid where that means something here, which is exact even when the sockets were removed; else by its token
  * where that can be asked.
  */
-export async function standingOf(name: NamedProcess, life: HostLife | undefined): Promise<Standing> {
-  const standing = standingHere(name);
-  if (standing !== 'unknown') return standing;
+export async function livenessOf(name: NamedProcess, life: HostLife | undefined): Promise<Liveness> {
+  const liveness = livenessHere(name);
+  if (liveness !== 'unknown') return liveness;
   if (name.token !== undefined && life !== undefined) {
     const answer = await life.isAlive(name.token);
     return answer === undefined ? 'unknown' : answer ? 'alive' : 'gone';
@@ -85,7 +85,7 @@ export async function standingOf(name: NamedProcess, life: HostLife | undefined)
  * As its pid tells. `unknown` of one in another container, on another machine, or where the system does not say when
  * processes began.
  */
-export function standingHere({ pid, began, system }: ProcessName): Standing {
+export function livenessHere({ pid, began, system }: ProcessName): Liveness {
   if (system !== thisProcess().system) return 'unknown';
   const seen = beginOf(pid);
   if (seen !== undefined && began !== '') return seen.began === began && !seen.isOver ? 'alive' : 'gone';

@@ -11,7 +11,7 @@ import { lstat, readFile, readlink, symlink, unlink } from 'node:fs/promises';
 import { z } from 'zod';
 import type { RuntimeError } from '../../machines/errors.ts';
 import { hasCode, unlessCode } from './error-codes.ts';
-import { standingHere, thisProcess } from './process-life.ts';
+import { livenessHere, thisProcess } from './process-life.ts';
 import { pause } from './waiting.ts';
 
 /** A change takes milliseconds. */
@@ -143,8 +143,8 @@ async function holderInFile(path: string): Promise<Holder | undefined> {
 }
 
 async function isHeld(path: string, holder: Holder): Promise<boolean> {
-  const standing = standingHere(holder);
-  if (standing !== 'unknown') return standing === 'alive';
+  const liveness = livenessHere(holder);
+  if (liveness !== 'unknown') return liveness === 'alive';
   const made = await lstat(path).catch(() => undefined);
   return made === undefined || Date.now() - made.mtimeMs < UNKNOWN_HOLDER_MS;
 }

@@ -5,11 +5,11 @@
 import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { AuthProfiles } from '../../actors/run/auth-profiles.ts';
-import type { CandidateStandings } from '../../actors/run/candidate-standings.ts';
+import type { CandidateHealthStore } from '../../actors/run/candidate-health-store.ts';
 import { closestName } from '../../machines/closest-name.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { AUTH_FOLDER, createFileAuthProfiles } from '../../adapters/auth-files/file-auth-profiles.ts';
-import { createFileCandidateStandings } from '../../adapters/auth-files/file-candidate-standings.ts';
+import { createFileCandidateHealthStore } from '../../adapters/auth-files/file-candidate-health-store.ts';
 import { createKeychainCommand } from '../../adapters/auth-files/keychain-command.ts';
 import { underLock } from '../../adapters/system/process-lock.ts';
 import { nextCommand } from '../context.ts';
@@ -24,7 +24,7 @@ const MAX_SHOWN = 10;
 
 export interface HomeAccounts {
   readonly profiles: AuthProfiles;
-  readonly standings: CandidateStandings;
+  readonly candidateHealth: CandidateHealthStore;
 }
 
 /** Lets `work` use them. An error about an account that is not there says which ones are. */
@@ -40,7 +40,7 @@ export async function withAuth<Result>(
   const onWarning = ({ message }: RuntimeError): void =>
     void err.push(`${err.styles.yellow('note:')} ${printable(message)}\n`);
   // The accounts are in the home. How they do is known to all machines alike, where the sessions are.
-  const { store, standings } = await openStore(context);
+  const { store, candidateHealth } = await openStore(context);
   const accounts: HomeAccounts = {
     profiles: createFileAuthProfiles({
       directory,
@@ -49,7 +49,8 @@ export async function withAuth<Result>(
       exclusively: underLock,
       runCommand: createKeychainCommand({ clock, environment }),
     }),
-    standings: standings ?? createFileCandidateStandings({ directory, clock, exclusively: underLock, onWarning }),
+    candidateHealth:
+      candidateHealth ?? createFileCandidateHealthStore({ directory, clock, exclusively: underLock, onWarning }),
   };
   try {
     return await work(accounts);

@@ -4,11 +4,11 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import type { AuthProfile } from '../../machines/run/auth-profile.ts';
 import { checkedAuthProfile } from '../../machines/run/auth-profile-check.ts';
-import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
+import type { CandidateHealth } from '../../machines/run/candidate-health.ts';
 import { KNOWN_PROVIDERS } from '../../machines/run/provider-settings.ts';
 import { accountNotFound, withAuth } from './accounts.ts';
 import type { HomeAccounts } from './accounts.ts';
-import { STANDING_HEADINGS, secretText, setText, standingRow } from './text.ts';
+import { HEALTH_HEADINGS, secretText, setText, healthRow } from './text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
@@ -30,12 +30,12 @@ export interface AddOptions {
 
 export async function addProfile(context: CommandContext, options: AddOptions): Promise<number> {
   const { out, json } = context;
-  return withAuth(context, async ({ profiles, standings }) => {
+  return withAuth(context, async ({ profiles, candidateHealth }) => {
     const profile = checkedAuthProfile(profileOf(options));
     await makeHome(context.home);
     await profiles.add(profile);
     // What was held against another account of this name says nothing about this one.
-    await standings.reset({ profile: profile.id });
+    await candidateHealth.reset({ profile: profile.id });
     if (json) await out.document(plainProfile(profile));
     else {
       await out.line(
@@ -65,9 +65,9 @@ export async function listProfiles(context: CommandContext, provider: string | u
 
 export async function removeProfile(context: CommandContext, name: string): Promise<number> {
   const { out, json } = context;
-  return withAuth(context, async ({ profiles, standings }) => {
+  return withAuth(context, async ({ profiles, candidateHealth }) => {
     if (!(await profiles.remove(name))) throw accountNotFound(name);
-    await standings.reset({ profile: name });
+    await candidateHealth.reset({ profile: name });
     if (json) await out.document({ id: name, removed: true });
     else await out.line(`${out.styles.green('Removed')} account ${name}. Its secret is still where it was.`);
     return EXIT_SUCCESS;
@@ -83,15 +83,15 @@ export async function showStatus(context: CommandContext, { name, check = false 
   const { out, json } = context;
   return withAuth(context, async (accounts) => {
     const profiles = await accounts.profiles.list();
-    const all = await accounts.standings.list();
+    const all = await accounts.candidateHealth.list();
     const chosen = profiles.filter(({ id }) => name === undefined || id === name);
-    const standings = all.filter(({ candidate }) => name === undefined || candidate.profile === name);
-    if (name !== undefined && chosen.length === 0 && standings.length === 0) throw accountNotFound(name);
+    const candidates = all.filter(({ candidate }) => name === undefined || candidate.profile === name);
+    if (name !== undefined && chosen.length === 0 && candidates.length === 0) throw accountNotFound(name);
     const checks = check ? await Promise.all(chosen.map((profile) => checkSecret(context, accounts, profile))) : [];
-    if (json) await out.document({ standings, ...(check ? { checks } : {}) });
+    if (json) await out.document({ candidates, ...(check ? { checks } : {}) });
     else {
       await tellChecks(context, checks);
-      await tellStandings(context, standings);
+      await tellHealth(context, candidates);
     }
     return checks.every(({ resolves }) => resolves) ? EXIT_SUCCESS : EXIT_FAILURE;
   });
@@ -103,7 +103,7 @@ export interface ResetOptions {
   readonly all?: boolean;
 }
 
-export async function resetStandings(
+export async function resetHealth(
   context: CommandContext,
   { name, provider, all = false }: ResetOptions,
 ): Promise<number> {
@@ -113,8 +113,8 @@ export async function resetStandings(
       'expected the name of an account, --provider, or --all',
       `To see what is held against whom: ${nextCommand(context, 'auth', 'status')}`,
     );
-  return withAuth(context, async ({ profiles, standings }) => {
-    const forgotten = await standings.reset({ profile: name, provider });
+  return withAuth(context, async ({ profiles, candidateHealth }) => {
+    const forgotten = await candidateHealth.reset({ profile: name, provider });
     const isKnown = name === undefined || forgotten > 0 || (await profiles.list()).some(({ id }) => id === name);
     if (!isKnown) throw accountNotFound(name);
     if (json) await out.document({ forgotten });
@@ -220,17 +220,17 @@ async function tellChecks({ out }: CommandContext, checks: readonly SecretCheck[
   }
 }
 
-async function tellStandings(context: CommandContext, standings: readonly CandidateStanding[]): Promise<void> {
+async function tellHealth(context: CommandContext, candidates: readonly CandidateHealth[]): Promise<void> {
   const { out } = context;
-  if (standings.length === 0) return out.line('Nothing is held against any candidate, and none has been used yet.');
+  if (candidates.length === 0) return out.line('Nothing is held against any candidate, and none has been used yet.');
   const nowMs = Date.now();
   for (const line of tableLines(
-    STANDING_HEADINGS,
-    standings.map((standing) => standingRow(standing, nowMs)),
+    HEALTH_HEADINGS,
+    candidates.map((health) => healthRow(health, nowMs)),
     out,
   ))
     await out.line(line);
-  if (standings.some(({ state }) => state === 'disabled'))
+  if (candidates.some(({ state }) => state === 'disabled'))
     await out.line(`Once you have put things right: ${nextCommand(context, 'auth', 'reset', '--all')}`);
 }
 

@@ -43,7 +43,7 @@ export function addAuthCommands(program: Command, run: RunWork): void {
     .option('--provider <name>', 'all of this provider, those without an account too', nonEmpty)
     .option('--all', 'all candidates')
     .action((name: string | undefined, options: Omit<ResetOptions, 'name'>) =>
-      run(reset, async (context) => (await load()).resetStandings(context, { ...options, name })),
+      run(reset, async (context) => (await load()).resetHealth(context, { ...options, name })),
     );
 }
 

@@ -1,7 +1,7 @@
-/** Accounts and the standing of candidates in the words of the command line. No value of a secret comes this far. */
+/** Accounts and the health of candidates in the words of the command line. No value of a secret comes this far. */
 import type { AuthProfile } from '../../machines/run/auth-profile.ts';
 import { candidateText } from '../../machines/run/candidate.ts';
-import type { CandidateStanding } from '../../machines/run/candidate-standing.ts';
+import type { CandidateHealth } from '../../machines/run/candidate-health.ts';
 import { durationText, localTime, oneLine, printable, shellQuoted } from '../terminal/text.ts';
 
 export function secretText({ secret }: AuthProfile): string {
@@ -19,16 +19,16 @@ const STATES = {
   cooling: 'cooling',
   half_open: 'being tried',
   disabled: 'disabled',
-} as const satisfies Record<CandidateStanding['state'], string>;
+} as const satisfies Record<CandidateHealth['state'], string>;
 
-export const STANDING_HEADINGS = ['CANDIDATE', 'STATE', 'UNTIL', 'FAILURES', 'LAST USED', 'BECAUSE'] as const;
+export const HEALTH_HEADINGS = ['CANDIDATE', 'STATE', 'UNTIL', 'FAILURES', 'LAST USED', 'BECAUSE'] as const;
 
-export function standingRow(standing: CandidateStanding, nowMs: number): readonly string[] {
-  const { candidate, state, failures, billingFailures, lastUsedAt, because } = standing;
+export function healthRow(health: CandidateHealth, nowMs: number): readonly string[] {
+  const { candidate, state, failures, billingFailures, lastUsedAt, because } = health;
   return [
     candidateText(candidate),
-    isDue(standing, nowMs) ? 'to be tried' : STATES[state],
-    untilText(standing, nowMs),
+    isDue(health, nowMs) ? 'to be tried' : STATES[state],
+    untilText(health, nowMs),
     String(failures + billingFailures),
     lastUsedAt === undefined ? 'never' : localTime(lastUsedAt),
     because === undefined ? '' : oneLine(`${because.kind}: ${because.message}`),
@@ -36,13 +36,13 @@ export function standingRow(standing: CandidateStanding, nowMs: number): readonl
 }
 
 /** How long it still takes, and when that is. */
-function untilText({ until }: CandidateStanding, nowMs: number): string {
+function untilText({ until }: CandidateHealth, nowMs: number): string {
   if (until === undefined) return '';
   const leftMs = Date.parse(until) - nowMs;
   return leftMs > 0 ? `in ${durationText(leftMs)} (${until})` : `now (since ${until})`;
 }
 
 /** Its rest is over, and no wake has tried it since. */
-function isDue({ state, until }: CandidateStanding, nowMs: number): boolean {
+function isDue({ state, until }: CandidateHealth, nowMs: number): boolean {
   return (state === 'cooling' || state === 'disabled') && until !== undefined && Date.parse(until) <= nowMs;
 }

@@ -7,6 +7,7 @@ import { lstat, readdir, realpath, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Stats } from 'node:fs';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
+import { VERSIONS_FOLDER } from '../../machines/stored-names.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import { systemCodeOf } from '../../adapters/system/error-codes.ts';
 import { HeldFolder } from '../../adapters/system/held-folder.ts';
@@ -26,14 +27,8 @@ const DRAFT = /^(\.|.*\.jsonl\.).*[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}.*\.(
 const POLICY_FOLDER = 'policy';
 const SCHEDULES_FOLDER = 'schedules';
 const ENVIRONMENTS_PATHS = [['environments'], ['environments', '.known']] as const;
-/** Of an agent. What lies in `substrate` is written by people too, and is left to them. */
-const AGENT_FOLDERS = [
-  [],
-  ['learnings'],
-  ['substrate-versions'],
-  ['substrate-versions', 'blobs'],
-  ['retrieval'],
-] as const;
+/** Of an agent. What lies in the folder of shared files is written by people too, and is left to them. */
+const AGENT_FOLDERS = [[], ['learnings'], [VERSIONS_FOLDER], [VERSIONS_FOLDER, 'blobs'], ['retrieval']] as const;
 const KEPT_FOLDERS = [[], ['attachments'], ['outputs']] as const;
 const WORKSPACE_RUNTIME_FOLDER = '.wakechart-runtime';
 

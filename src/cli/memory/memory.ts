@@ -7,7 +7,7 @@ import { requirePromotion } from '../../actors/outcome/promotion-gate.ts';
 import { createIdSource } from '../../actors/session/id-source.ts';
 import { SessionJournal } from '../../actors/session/session-journal.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import { MEMORY_FILE } from '../../machines/memory/substrate-path.ts';
+import { MEMORY_FILE } from '../../machines/memory/shared-file-path.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../open/stores.ts';
@@ -44,10 +44,10 @@ export async function showMemory(
 
 export async function listMemoryVersions(context: CommandContext, agent: string): Promise<number> {
   const { out, json } = context;
-  const { agentId, head, versions } = await withMemory(context, agent, async ({ substrate }, id) => ({
+  const { agentId, head, versions } = await withMemory(context, agent, async ({ sharedFiles }, id) => ({
     agentId: id,
-    head: (await substrate.head(id)).version,
-    versions: (await substrate.versions(id, { limit: 200 })).filter(({ changed }) => changed.includes(MEMORY_FILE)),
+    head: (await sharedFiles.head(id)).version,
+    versions: (await sharedFiles.versions(id, { limit: 200 })).filter(({ changed }) => changed.includes(MEMORY_FILE)),
   }));
   if (json) await out.document({ agentId, head, versions });
   else if (versions.length === 0) await out.line(`The memory of agent ${agentId} has no versions yet.`);
@@ -80,14 +80,14 @@ export async function promoteMemory(
     };
     // The gate first: what is kept besides is no business of a session that may not promote.
     requirePromotion(journal.state);
-    const { substrate, learnings, memory } = memoryStores(layout);
+    const { sharedFiles, learnings, memory } = memoryStores(layout);
     await keepLearnings(writing, { store, learnings });
     return {
       sessionId,
       agentId,
       ...(await promoteForSession(
         writing,
-        { store, substrate, learnings, memory },
+        { store, sharedFiles, learnings, memory },
         { learningIds: learning, expectedVersion },
       )),
     };
@@ -109,12 +109,12 @@ export async function restoreMemory(
   }: { readonly agent: string; readonly version: number; readonly expectedVersion: number | undefined },
 ): Promise<number> {
   const { out, json } = context;
-  const result = await withMemory(context, agent, async ({ substrate, memory }, agentId) => ({
+  const result = await withMemory(context, agent, async ({ sharedFiles, memory }, agentId) => ({
     agentId,
     ...(await memory.people.restore({
       agentId,
       version,
-      expectedVersion: expectedVersion ?? (await substrate.head(agentId)).version,
+      expectedVersion: expectedVersion ?? (await sharedFiles.head(agentId)).version,
     })),
   }));
   if (json) await out.document(result);

@@ -1,5 +1,6 @@
 /** `wakechart resources …`: the files that all sessions of an agent share, their versions, and going back to one. */
 import { join } from 'node:path';
+import { SHARED_FILES_FOLDER } from '../../machines/stored-names.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { tableLines } from '../terminal/table.ts';
@@ -7,21 +8,18 @@ import { tellVersions, withMemory } from './stores.ts';
 import { showDifference } from './shared-difference.ts';
 import type { DifferenceOptions } from './shared-difference.ts';
 
-/** Where people edit them, in the folder of the agent. */
-const SHARED_FOLDER = 'substrate';
-
 export async function listResources(
   context: CommandContext,
   { agent, version }: { readonly agent: string; readonly version: number | undefined },
 ): Promise<number> {
   const { out, json } = context;
-  const found = await withMemory(context, agent, async ({ substrate }, agentId, layout) => {
-    const at = version ?? (await substrate.head(agentId)).version;
+  const found = await withMemory(context, agent, async ({ sharedFiles }, agentId, layout) => {
+    const at = version ?? (await sharedFiles.head(agentId)).version;
     return {
       agentId,
       version: at,
-      folder: join(layout.agentDirectory(agentId), SHARED_FOLDER),
-      files: at === 0 ? [] : await substrate.list(agentId, at),
+      folder: join(layout.agentDirectory(agentId), SHARED_FILES_FOLDER),
+      files: at === 0 ? [] : await sharedFiles.list(agentId, at),
     };
   });
   if (json) await out.document(found);
@@ -41,10 +39,10 @@ export async function listResources(
 
 export async function listResourceVersions(context: CommandContext, agent: string): Promise<number> {
   const { out, json } = context;
-  const { agentId, head, versions } = await withMemory(context, agent, async ({ substrate }, id) => ({
+  const { agentId, head, versions } = await withMemory(context, agent, async ({ sharedFiles }, id) => ({
     agentId: id,
-    head: (await substrate.head(id)).version,
-    versions: await substrate.versions(id, { limit: 200 }),
+    head: (await sharedFiles.head(id)).version,
+    versions: await sharedFiles.versions(id, { limit: 200 }),
   }));
   if (json) await out.document({ agentId, head, versions });
   else if (versions.length === 0) await out.line(`Nothing is shared by the sessions of agent ${agentId} yet.`);
@@ -65,12 +63,12 @@ export async function restoreResources(
   }: { readonly agent: string; readonly version: number; readonly expectedVersion: number | undefined },
 ): Promise<number> {
   const { out, json } = context;
-  const result = await withMemory(context, agent, async ({ substrate }, agentId) => ({
+  const result = await withMemory(context, agent, async ({ sharedFiles }, agentId) => ({
     agentId,
-    ...(await substrate.people.restore({
+    ...(await sharedFiles.people.restore({
       agentId,
       version,
-      expectedVersion: expectedVersion ?? (await substrate.head(agentId)).version,
+      expectedVersion: expectedVersion ?? (await sharedFiles.head(agentId)).version,
       why: `restored version ${version}`,
     })),
   }));

@@ -4,12 +4,13 @@
  */
 import { join } from 'node:path';
 import { differenceOf } from '../../actors/memory/staged-differences.ts';
-import type { SubstrateStore } from '../../actors/memory/substrate-store.ts';
-import { NO_FILES, changedPaths } from '../../machines/memory/substrate-version.ts';
-import type { SubstrateFile } from '../../machines/memory/substrate-version.ts';
+import type { SharedFilesStore } from '../../actors/memory/shared-files-store.ts';
+import { NO_FILES, changedPaths } from '../../machines/memory/shared-files-version.ts';
+import type { SharedFile } from '../../machines/memory/shared-files-version.ts';
+import { SHARED_FILES_FOLDER, VERSIONS_FOLDER } from '../../machines/stored-names.ts';
 import type { HomeLayout } from '../../adapters/files/layout.ts';
-import { SharedFolder } from '../../adapters/substrate-files/shared-folder.ts';
-import { VersionFiles } from '../../adapters/substrate-files/version-files.ts';
+import { SharedFolder } from '../../adapters/shared-files/shared-folder.ts';
+import { VersionFiles } from '../../adapters/shared-files/version-files.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { printable } from '../terminal/text.ts';
@@ -17,10 +18,6 @@ import { withMemory } from './stores.ts';
 
 /** Characters of a difference that are shown at once. */
 const MAX_DIFF_CHARACTERS = 1_000_000;
-
-/** In the folder of an agent. */
-const SHARED_FOLDER = 'substrate';
-const VERSIONS_FOLDER = 'substrate-versions';
 
 export interface DifferenceOptions {
   readonly agent: string;
@@ -46,11 +43,11 @@ export async function showDifference(
   { agent, at, against, paths }: DifferenceOptions,
 ): Promise<number> {
   const { out, json } = context;
-  const difference = await withMemory(context, agent, async ({ substrate }, agentId, layout): Promise<Difference> => {
+  const difference = await withMemory(context, agent, async ({ sharedFiles }, agentId, layout): Promise<Difference> => {
     const { from, to } =
       at === undefined
-        ? await byHand({ substrate, agentId, layout, against })
-        : await ofVersion({ substrate, agentId, at, against });
+        ? await byHand({ sharedFiles, agentId, layout, against })
+        : await ofVersion({ sharedFiles, agentId, at, against });
     return { agentId, from: from.side, to: to.side, diff: await differenceBetween(from, to, paths) };
   });
   if (json) await out.document(difference);
@@ -60,7 +57,7 @@ export async function showDifference(
 }
 
 interface Sources {
-  readonly substrate: SubstrateStore;
+  readonly sharedFiles: SharedFilesStore;
   readonly agentId: string;
   readonly against: number | undefined;
 }
@@ -68,7 +65,7 @@ interface Sources {
 /** One of the two that are compared. */
 interface Files<At extends Side = Side> {
   readonly side: At;
-  readonly files: readonly SubstrateFile[];
+  readonly files: readonly SharedFile[];
   read(path: string): Promise<Uint8Array | undefined>;
 }
 
@@ -84,15 +81,15 @@ async function ofVersion({ at, against = at - 1, ...where }: Sources & { readonl
 
 /** A store that is asked for the newest version takes over what was edited by hand; here that is to be seen before. */
 async function byHand({
-  substrate,
+  sharedFiles,
   agentId,
   layout,
   against,
 }: Sources & { readonly layout: HomeLayout }): Promise<Compared> {
   const directory = layout.agentDirectory(agentId);
   const versions = new VersionFiles(join(directory, VERSIONS_FOLDER));
-  const folder = new SharedFolder(join(directory, SHARED_FOLDER), versions.directory);
-  const from = await versionFiles({ substrate, agentId }, against ?? (await versions.head()).version);
+  const folder = new SharedFolder(join(directory, SHARED_FILES_FOLDER), versions.directory);
+  const from = await versionFiles({ sharedFiles, agentId }, against ?? (await versions.head()).version);
   const { isThere, files } = await folder.look();
   // One that was taken away is laid out again by the next wake: that is no edit.
   return {
@@ -102,14 +99,14 @@ async function byHand({
 }
 
 async function versionFiles(
-  { substrate, agentId }: Pick<Sources, 'substrate' | 'agentId'>,
+  { sharedFiles, agentId }: Pick<Sources, 'sharedFiles' | 'agentId'>,
   version: number,
 ): Promise<Files<number>> {
   if (version === 0) return { side: version, files: NO_FILES, read: () => Promise.resolve(undefined) };
   return {
     side: version,
-    files: await substrate.list(agentId, version),
-    read: (path) => substrate.read(agentId, path, version),
+    files: await sharedFiles.list(agentId, version),
+    read: (path) => sharedFiles.read(agentId, path, version),
   };
 }
 

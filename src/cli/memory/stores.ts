@@ -1,10 +1,10 @@
 /** The memory of the agents of a home, opened for one command, and what its commands have in common. */
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import { AgentMemory } from '../../actors/memory/agent-memory.ts';
-import type { SubstrateVersion } from '../../machines/memory/substrate-version.ts';
+import type { SharedFilesVersion } from '../../machines/memory/shared-files-version.ts';
 import { underLock } from '../../adapters/system/process-lock.ts';
-import { createMemoryFiles } from '../../adapters/substrate-files/memory-files.ts';
-import type { MemoryFiles } from '../../adapters/substrate-files/memory-files.ts';
+import { createMemoryFiles } from '../../adapters/shared-files/memory-files.ts';
+import type { MemoryFiles } from '../../adapters/shared-files/memory-files.ts';
 import type { CommandContext } from '../context.ts';
 import type { HomeLayout } from '../../adapters/files/layout.ts';
 import { withAgents } from '../open/stores.ts';
@@ -38,7 +38,7 @@ export function withMemory<Result>(
   });
 }
 
-function versionRows(versions: readonly SubstrateVersion[]): string[][] {
+function versionRows(versions: readonly SharedFilesVersion[]): string[][] {
   return versions.map(({ version, at, by, why, changed }) => [
     String(version),
     localTime(at),
@@ -48,7 +48,7 @@ function versionRows(versions: readonly SubstrateVersion[]): string[][] {
   ]);
 }
 
-export async function tellVersions({ out }: CommandContext, versions: readonly SubstrateVersion[]): Promise<void> {
+export async function tellVersions({ out }: CommandContext, versions: readonly SharedFilesVersion[]): Promise<void> {
   for (const line of tableLines(['VERSION', 'MADE', 'BY', 'CHANGED', 'WHY'], versionRows(versions), out))
     await out.line(line);
 }

@@ -6,7 +6,7 @@ import { nextCommand, storeText } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { checkedScheduleName, withSchedules } from './schedules.ts';
-import { lastText, standingText, targetText, whenText, workerText } from './text.ts';
+import { lastText, stateText, targetText, whenText, workerText } from './text.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
 import { counted, localTime, printable } from '../terminal/text.ts';
 
@@ -31,8 +31,8 @@ export async function listSchedules(context: CommandContext): Promise<number> {
 
 function rowOf(view: ScheduleView): readonly string[] {
   if ('error' in view) return [view.id, 'invalid', '', '', view.error.message];
-  const { id, definition, standing } = view;
-  return [id, standingText(standing), whenText(view), lastText(view), targetText(definition.target)];
+  const { id, definition, state } = view;
+  return [id, stateText(state), whenText(view), lastText(view), targetText(definition.target)];
 }
 
 export async function showSchedule(context: CommandContext, id: string): Promise<number> {
@@ -65,11 +65,11 @@ async function lastRecords(
 }
 
 function fieldsOf(view: ScheduleOverview): [string, string | undefined][] {
-  const { definition, standing } = view;
+  const { definition, state } = view;
   const { target, limits, catchUp } = definition;
   return [
     ['schedule', view.id],
-    ['status', standingText(standing)],
+    ['status', stateText(state)],
     ['next', whenText(view)],
     ['last', lastText(view)],
     ['when', `${printable(definition.cron)} in ${printable(definition.timezone)}`],
@@ -80,13 +80,13 @@ function fieldsOf(view: ScheduleOverview): [string, string | undefined][] {
     ['variables', target.kind === 'command' ? target.env?.join(', ') : undefined],
     ['catch-up', typeof catchUp === 'string' ? catchUp : `all, at most ${catchUp.all}`],
     ['overlap', definition.overlap],
-    ['runs', `${standing.runs}${limits.maxRuns === undefined ? '' : ` of ${limits.maxRuns}`}`],
+    ['runs', `${state.runs}${limits.maxRuns === undefined ? '' : ` of ${limits.maxRuns}`}`],
     ['until', limits.until === undefined ? undefined : localTime(limits.until)],
     [
       'failures',
-      standing.failuresInARow === 0
+      state.failuresInARow === 0
         ? undefined
-        : `${counted(standing.failuresInARow, 'run')} in a row; parked at ${limits.maxFailures}`,
+        : `${counted(state.failuresInARow, 'run')} in a row; parked at ${limits.maxFailures}`,
     ],
     ['created', localTime(definition.createdAt)],
   ];

@@ -1,8 +1,8 @@
 /** Schedules in the words of the command line. */
 import type { ScheduleOverview } from '../../actors/schedule/durable-registry.ts';
 import { instantOf } from '../../machines/schedule/slot-record.ts';
-import { isSilent } from '../../machines/schedule/durable-standing.ts';
-import type { ScheduleStanding } from '../../machines/schedule/durable-standing.ts';
+import { isSilent } from '../../machines/schedule/schedule-state.ts';
+import type { ScheduleState } from '../../machines/schedule/schedule-state.ts';
 import type { ScheduleTarget } from '../../machines/schedule/schedule-definition.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
@@ -17,12 +17,12 @@ export function whenText({ nextFireAt }: Pick<ScheduleOverview, 'nextFireAt'>): 
   return nextFireAt === undefined ? 'never' : localTime(nextFireAt);
 }
 
-export function standingText({ status, reason }: ScheduleStanding): string {
+export function stateText({ status, reason }: ScheduleState): string {
   return reason === undefined ? status : `${status}: ${printable(reason.message)}`;
 }
 
 /** How the last slot that came due went. */
-export function lastText({ standing: { lastRun }, lastSlot }: Pick<ScheduleOverview, 'standing' | 'lastSlot'>): string {
+export function lastText({ state: { lastRun }, lastSlot }: Pick<ScheduleOverview, 'state' | 'lastSlot'>): string {
   if (lastSlot !== undefined && lastSlot > (lastRun?.slot ?? '')) return `${localTime(lastSlot)} did not fire`;
   if (lastRun === undefined) return '';
   const isDead = lastRun.outcome === 'running' && isSilent(lastRun, instantOf(Date.now()));

@@ -175,7 +175,7 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
       '★',
       `version ${data.version} of the memory holds ${data.learningIds.length} more learnings`,
     ),
-  'substrate.promoted': (session, { data }) =>
+  'files.promoted': (session, { data }) =>
     session.notes('wakechart', '★', `version ${data.version} of the agent's files: ${data.paths.join(', ')}`),
   'promotion.refused': (session, { data }) =>
     session.notes('wakechart', session.options.styles.yellow('!'), `not promoted: ${data.because}`),

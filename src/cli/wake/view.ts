@@ -135,7 +135,7 @@ export class WakeView {
         'recalls',
         `${counted(data.learningIds.length, 'learning')} from now on, in version ${data.version} of what all its sessions share`,
       ),
-    'substrate.promoted': (view, { data }) =>
+    'files.promoted': (view, { data }) =>
       view.#labelled('shares', `${data.paths.map(oneLine).join(', ')}, in version ${data.version}`),
     'promotion.refused': (view, { data }) =>
       view.#labelled('holds', `what it learned is not promoted: ${oneLine(data.because)}`),

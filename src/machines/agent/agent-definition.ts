@@ -140,7 +140,7 @@ export const agentFrontmatter = z.strictObject({
       whenFull: z.enum(['omit', 'summarize']).optional(),
     })
     .default({}),
-  /** The account that is to pay, whatever its standing. Absent: all accounts of the provider, in turn. */
+  /** The account that is to pay, whatever its health. Absent: all accounts of the provider, in turn. */
   profile: text.max(64).optional(),
   /** The only accounts that may pay, in this order. */
   profiles: z.array(text.max(64)).min(1).max(50).optional(),

@@ -101,12 +101,7 @@ export function shellArtifacts(
   shells: readonly ShownShell[] | undefined,
   { commands, lastOutput }: ShellTail,
 ): readonly Artifact[] {
-  const open = (shells ?? []).map((shown) => [
-    shown.shell,
-    standingOf(shown),
-    shown.cwd ?? '',
-    joined(shown.variables),
-  ]);
+  const open = (shells ?? []).map((shown) => [shown.shell, stateText(shown), shown.cwd ?? '', joined(shown.variables)]);
   const history = (shells ?? []).flatMap(({ shell, entries }) =>
     entries
       .slice(-20)
@@ -159,7 +154,7 @@ function fieldOf(value: unknown, key: string): unknown {
     : undefined;
 }
 
-function standingOf({ open, ended, entries }: ShownShell): string {
+function stateText({ open, ended, entries }: ShownShell): string {
   if (!open) return ended === undefined ? 'ended' : `ended: ${ended}`;
   return entries.at(-1)?.status === 'running' ? 'busy' : 'idle';
 }

@@ -31,7 +31,7 @@ export interface Told {
 }
 
 /** How it stood from one record on. */
-export interface Standing {
+export interface InspectedState {
   readonly position: number;
   readonly value?: InspectedValue | undefined;
   readonly status: InspectedStatus;
@@ -61,7 +61,7 @@ export class InspectedActor {
   childFrom = Infinity;
   children: Member[] = [];
   told: Told[] = [];
-  standings: Standing[] = [];
+  states: InspectedState[] = [];
   /** Positions of everything said of it. */
   records: number[] = [];
   /** How many of those were forgotten. */
@@ -87,15 +87,15 @@ export class InspectedActor {
     this.from = from;
     this.begun = { s: first.s, t: first.t };
     this.told.push({ position: from, id: key, text: key.toLowerCase() });
-    this.standings.push({ position: from, status: 'active', since: this.begun });
+    this.states.push({ position: from, status: 'active', since: this.begun });
   }
 
-  get standing(): Standing {
-    return this.standings.at(-1) as Standing;
+  get state(): InspectedState {
+    return this.states.at(-1) as InspectedState;
   }
 
   get isOver(): boolean {
-    return this.standing.status !== 'active';
+    return this.state.status !== 'active';
   }
 
   tell({ id, kind, chart, facts }: InspectionRecordOf<'actor'>, position: number): void {
@@ -123,10 +123,10 @@ export class InspectedActor {
   /** Takes what the record says of how it stands. @returns whether its status is another one now */
   stand(record: InspectionRecord, position: number): boolean {
     if (record.k === 'snap') this.#learn(record, position);
-    const before = this.standing;
-    const now = standingAfter(before, record, position);
+    const before = this.state;
+    const now = stateAfter(before, record, position);
     if (now === before) return false;
-    this.standings.push(now);
+    this.states.push(now);
     this.isRevived ||= before.status !== 'active';
     if (now.status === before.status) return false;
     this.over = now.status === 'active' ? { from: Infinity, t: Infinity } : { from: position, t: now.since.t };
@@ -157,7 +157,7 @@ export class InspectedActor {
     this.records = this.records.slice(gone);
     this.vanished += gone;
     this.told = this.told.slice(Math.max(0, countUpTo(this.told.length, isBefore(this.told)) - 1));
-    this.standings = this.standings.slice(Math.max(0, countUpTo(this.standings.length, isBefore(this.standings)) - 1));
+    this.states = this.states.slice(Math.max(0, countUpTo(this.states.length, isBefore(this.states)) - 1));
     for (const [id, at] of this.#timers ?? []) if (at < position) this.#timers?.delete(id);
   }
 
@@ -186,7 +186,7 @@ function fieldOf(value: unknown, name: string): unknown {
 }
 
 /** The same object, where nothing is different. */
-function standingAfter(before: Standing, record: InspectionRecord, position: number): Standing {
+function stateAfter(before: InspectedState, record: InspectionRecord, position: number): InspectedState {
   if (record.k !== 'actor' && record.k !== 'step' && record.k !== 'snap' && record.k !== 'error') return before;
   const status = record.k === 'error' ? 'error' : record.status;
   const value = record.k === 'error' ? before.value : (record.value ?? before.value);
@@ -207,7 +207,7 @@ function standingAfter(before: Standing, record: InspectionRecord, position: num
   };
 }
 
-function errorOf(record: InspectionRecord): Standing['error'] {
+function errorOf(record: InspectionRecord): InspectedState['error'] {
   if (record.k === 'error') return { message: record.message, code: record.code };
   return record.k === 'snap' ? record.error : undefined;
 }

@@ -39,10 +39,10 @@ export class InspectedFamily {
     for (let place = from; place < this.count; place += 1) {
       const { actor } = this.#member(place);
       const isOver = actor.isRevived
-        ? InspectedActor.at(actor.standings, this.#position).status !== 'active'
+        ? InspectedActor.at(actor.states, this.#position).status !== 'active'
         : actor.over.from <= this.#position;
       if (!isOver) tell(place, false);
-      else if ((actor.isRevived ? InspectedActor.at(actor.standings, this.#position).since.t : actor.over.t) > time)
+      else if ((actor.isRevived ? InspectedActor.at(actor.states, this.#position).since.t : actor.over.t) > time)
         tell(place, true);
     }
   }

@@ -138,9 +138,9 @@ export class InspectedSystem {
   }
 
   #stand(actor: InspectedActor, record: InspectionRecord, position: number): void {
-    const { status } = actor.standing;
+    const { status } = actor.state;
     if (!actor.stand(record, position)) return;
-    this.blocks.changeStatus(position, status, actor.standing.status);
+    this.blocks.changeStatus(position, status, actor.state.status);
     if (!actor.isOver) return;
     for (const event of actor.queue.takeBefore(Infinity)) this.blocks.endFlight(event.position, position);
     actor.clearTimers();

@@ -3,7 +3,7 @@
  * however many actors there are.
  */
 import { InspectedActor, countUpTo } from './inspected-actor.ts';
-import type { InspectedMoment, LastTransition, Member, Standing } from './inspected-actor.ts';
+import type { InspectedMoment, LastTransition, Member, InspectedState } from './inspected-actor.ts';
 import { InspectedFamily } from './inspected-family.ts';
 import type { InspectedStatus, InspectedValue, InspectionRecord } from './inspection-record.ts';
 import type { InspectedSystem } from './inspected-system.ts';
@@ -28,7 +28,7 @@ export interface InspectedActorState {
   /** When it came to this value and status. */
   readonly since: InspectedMoment;
   readonly lastTransition?: LastTransition | undefined;
-  readonly error?: Standing['error'];
+  readonly error?: InspectedState['error'];
   readonly childCount: number;
 }
 
@@ -120,11 +120,10 @@ export class InspectionWorld {
   }
 
   #fits(actor: InspectedActor, text: string, status: ActorFilter['status']): boolean {
-    const standing = InspectedActor.at(actor.standings, this.#position);
-    if (status === 'over' ? standing.status === 'active' : status !== undefined && standing.status !== status)
-      return false;
+    const state = InspectedActor.at(actor.states, this.#position);
+    if (status === 'over' ? state.status === 'active' : status !== undefined && state.status !== status) return false;
     if (text === '' || InspectedActor.at(actor.told, this.#position).text.includes(text)) return true;
-    const { value } = standing;
+    const { value } = state;
     return (
       value !== undefined && (typeof value === 'string' ? value : JSON.stringify(value)).toLowerCase().includes(text)
     );
@@ -140,7 +139,7 @@ export class InspectionWorld {
 
   #stateOf(actor: InspectedActor): InspectedActorState {
     const { id, kind, chart, facts } = InspectedActor.at(actor.told, this.#position);
-    const { value, status, since, last, error } = InspectedActor.at(actor.standings, this.#position);
+    const { value, status, since, last, error } = InspectedActor.at(actor.states, this.#position);
     const isChild = actor.parent !== undefined && actor.childFrom <= this.#position;
     return {
       key: actor.key,

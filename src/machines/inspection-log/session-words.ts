@@ -3,29 +3,29 @@ import type { SessionState } from '../session/session-state.ts';
 import type { ReasonKind } from '../session/why.ts';
 
 /** The colors of badges that mean the same everywhere. */
-export type Standing = 'waiting' | 'running' | 'done' | 'error' | 'quiet';
+export type ShownStatus = 'waiting' | 'running' | 'done' | 'error' | 'quiet';
 
-export interface StandingWords {
+export interface StatusWords {
   readonly text: string;
-  readonly standing: Standing;
+  readonly status: ShownStatus;
 }
 
-const WORDS: Readonly<Record<ReasonKind, StandingWords>> = {
-  permission: { text: 'waits for your permission', standing: 'waiting' },
-  question: { text: 'waits for your answer', standing: 'waiting' },
-  custom_tool: { text: 'waits for a tool result', standing: 'waiting' },
-  running: { text: 'runs', standing: 'running' },
-  child: { text: 'waits for another agent', standing: 'running' },
-  unread: { text: 'goes on with the next wake', standing: 'running' },
-  held_back: { text: 'is held back', standing: 'quiet' },
-  queued_wake: { text: 'rests until', standing: 'quiet' },
-  retry: { text: 'is tried again', standing: 'error' },
-  unfinished: { text: 'was cut off', standing: 'error' },
-  parked: { text: 'is parked', standing: 'error' },
-  budget: { text: 'stopped at its budget', standing: 'error' },
-  unreadable: { text: 'cannot be read', standing: 'error' },
-  terminated: { text: 'is terminated', standing: 'quiet' },
-  nothing: { text: 'rests', standing: 'quiet' },
+const WORDS: Readonly<Record<ReasonKind, StatusWords>> = {
+  permission: { text: 'waits for your permission', status: 'waiting' },
+  question: { text: 'waits for your answer', status: 'waiting' },
+  custom_tool: { text: 'waits for a tool result', status: 'waiting' },
+  running: { text: 'runs', status: 'running' },
+  child: { text: 'waits for another agent', status: 'running' },
+  unread: { text: 'goes on with the next wake', status: 'running' },
+  held_back: { text: 'is held back', status: 'quiet' },
+  queued_wake: { text: 'rests until', status: 'quiet' },
+  retry: { text: 'is tried again', status: 'error' },
+  unfinished: { text: 'was cut off', status: 'error' },
+  parked: { text: 'is parked', status: 'error' },
+  budget: { text: 'stopped at its budget', status: 'error' },
+  unreadable: { text: 'cannot be read', status: 'error' },
+  terminated: { text: 'is terminated', status: 'quiet' },
+  nothing: { text: 'rests', status: 'quiet' },
 };
 
 /** Whether a goal is reached, as the end of a sentence. */
@@ -44,7 +44,7 @@ const BY_STATUS: Readonly<Record<SessionState['status'], ReasonKind>> = {
   terminated: 'terminated',
 };
 
-export interface StandingFacts {
+export interface StatusFacts {
   readonly status: SessionState['status'];
   readonly stopReason?: SessionState['stopReason'];
   /** How many requests wait for a person or client. */
@@ -53,22 +53,22 @@ export interface StandingFacts {
   readonly why?: { readonly kind: ReasonKind } | undefined;
 }
 
-export function standingWords({ status, stopReason, pendingActions, why }: StandingFacts): StandingWords {
-  if (why !== undefined) return standingOf(why.kind);
+export function statusWords({ status, stopReason, pendingActions, why }: StatusFacts): StatusWords {
+  if (why !== undefined) return statusOf(why.kind);
   if (pendingActions > 0)
     return {
       text: pendingActions === 1 ? 'waits for you' : `waits for you, ${pendingActions} times`,
-      standing: 'waiting',
+      status: 'waiting',
     };
-  return standingOf(stopReason === 'requires_action' ? 'child' : (BY_STATUS[status] ?? 'nothing'));
+  return statusOf(stopReason === 'requires_action' ? 'child' : (BY_STATUS[status] ?? 'nothing'));
 }
 
 /** Whether a person or client has to do something. */
-export function isWaitingForSomebody({ status, pendingActions }: StandingFacts): boolean {
+export function isWaitingForSomebody({ status, pendingActions }: StatusFacts): boolean {
   return pendingActions > 0 && status !== 'terminated';
 }
 
 /** @param kind of the first reason why it does what it does */
-export function standingOf(kind: ReasonKind): StandingWords {
-  return WORDS[kind] ?? { text: 'stands in a way that is not known here', standing: 'quiet' };
+export function statusOf(kind: ReasonKind): StatusWords {
+  return WORDS[kind] ?? { text: 'stands in a way that is not known here', status: 'quiet' };
 }

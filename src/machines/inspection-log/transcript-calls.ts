@@ -6,7 +6,7 @@ import { partsOf } from './data-parts.ts';
 import type { DataPart } from './data-parts.ts';
 import { changesOf, objectOf } from './file-changes.ts';
 import type { ChangedLines } from './file-changes.ts';
-import type { Standing } from './session-words.ts';
+import type { ShownStatus } from './session-words.ts';
 
 /**
  * `waiting` for a person or client who then `allowed` it or `answered`, `delegated` to another agent, `running`, or how
@@ -34,7 +34,7 @@ export interface CallChange {
   readonly state?: CallState | undefined;
   /** The state in words, and its color. */
   readonly told?: string | undefined;
-  readonly standing?: Standing | undefined;
+  readonly status?: ShownStatus | undefined;
   /** Without what is empty; `characters`: of all of it, as JSON. */
   readonly output?: { readonly parts: readonly DataPart[]; readonly characters: number } | undefined;
   /** Of its input. */
@@ -49,7 +49,7 @@ export interface CallChange {
   readonly endedAt?: number | undefined;
 }
 
-const STATES: Readonly<Record<CallState, readonly [string, Standing]>> = {
+const STATES: Readonly<Record<CallState, readonly [string, ShownStatus]>> = {
   requested: ['asked for', 'quiet'],
   waiting: ['waits for an answer', 'waiting'],
   allowed: ['allowed', 'quiet'],
@@ -110,8 +110,8 @@ export function callChange(event: SessionEvent): CallChange | undefined {
 }
 
 function stood(state: CallState): CallChange {
-  const [told, standing] = STATES[state];
-  return { state, told, standing };
+  const [told, status] = STATES[state];
+  return { state, told, status };
 }
 
 function inputOf({ name, input }: SessionEventOf<'agent.tool_use'>['data']): CallChange {
@@ -140,9 +140,9 @@ function resultOf({ name, outcome, output }: SessionEventOf<'agent.tool_result'>
   return {
     ...stood(outcome),
     ...(isWhole && typeof exitCode === 'number'
-      ? { told: `exit ${exitCode}`, standing: exitCode === 0 ? 'done' : 'waiting' }
+      ? { told: `exit ${exitCode}`, status: exitCode === 0 ? 'done' : 'waiting' }
       : isWhole && typeof signalCode === 'string'
-        ? { told: `ended by ${signalCode}`, standing: 'waiting' }
+        ? { told: `ended by ${signalCode}`, status: 'waiting' }
         : {}),
     output: { parts: partsOf(value), characters: (JSON.stringify(output) ?? '').length },
     ...(changes === undefined ? {} : { changes }),

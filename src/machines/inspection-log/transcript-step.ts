@@ -7,6 +7,7 @@ import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/
 import { jsonText } from './data-parts.ts';
 import { outcomeTold } from './request-outcome.ts';
 import { VERDICTS } from './session-words.ts';
+import type { ShownStatus } from './session-words.ts';
 import { callChange } from './transcript-calls.ts';
 import type { CallChange } from './transcript-calls.ts';
 import { isBadEnd, wakeOutcome } from './wake-words.ts';
@@ -128,7 +129,7 @@ const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Ty
   'learning.captured': ({ data }) => ['note', 'Learned', `${data.title}\n${data.detail}`],
   'outcome.evaluated': ({ data }) => [data.verdict === 'fail' ? 'trouble' : 'note', `Goal: ${VERDICTS[data.verdict]}`],
   'memory.promoted': () => ['note', 'What it learned was promoted'],
-  'substrate.promoted': () => ['note', 'What it made was promoted'],
+  'files.promoted': () => ['note', 'What it made was promoted'],
   'event.unrecognized': ({ data }) => ['note', `An event of another version: ${data.type}`],
   'wake.started': ({ data }) => ['turn', 'A wake begins', data.trigger === undefined ? '' : TRIGGERS[data.trigger]],
   'wake.ended': ({ data }) => [

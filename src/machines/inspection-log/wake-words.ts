@@ -1,5 +1,5 @@
 /** How wakes end and what they used, in words. */
-import type { StandingWords } from './session-words.ts';
+import type { StatusWords } from './session-words.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   sleep: 'came to rest',
@@ -25,13 +25,13 @@ export function isBadEnd(outcome: string): boolean {
 }
 
 /** @param isWaiting whether an answer is still waited for; only the last wake can be the one that asked */
-export function wakeWords(outcome: string | undefined, isWaiting: boolean): StandingWords {
-  if (outcome === undefined) return { text: 'runs', standing: 'running' };
+export function wakeWords(outcome: string | undefined, isWaiting: boolean): StatusWords {
+  if (outcome === undefined) return { text: 'runs', status: 'running' };
   if (outcome === 'requires_action')
     return isWaiting
-      ? { text: wakeOutcome(outcome), standing: 'waiting' }
-      : { text: 'waited for an answer', standing: 'quiet' };
-  return { text: wakeOutcome(outcome), standing: isBadEnd(outcome) ? 'error' : 'quiet' };
+      ? { text: wakeOutcome(outcome), status: 'waiting' }
+      : { text: 'waited for an answer', status: 'quiet' };
+  return { text: wakeOutcome(outcome), status: isBadEnd(outcome) ? 'error' : 'quiet' };
 }
 
 export interface UsedInAll {

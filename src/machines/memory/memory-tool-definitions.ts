@@ -4,8 +4,8 @@ import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { learningKind } from './memory-entry.ts';
 import { newLearning } from './learning.ts';
-import { expectedVersion } from './substrate-requests.ts';
-import { versionNumber } from './substrate-version.ts';
+import { expectedVersion } from './shared-files-requests.ts';
+import { versionNumber } from './shared-files-version.ts';
 
 /** Characters of a shared file or a difference that a model is given at once. */
 export const MAX_SHOWN_CHARACTERS = 40_000;

@@ -10,16 +10,14 @@ import {
   wantsVersion,
 } from './memory-tool-definitions.ts';
 import type { RestoreInput, VersionsInput } from './memory-tool-definitions.ts';
-import { substratePath } from './substrate-path.ts';
-import { MAX_CHANGES, versionNumber } from './substrate-version.ts';
-
-/** The folder of a workspace in which shared files are edited. */
-export const STAGE_FOLDER = 'substrate-stage';
+import { sharedFilePath } from './shared-file-path.ts';
+import { MAX_CHANGES, versionNumber } from './shared-files-version.ts';
+import { STAGE_FOLDER } from '../stored-names.ts';
 
 const managed = { ownership: 'managed', family: 'resources', destructive: false } as const;
 const reading = { ...readsOnly, family: 'resources', effects: ['reads_files'] } as const;
 
-const path = substratePath.describe('From the folder of shared files, such as notes/testing.md.');
+const path = sharedFilePath.describe('From the folder of shared files, such as notes/testing.md.');
 const paths = z.array(path).min(1).max(MAX_CHANGES);
 
 const listInput = z.strictObject({ version: versionNumber.optional().describe('Default: as they are now.') });

@@ -87,7 +87,7 @@ const outputs = {
   }),
 };
 
-export type OutcomeStanding = Readonly<z.output<typeof outputs.grade>>;
+export type GradedOutcome = Readonly<z.output<typeof outputs.grade>>;
 
 const managed = {
   ownership: 'managed',

@@ -1,4 +1,4 @@
-/** What changes the standing of a candidate, and who says so. */
+/** What changes the health of a candidate, and who says so. */
 import { chartEvents } from '../inspection/chart-events.ts';
 
 export const breakerEvents = chartEvents({

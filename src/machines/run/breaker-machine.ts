@@ -61,7 +61,7 @@ export const breakerMachine = setup({ types: { events: {} as BreakerEvent } }).c
         waives: {
           'ignored-command': { PROBE: 'One probe is out, and no other run is admitted meanwhile.' },
           'unbounded-wait':
-            'A probe that does not come back in time counts as one that told nothing: the next reader of the standing puts that right first.',
+            'A probe that does not come back in time counts as one that told nothing: the next reader of its health puts that right first.',
         },
       } satisfies ChartNotes,
       on: { COOL: 'cooling', DISABLE: 'disabled', RECOVER: 'closed' },

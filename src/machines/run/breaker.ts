@@ -1,5 +1,5 @@
 /**
- * How candidates fall out of use and come back, as pure transitions over their standing: the states are those of
+ * How candidates fall out of use and come back, as pure transitions over their health: the states are those of
  * `breakerMachine`, and what happens when is decided here, by times and by the kinds of failures.
  *
  * A candidate that rests is not punished for what fails meanwhile: many runs that hit the same trouble at the same
@@ -10,7 +10,7 @@ import { cutText } from '../cut-text.ts';
 import { breakerAfter } from './breaker-machine.ts';
 import type { BreakerEventType } from './breaker-machine.ts';
 import type { Candidate } from './candidate.ts';
-import type { CandidateStanding } from './candidate-standing.ts';
+import type { CandidateHealth } from './candidate-health.ts';
 import { messageLine } from './failure-message.ts';
 import type { RunFailure, RunFailureKind } from './run-failure.ts';
 
@@ -103,13 +103,13 @@ export interface ReportedAttempt {
 }
 
 export interface BreakerAdmission {
-  readonly standing: CandidateStanding;
+  readonly health: CandidateHealth;
   readonly isAdmitted: boolean;
   readonly isProbe: boolean;
 }
 
 /** A candidate that was never tried. */
-export function unusedStanding(candidate: Candidate): CandidateStanding {
+export function unusedHealth(candidate: Candidate): CandidateHealth {
   return { candidate, state: 'closed', failures: 0, billingFailures: 0 };
 }
 
@@ -117,42 +117,38 @@ export function unusedStanding(candidate: Candidate): CandidateStanding {
  * What time alone has made of it: a probe that never came back is forgotten, and so is, in the end, what failed. The
  * same object when nothing changed.
  */
-export function settled(standing: CandidateStanding, nowMs: number): CandidateStanding {
-  const current = standing.state === 'half_open' && !isProbeOut(standing, nowMs) ? probeReturned(standing) : standing;
+export function settled(health: CandidateHealth, nowMs: number): CandidateHealth {
+  const current = health.state === 'half_open' && !isProbeOut(health, nowMs) ? probeReturned(health) : health;
   return isForgotten(current, nowMs) ? recovered(current) : current;
 }
 
-/** Whether an attempt may go to it now. @param options `isPinned`: the user insists, so it may whatever its standing */
+/** Whether an attempt may go to it now. @param options `isPinned`: the user insists, so it may whatever its health */
 export function admitted(
-  standing: CandidateStanding,
+  health: CandidateHealth,
   nowMs: number,
   { isPinned }: { readonly isPinned: boolean },
 ): BreakerAdmission {
-  const current = settled(standing, nowMs);
-  if (current.state === 'closed') return { standing: current, isAdmitted: true, isProbe: false };
+  const current = settled(health, nowMs);
+  if (current.state === 'closed') return { health: current, isAdmitted: true, isProbe: false };
   const isTaken = current.state === 'half_open' || isResting(current, nowMs);
-  if (isTaken) return { standing: current, isAdmitted: isPinned, isProbe: false };
-  return { standing: probed(current, nowMs), isAdmitted: true, isProbe: true };
+  if (isTaken) return { health: current, isAdmitted: isPinned, isProbe: false };
+  return { health: probed(current, nowMs), isAdmitted: true, isProbe: true };
 }
 
-export function succeeded(
-  standing: CandidateStanding,
-  nowMs: number,
-  attempt: ReportedAttempt = {},
-): CandidateStanding {
-  const current = used(settled(standing, nowMs), nowMs);
+export function succeeded(health: CandidateHealth, nowMs: number, attempt: ReportedAttempt = {}): CandidateHealth {
+  const current = used(settled(health, nowMs), nowMs);
   // It began before the newest failure: it shows how things were, not how they are.
   if (!isOwnProbe(current, attempt) && isBeforeFailure(current, nowMs, attempt)) return current;
   return recovered(current);
 }
 
 export function failed(
-  standing: CandidateStanding,
+  health: CandidateHealth,
   failure: RunFailure,
   nowMs: number,
   attempt: ReportedAttempt = {},
-): CandidateStanding {
-  const current = used(settled(standing, nowMs), nowMs);
+): CandidateHealth {
+  const current = used(settled(health, nowMs), nowMs);
   const ailment = ailmentOf(failure);
   if (ailment === undefined) return isOwnProbe(current, attempt) ? probeReturned(current) : current;
   if (!isNews(current, ailment, { nowMs, attempt }))
@@ -161,12 +157,8 @@ export function failed(
 }
 
 /** The attempt was given up for reasons of ours. The same object when nothing changed. */
-export function abandoned(
-  standing: CandidateStanding,
-  nowMs: number,
-  attempt: ReportedAttempt = {},
-): CandidateStanding {
-  const current = settled(standing, nowMs);
+export function abandoned(health: CandidateHealth, nowMs: number, attempt: ReportedAttempt = {}): CandidateHealth {
+  const current = settled(health, nowMs);
   return isOwnProbe(current, attempt) ? probeReturned(current) : current;
 }
 
@@ -174,61 +166,56 @@ export function abandoned(
  * Whether its rest goes on. An end that lies further ahead than any rest can last was written under a clock that was
  * wrong.
  */
-function isResting({ state, until }: CandidateStanding, nowMs: number): boolean {
+function isResting({ state, until }: CandidateHealth, nowMs: number): boolean {
   const leftMs = timeOf(until) - nowMs;
   return (state === 'cooling' || state === 'disabled') && leftMs > 0 && leftMs <= MAX_REST_MS;
 }
 
-function isProbeOut({ probeSince }: CandidateStanding, nowMs: number): boolean {
+function isProbeOut({ probeSince }: CandidateHealth, nowMs: number): boolean {
   return Math.abs(nowMs - timeOf(probeSince)) < PROBE_LIMIT_MS;
 }
 
-function isOwnProbe({ state, probeSince }: CandidateStanding, { isProbe = true, startedAt }: ReportedAttempt): boolean {
+function isOwnProbe({ state, probeSince }: CandidateHealth, { isProbe = true, startedAt }: ReportedAttempt): boolean {
   return state === 'half_open' && isProbe && !(timeOf(startedAt, Infinity) < timeOf(probeSince));
 }
 
 /** One that was disabled is tested before it is forgotten: nothing shows that a user has put it right. */
-function isForgotten({ state, lastFailureAt, until }: CandidateStanding, nowMs: number): boolean {
+function isForgotten({ state, lastFailureAt, until }: CandidateHealth, nowMs: number): boolean {
   if (state !== 'cooling' && state !== 'disabled') return false;
   const sinceMs = state === 'cooling' ? timeOf(lastFailureAt) : Math.max(timeOf(lastFailureAt), timeOf(until));
   return nowMs - sinceMs >= FORGET_MS;
 }
 
-function isBeforeFailure({ lastFailureAt }: CandidateStanding, nowMs: number, { startedAt }: ReportedAttempt): boolean {
+function isBeforeFailure({ lastFailureAt }: CandidateHealth, nowMs: number, { startedAt }: ReportedAttempt): boolean {
   const failedMs = timeOf(lastFailureAt);
   return timeOf(startedAt, Infinity) < failedMs && failedMs - nowMs <= FORGET_MS;
 }
 
 /** Whether a failure tells more than what the candidate rests for already. */
 function isNews(
-  standing: CandidateStanding,
+  health: CandidateHealth,
   ailment: Ailment,
   { nowMs, attempt }: { readonly nowMs: number; readonly attempt: ReportedAttempt },
 ): boolean {
-  const { state, because } = standing;
-  if (state === 'closed' || isOwnProbe(standing, attempt)) return true;
+  const { state, because } = health;
+  if (state === 'closed' || isOwnProbe(health, attempt)) return true;
   const known = because === undefined ? undefined : ailmentOf(because);
   if (ailment !== 'passing' && ailment !== known) return true;
-  return !isResting(standing, nowMs) && !isBeforeFailure(standing, nowMs, attempt);
+  return !isResting(health, nowMs) && !isBeforeFailure(health, nowMs, attempt);
 }
 
-function fallenOut(
-  standing: CandidateStanding,
-  failure: RunFailure,
-  ailment: Ailment,
-  nowMs: number,
-): CandidateStanding {
-  const state = breakerAfter(standing.state, EVENTS[ailment]);
-  if (state === undefined) return standing;
-  const failures = standing.failures + (ailment === 'billing' ? 0 : 1);
-  const billingFailures = standing.billingFailures + (ailment === 'billing' ? 1 : 0);
+function fallenOut(health: CandidateHealth, failure: RunFailure, ailment: Ailment, nowMs: number): CandidateHealth {
+  const state = breakerAfter(health.state, EVENTS[ailment]);
+  if (state === undefined) return health;
+  const failures = health.failures + (ailment === 'billing' ? 0 : 1);
+  const billingFailures = health.billingFailures + (ailment === 'billing' ? 1 : 0);
   const untilMs =
     nowMs + Math.min(MAX_REST_MS, Math.max(restOf(ailment, { failures, billingFailures }), askedFor(failure)));
-  const { probeSince: _, ...rest } = standing;
+  const { probeSince: _, ...rest } = health;
   return {
     ...rest,
     state,
-    until: isoTime(isResting(standing, nowMs) ? Math.max(untilMs, timeOf(standing.until)) : untilMs),
+    until: isoTime(isResting(health, nowMs) ? Math.max(untilMs, timeOf(health.until)) : untilMs),
     because: {
       kind: failure.kind,
       message: shortened(failure.message),
@@ -236,22 +223,22 @@ function fallenOut(
     },
     failures,
     billingFailures,
-    lastFailureAt: later(standing.lastFailureAt, nowMs),
+    lastFailureAt: later(health.lastFailureAt, nowMs),
   };
 }
 
 /** The failure counts for nothing, but what the provider asks for does. */
-function restExtended(standing: CandidateStanding, failure: RunFailure, nowMs: number): CandidateStanding {
+function restExtended(health: CandidateHealth, failure: RunFailure, nowMs: number): CandidateHealth {
   const askedMs = Math.min(MAX_REST_MS, askedFor(failure));
   const untilMs = nowMs + askedMs;
-  const lastFailureAt = later(standing.lastFailureAt, nowMs);
-  const isLonger = askedMs > 0 && (!isResting(standing, nowMs) || untilMs > timeOf(standing.until));
-  return { ...standing, lastFailureAt, ...(isLonger ? { until: isoTime(untilMs) } : {}) };
+  const lastFailureAt = later(health.lastFailureAt, nowMs);
+  const isLonger = askedMs > 0 && (!isResting(health, nowMs) || untilMs > timeOf(health.until));
+  return { ...health, lastFailureAt, ...(isLonger ? { until: isoTime(untilMs) } : {}) };
 }
 
 function restOf(
   ailment: Ailment,
-  { failures, billingFailures }: Pick<CandidateStanding, 'failures' | 'billingFailures'>,
+  { failures, billingFailures }: Pick<CandidateHealth, 'failures' | 'billingFailures'>,
 ): number {
   switch (ailment) {
     case 'passing':
@@ -265,39 +252,39 @@ function restOf(
   }
 }
 
-function probed(standing: CandidateStanding, nowMs: number): CandidateStanding {
-  const state = breakerAfter(standing.state, 'PROBE');
-  if (state === undefined) return standing;
+function probed(health: CandidateHealth, nowMs: number): CandidateHealth {
+  const state = breakerAfter(health.state, 'PROBE');
+  if (state === undefined) return health;
   return {
-    ...standing,
+    ...health,
     state,
     until: isoTime(nowMs + PROBE_LIMIT_MS),
     probeSince: isoTime(nowMs),
-    lastUsedAt: later(standing.lastUsedAt, nowMs),
+    lastUsedAt: later(health.lastUsedAt, nowMs),
   };
 }
 
 /** Nothing was learned: its rest is over, as it was before, and the next one may probe. */
-function probeReturned(standing: CandidateStanding): CandidateStanding {
-  const { probeSince, ...rest } = standing;
+function probeReturned(health: CandidateHealth): CandidateHealth {
+  const { probeSince, ...rest } = health;
   const ailment = rest.because === undefined ? undefined : ailmentOf(rest.because);
-  const state = breakerAfter(standing.state, EVENTS[ailment ?? 'passing']) ?? standing.state;
+  const state = breakerAfter(health.state, EVENTS[ailment ?? 'passing']) ?? health.state;
   return { ...rest, state, ...(probeSince === undefined ? {} : { until: probeSince }) };
 }
 
-function recovered(standing: CandidateStanding): CandidateStanding {
-  if (standing.state === 'closed') return standing;
-  const { candidate, state, lastFailureAt, lastUsedAt } = standing;
+function recovered(health: CandidateHealth): CandidateHealth {
+  if (health.state === 'closed') return health;
+  const { candidate, state, lastFailureAt, lastUsedAt } = health;
   return {
-    ...unusedStanding(candidate),
+    ...unusedHealth(candidate),
     state: breakerAfter(state, 'RECOVER') ?? 'closed',
     ...(lastFailureAt === undefined ? {} : { lastFailureAt }),
     ...(lastUsedAt === undefined ? {} : { lastUsedAt }),
   };
 }
 
-function used(standing: CandidateStanding, nowMs: number): CandidateStanding {
-  return { ...standing, lastUsedAt: later(standing.lastUsedAt, nowMs) };
+function used(health: CandidateHealth, nowMs: number): CandidateHealth {
+  return { ...health, lastUsedAt: later(health.lastUsedAt, nowMs) };
 }
 
 /**

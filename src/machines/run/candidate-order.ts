@@ -4,11 +4,11 @@
  */
 import { attemptKey, candidateText } from './candidate.ts';
 import type { Candidate, ModelChoice } from './candidate.ts';
-import type { CandidateStanding } from './candidate-standing.ts';
+import type { CandidateHealth } from './candidate-health.ts';
 
 export interface OrderedCandidate {
   readonly candidate: Candidate;
-  /** The user insists on this account: its standing does not matter. */
+  /** The user insists on this account: its health does not matter. */
   readonly isPinned: boolean;
   /** Its place among the models, from 0. */
   readonly modelIndex: number;
@@ -20,14 +20,14 @@ export interface OrderOptions {
   readonly models: readonly ModelChoice[];
   /** Ids of a provider's profiles, in the order in which they were added. */
   readonly profilesOf: (provider: string) => readonly string[];
-  readonly standingOf: (candidate: Candidate) => CandidateStanding | undefined;
+  readonly healthOf: (candidate: Candidate) => CandidateHealth | undefined;
 }
 
 /** Every candidate once. Those that rest come last within their model, the soonest to recover first. */
-export function orderCandidates({ models, profilesOf, standingOf }: OrderOptions): OrderedCandidate[] {
+export function orderCandidates({ models, profilesOf, healthOf }: OrderOptions): OrderedCandidate[] {
   const seen = new Set<string>();
   return models.flatMap((choice, modelIndex) =>
-    ofModel(choice, profilesOf, standingOf).flatMap((ordered) => {
+    ofModel(choice, profilesOf, healthOf).flatMap((ordered) => {
       const key = attemptKey(ordered.candidate);
       if (seen.has(key)) return [];
       seen.add(key);
@@ -39,7 +39,7 @@ export function orderCandidates({ models, profilesOf, standingOf }: OrderOptions
 function ofModel(
   { provider, model, backend, profile, profiles }: ModelChoice,
   profilesOf: OrderOptions['profilesOf'],
-  standingOf: OrderOptions['standingOf'],
+  healthOf: OrderOptions['healthOf'],
 ): Omit<OrderedCandidate, 'modelIndex'>[] {
   const base = { provider, model, ...(backend === undefined ? {} : { backend }) };
   if (profile !== undefined)
@@ -47,14 +47,12 @@ function ofModel(
   const names = profiles ?? profilesOf(provider);
   if (names.length === 0) return [{ candidate: base, isPinned: false, because: '' }];
   const all = names.map((name) => ({ ...base, profile: name }));
-  const ready = all.filter((candidate) => !isResting(standingOf(candidate)));
+  const ready = all.filter((candidate) => !isResting(healthOf(candidate)));
   const resting = all
-    .filter((candidate) => isResting(standingOf(candidate)))
-    .toSorted((one, other) => recoversAt(standingOf(one)) - recoversAt(standingOf(other)));
+    .filter((candidate) => isResting(healthOf(candidate)))
+    .toSorted((one, other) => recoversAt(healthOf(one)) - recoversAt(healthOf(other)));
   const first =
-    profiles === undefined
-      ? ready.toSorted((one, other) => usedAt(standingOf(one)) - usedAt(standingOf(other)))
-      : ready;
+    profiles === undefined ? ready.toSorted((one, other) => usedAt(healthOf(one)) - usedAt(healthOf(other))) : ready;
   const why =
     profiles === undefined
       ? ', with the account that was used the longest ago'
@@ -69,16 +67,16 @@ function ofModel(
   ];
 }
 
-function isResting(standing: CandidateStanding | undefined): boolean {
-  return standing !== undefined && standing.state !== 'closed';
+function isResting(health: CandidateHealth | undefined): boolean {
+  return health !== undefined && health.state !== 'closed';
 }
 
-function recoversAt(standing: CandidateStanding | undefined): number {
-  return standing?.until === undefined ? 0 : Date.parse(standing.until);
+function recoversAt(health: CandidateHealth | undefined): number {
+  return health?.until === undefined ? 0 : Date.parse(health.until);
 }
 
-function usedAt(standing: CandidateStanding | undefined): number {
-  return standing?.lastUsedAt === undefined ? 0 : Date.parse(standing.lastUsedAt);
+function usedAt(health: CandidateHealth | undefined): number {
+  return health?.lastUsedAt === undefined ? 0 : Date.parse(health.lastUsedAt);
 }
 
 function modelText(index: number): string {
@@ -86,7 +84,7 @@ function modelText(index: number): string {
 }
 
 /** Why a candidate is not tried, as one sentence. */
-export function restingText(candidate: Candidate, { state, until, because }: CandidateStanding): string {
+export function restingText(candidate: Candidate, { state, until, because }: CandidateHealth): string {
   const what = {
     closed: 'is ready',
     cooling: 'cools down',

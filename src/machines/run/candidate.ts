@@ -21,7 +21,7 @@ export const modelChoice = z.strictObject({
   /** As the provider calls it. */
   model: name,
   backend: name.optional(),
-  /** The one profile to use, whatever its standing: the user insists. */
+  /** The one profile to use, whatever its health: the user insists. */
   profile: name.optional(),
   /** The only profiles to use, in this order. Absent: all of the provider, the least recently used first. */
   profiles: z.array(name).min(1).max(50).optional(),

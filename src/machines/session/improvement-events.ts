@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { runUsage } from '../run/run-output.ts';
 import { define } from './event-definition.ts';
 import { id, note, summary } from './event-parts.ts';
+import { promotionOfSharedFiles } from './former-events.ts';
 
 export const outcomeText = {
   title: z.string().min(1).max(200),
@@ -83,7 +84,7 @@ export const improvementEvents = {
       learningIds: z.array(id),
     }),
   ),
-  'substrate.promoted': define(
+  'files.promoted': define(
     'These files of the agent are as this session has made them, from this version on.',
     z.object({
       version: z.number().int().positive(),
@@ -93,6 +94,7 @@ export const improvementEvents = {
   ),
   'promotion.refused': define(
     'Something was not promoted, and why.',
-    z.object({ what: z.enum(['memory', 'substrate']), because: summary, learningIds: z.array(id).optional() }),
+    z.object({ what: z.enum(['memory', 'shared_files']), because: summary, learningIds: z.array(id).optional() }),
+    [promotionOfSharedFiles],
   ),
 } as const;

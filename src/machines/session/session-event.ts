@@ -4,6 +4,7 @@ import { RuntimeError } from '../errors.ts';
 import type { HandedDown } from '../permission/handed-down.ts';
 import { isUuidV7 } from '../ids.ts';
 import { sessionEventDefinitions } from './event-schemas.ts';
+import { formerEventTypes } from './former-events.ts';
 import { parseOrThrow } from '../validate.ts';
 
 type Definitions = typeof sessionEventDefinitions;
@@ -95,15 +96,16 @@ export function checkDraft(draft: SessionEventDraft): CheckedDraft {
 }
 
 /**
- * Checks an event that a store holds, and brings it to the version of today. Types and versions that this release does
- * not know are wrapped as `event.unrecognized`; what is no event at all, or claims a known type without its data, is
- * `undefined` and counts as damage.
+ * Checks an event that a store holds, and brings it to the name and the version of today. Types and versions that this
+ * release does not know are wrapped as `event.unrecognized`; what is no event at all, or claims a known type without
+ * its data, is `undefined` and counts as damage.
  */
 export function readStoredEvent(stored: unknown): StoredEvent | undefined {
   if (!isNewSessionEvent(stored)) return undefined;
-  const { id, at, epoch, type, v } = stored;
+  const { id, at, epoch, v } = stored;
+  const type = formerEventTypes.get(stored.type) ?? stored.type;
   if (!isKnown(type) || v < 1 || v > sessionEventDefinitions[type].v) {
-    return { id, at, epoch, type: 'event.unrecognized', v: 1, data: { type, v, data: stored.data } };
+    return { id, at, epoch, type: 'event.unrecognized', v: 1, data: { type: stored.type, v, data: stored.data } };
   }
   const definition = sessionEventDefinitions[type];
   const { success, data } = definition.data.safeParse(upcast(stored.data, definition.upcasters.slice(v - 1)));

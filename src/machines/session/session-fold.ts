@@ -237,7 +237,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'memory.promoted': (state, { data }) => ({
     learningsToPromote: withoutLearnings(state.learningsToPromote, data.learningIds),
   }),
-  'substrate.promoted': () => NOTHING,
+  'files.promoted': () => NOTHING,
   'promotion.refused': () => NOTHING,
   'hand.restored': () => NOTHING,
   'hand.not_copied': () => NOTHING,

@@ -36,7 +36,7 @@ export interface SpentHintsInput {
   /** Hints that were due before the session was found to have nothing to do. */
   readonly hints: readonly Activation[];
   /** What the session's log makes due, as of the events in `events`. */
-  readonly standing: readonly Activation[];
+  readonly activations: readonly Activation[];
   /** The newest events of the log. */
   readonly events: readonly SessionEvent[];
   /** Milliseconds since the epoch. */
@@ -47,8 +47,8 @@ export interface SpentHintsInput {
  * The hints that nothing will come of: the log knows their cause and makes it due no more, or their sender had time
  * enough.
  */
-export function spentHints({ hints, standing, events, nowMs }: SpentHintsInput): Activation[] {
-  const valid = new Set(standing.map(hintKey));
+export function spentHints({ hints, activations, events, nowMs }: SpentHintsInput): Activation[] {
+  const valid = new Set(activations.map(hintKey));
   const known = new Set(events.flatMap(idsIn));
   return hints.filter(
     (hint) => !valid.has(hintKey(hint)) && (known.has(hint.causeId) || nowMs - hint.dueAtMs >= HINT_GRACE_MS),

@@ -77,7 +77,7 @@ function endingData(
   };
 }
 
-interface Standing {
+interface Ahead {
   readonly requests: readonly string[];
   /** Whether a queued wake will come. */
   readonly goesOn: boolean;
@@ -86,7 +86,7 @@ interface Standing {
 function statusEvents(
   { state, end }: WakeCommit,
   summary: string,
-  { requests: newRequests, goesOn }: Standing,
+  { requests: newRequests, goesOn }: Ahead,
 ): SessionEventDraft[] {
   if (end.outcome === 'terminated') return [];
   // Where the wake that was to go on with it was refused, it rests.

@@ -74,14 +74,14 @@ describe('the fleet in words', () => {
     expect(at).toBe(AT);
     expect(parts.map(({ rows }) => rows)).toEqual([
       [
-        [{ text: 'host-token:1' }, { text: 'alive', standing: 'done' }, { since: SINCE }, { text: '2' }, { text: '1' }],
-        [{ text: 'w2' }, { text: 'silent', standing: 'error' }, { since: SINCE }, { text: '0' }, { text: '0' }],
+        [{ text: 'host-token:1' }, { text: 'alive', status: 'done' }, { since: SINCE }, { text: '2' }, { text: '1' }],
+        [{ text: 'w2' }, { text: 'silent', status: 'error' }, { since: SINCE }, { text: '0' }, { text: '0' }],
       ],
       [
         [
           { text: 'token 6789ab', session: SESSION },
           { text: 'w9' },
-          { text: 'abandoned', standing: 'error' },
+          { text: 'abandoned', status: 'error' },
           { since: SINCE },
           { text: '4' },
         ],

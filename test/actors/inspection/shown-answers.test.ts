@@ -89,18 +89,18 @@ describe('a session', () => {
   it('tells how its wakes ended, and which of them still waits for somebody', () => {
     const wakes = [wake('failed'), wake('requires_action'), wake('requires_action')];
     expect(
-      shownSession(session(wakes, 1)).usage.wakes.map(({ words, price }) => [words.text, words.standing, price]),
+      shownSession(session(wakes, 1)).usage.wakes.map(({ words, price }) => [words.text, words.status, price]),
     ).toEqual([
       ['failed', 'error', '$0.25'],
       ['waited for an answer', 'quiet', '$0.25'],
       ['waits for an answer', 'waiting', '$0.25'],
     ]);
     expect(shownSession(session(wakes, 0)).usage.wakes.at(-1)?.words.text).toBe('waited for an answer');
-    expect(shownSession(session([wake()], 0)).usage.wakes[0]?.words).toEqual({ text: 'runs', standing: 'running' });
+    expect(shownSession(session([wake()], 0)).usage.wakes[0]?.words).toEqual({ text: 'runs', status: 'running' });
     expect(
       shownSession(session([wake('of another version' as string as InspectedWake['outcome'])], 0)).usage.wakes[0]
         ?.words,
-    ).toEqual({ text: 'of another version', standing: 'quiet' });
+    ).toEqual({ text: 'of another version', status: 'quiet' });
   });
 
   it('tells what it used in all, and how it stands', () => {
@@ -249,7 +249,7 @@ describe('a transcript', () => {
           changes: { lines: ['+x'], omitted: 0 },
           state: 'requested',
           told: 'asked for',
-          standing: 'quiet',
+          status: 'quiet',
         },
       },
     ]);
@@ -261,14 +261,14 @@ describe('a transcript', () => {
     [{ signalCode: 'SIGKILL' }, 'ended by SIGKILL', 'waiting', { signalCode: 'SIGKILL' }],
     ['text', 'completed', 'done', 'text'],
     [[1], 'completed', 'done', [1]],
-  ])('tells how a call ended that gave %j', (output, told, standing, value) => {
+  ])('tells how a call ended that gave %j', (output, told, status, value) => {
     const { steps } = shownSteps({
       events: [event('agent.tool_result', { callId: 'c', name: 'shell_run', outcome: 'completed', output })],
       head: 1,
     });
     expect(steps[0]?.call).toMatchObject({
       told,
-      standing,
+      status,
       output: { parts: partsOf(value), characters: JSON.stringify(output).length },
     });
   });

@@ -4,7 +4,7 @@ import { AgentMemory } from '../../../src/actors/memory/agent-memory.ts';
 import { createMemoryHookSource } from '../../../src/actors/memory/memory-hook-source.ts';
 import { stageDigest } from '../../../src/actors/memory/stage-digest.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
-import type { MemoryFiles } from '../../../src/adapters/substrate-files/memory-files.ts';
+import type { MemoryFiles } from '../../../src/adapters/shared-files/memory-files.ts';
 import { openMemoryHouse } from '../../support/memory-house.ts';
 import type { MemoryHouse } from '../../support/memory-house.ts';
 import { openTurnHouse } from '../../support/turn-house.ts';

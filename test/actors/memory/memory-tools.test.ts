@@ -64,7 +64,7 @@ describe('the tools of memory', () => {
       seq: 1,
       at: '2026-01-01T00:00:00.000Z',
     });
-    await at.stores.substrate.people.edit({
+    await at.stores.sharedFiles.people.edit({
       agentId: AGENT,
       expectedVersion: 0,
       why: '',
@@ -96,7 +96,7 @@ describe('the tools of memory', () => {
         signal: new AbortController().signal,
       },
     };
-    await at.stores.substrate.people.edit({
+    await at.stores.sharedFiles.people.edit({
       agentId: AGENT,
       expectedVersion: 1,
       why: '',
@@ -114,7 +114,7 @@ describe('the tools of memory', () => {
         code: 'TOOL_NEEDS_WAKE',
       });
     }
-    expect((await at.stores.substrate.head(AGENT)).version).toBe(2);
+    expect((await at.stores.sharedFiles.head(AGENT)).version).toBe(2);
   });
 
   it('capture a bounded number in one wake', async () => {
@@ -150,11 +150,11 @@ describe('the tools of shared files', () => {
     expect(JSON.stringify((await at.house.results(id)).at(-1)?.output)).toContain(
       'is not what lay there when the outcome was evaluated',
     );
-    expect((await at.stores.substrate.head(AGENT)).version).toBe(0);
+    expect((await at.stores.sharedFiles.head(AGENT)).version).toBe(0);
   });
 
   it('share what others have not touched, also when something else was shared while a person was asked', async () => {
-    await at.stores.substrate.people.edit({
+    await at.stores.sharedFiles.people.edit({
       agentId: AGENT,
       expectedVersion: 0,
       why: '',
@@ -170,7 +170,7 @@ describe('the tools of shared files', () => {
     await mkdir(join(workspace, 'substrate-stage'), { recursive: true });
     await writeFile(join(workspace, 'substrate-stage/b.md'), 'mine\n');
     await at.house.runtime.wake(id);
-    await at.stores.substrate.people.edit({
+    await at.stores.sharedFiles.people.edit({
       agentId: AGENT,
       expectedVersion: 1,
       why: '',
@@ -186,7 +186,7 @@ describe('the tools of shared files', () => {
   });
 
   it('stage, compare, and promote what was evaluated and a person allowed', async () => {
-    await at.stores.substrate.people.edit({
+    await at.stores.sharedFiles.people.edit({
       agentId: AGENT,
       expectedVersion: 0,
       why: '',
@@ -219,7 +219,7 @@ describe('the tools of shared files', () => {
       ],
     });
     expect(compared.diff).toContain('-one\n+two\n');
-    expect((await at.stores.substrate.head(AGENT)).version).toBe(1);
+    expect((await at.stores.sharedFiles.head(AGENT)).version).toBe(1);
     await at.house.confirm(id, { toolName: 'resources_promote' });
     await at.house.runtime.wake(id);
     expect((await at.house.results(id)).at(-1)?.output).toEqual({
@@ -227,7 +227,7 @@ describe('the tools of shared files', () => {
       isNew: true,
       changed: ['c.md', 'notes/a.md'],
     });
-    expect(await at.house.dataOf(id, 'substrate.promoted')).toEqual([
+    expect(await at.house.dataOf(id, 'files.promoted')).toEqual([
       { version: 2, expectedVersion: 1, paths: ['c.md', 'notes/a.md'] },
     ]);
     expect(await readFile(join(at.files.agentDirectory(AGENT), 'substrate/notes/a.md'), 'utf8')).toBe('two\n');

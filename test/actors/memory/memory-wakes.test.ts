@@ -50,7 +50,7 @@ describe('what a session learns', () => {
       { version: 1, expectedVersion: 0, learningIds: [learningId] },
     ]);
     expect(await at.memoryText()).toContain('- **Lesson**: Use CI=true\n  The tests wait, else.\n');
-    expect((await at.stores.substrate.versions(AGENT))[0]).toMatchObject({
+    expect((await at.stores.sharedFiles.versions(AGENT))[0]).toMatchObject({
       by: { kind: 'session', sessionId: id },
       why: `learned in session ${id}`,
     });

@@ -15,7 +15,7 @@ import { BackgroundTaskManager } from '../../../src/actors/task/background-task-
 import { createShellRunTool } from '../../../src/actors/turn/shell-run-tool.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../../../src/adapters/shell/shell-runner.ts';
-import { createWorkspaceStage } from '../../../src/adapters/substrate-files/workspace-stage.ts';
+import { createWorkspaceStage } from '../../../src/adapters/shared-files/workspace-stage.ts';
 import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
 import { HOST_ENVIRONMENT } from '../../../src/machines/environment/environment-definition.ts';
 import type { EnvironmentDefinition } from '../../../src/machines/environment/environment-definition.ts';

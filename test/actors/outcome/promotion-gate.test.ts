@@ -96,7 +96,7 @@ describe('the gate', () => {
     const texts = await Promise.all(
       files.map(async (name) => ({ name, text: await readFile(join(source, name), 'utf8') })),
     );
-    const promoting = texts.filter(({ text }) => /type: '(?:memory|substrate)\.promoted'/.test(text));
+    const promoting = texts.filter(({ text }) => /type: '(?:memory|files)\.promoted'/.test(text));
     expect(
       promoting.filter(({ text }) => !/\b(?:PromotionPermit|requirePromotion)\b/.test(text)).map(({ name }) => name),
     ).toEqual([]);

@@ -29,7 +29,7 @@ describe('an account of one provider', () => {
     { ...B, profiles: ['one'] },
   ])('is not given to another: %o', async (model) => {
     const read: string[] = [];
-    const { run, runtimes, standings } = runStage({ acts: { b: [says('hi')] } });
+    const { run, runtimes, candidateHealth } = runStage({ acts: { b: [says('hi')] } });
     const credential: AuthProfiles['credential'] = async (profileId) => {
       read.push(profileId);
       return { profileId, secret: 'sk-of-a' };
@@ -40,22 +40,22 @@ describe('an account of one provider', () => {
       isLocal: true,
       message: expect.stringMatching(/"one" is one with "a".*not given to "b"/) as string,
     });
-    expect([read, runtimes['b']?.asked, await standings.list()]).toEqual([[], [], []]);
+    expect([read, runtimes['b']?.asked, await candidateHealth.list()]).toEqual([[], [], []]);
   });
 
   it('that is not there is a mistake in the agent, and held against nobody', async () => {
-    const { run, standings } = runStage({ acts: { a: [says('hi')] }, profiles: [ONE] });
+    const { run, candidateHealth } = runStage({ acts: { a: [says('hi')] }, profiles: [ONE] });
     expect((await run([{ ...A, profile: 'two' }])).meta?.error).toMatchObject({
       kind: 'format',
       message: expect.stringContaining('There is: one') as string,
     });
-    expect(await standings.list()).toEqual([]);
+    expect(await candidateHealth.list()).toEqual([]);
   });
 });
 
 describe('a value that is missing', () => {
   it('is told with what to do, moves on to the next model, and cools nobody', async () => {
-    const { run, path, standings } = runStage({ acts: { a: [says('from a')], b: [says('from b')] } });
+    const { run, path, candidateHealth } = runStage({ acts: { a: [says('from a')], b: [says('from b')] } });
     const { payloads, meta } = await run([A, B], { profiles: accounts(() => Promise.reject(missing)) });
     expect(payloads).toMatchObject([{ text: 'from b' }]);
     expect(path()).toEqual(['try a:one', 'auth fall_back', 'try b']);
@@ -64,7 +64,7 @@ describe('a value that is missing', () => {
       isLocal: true,
       message: `${missing.message}. Set KEY.`,
     });
-    expect((await standings.list()).filter(({ state }) => state !== 'closed')).toEqual([]);
+    expect((await candidateHealth.list()).filter(({ state }) => state !== 'closed')).toEqual([]);
   });
 
   it('is there for the next run as soon as somebody has set it', async () => {
@@ -89,14 +89,14 @@ describe('trouble with our own files', () => {
     [new RuntimeError('AUTH_BUSY', 'they are being changed', { category: 'conflict' }), 'coordination'],
     [Object.assign(new Error('too many open files'), { code: 'EMFILE' }), 'server_error'],
   ] as const)('is no failure of the account: %s', async (error, kind) => {
-    const { run, standings } = runStage({ acts: { a: [says('from a')] } });
+    const { run, candidateHealth } = runStage({ acts: { a: [says('from a')] } });
     const { meta } = await run([A], { ...NO_WAITS, profiles: accounts(() => Promise.reject(error)) });
     expect(meta?.error).toMatchObject({
       kind,
       isLocal: true,
       message: expect.stringContaining(error.message) as string,
     });
-    expect((await standings.list()).filter(({ state }) => state !== 'closed')).toEqual([]);
+    expect((await candidateHealth.list()).filter(({ state }) => state !== 'closed')).toEqual([]);
   });
 });
 
@@ -105,7 +105,7 @@ it('accounts that cannot be read end the run with what puts them right, and not 
     category: 'permission',
     hint: 'Only you may read it: chmod 600 profiles.json',
   });
-  const { run, standings } = runStage({ acts: { a: [says('from a')] } });
+  const { run, candidateHealth } = runStage({ acts: { a: [says('from a')] } });
   const { meta } = await run([A], {
     profiles: accounts(async (profileId) => ({ profileId }), { list: () => Promise.reject(exposed) }),
   });
@@ -114,7 +114,7 @@ it('accounts that cannot be read end the run with what puts them right, and not 
     isLocal: true,
     message: expect.stringContaining('chmod 600') as string,
   });
-  expect(await standings.list()).toEqual([]);
+  expect(await candidateHealth.list()).toEqual([]);
 });
 
 describe('what was remembered of an account', () => {

@@ -4,7 +4,7 @@ import { AgentRuntimeRegistry } from '../../../src/actors/run/agent-runtime-regi
 import type { AgentRunResult } from '../../../src/actors/run/agent-runtime.ts';
 import { executeAgentRun } from '../../../src/actors/run/execute-agent-run.ts';
 import type { ExecuteAgentRunOptions, RunDecisionRecord } from '../../../src/actors/run/run-options.ts';
-import { MemoryCandidateStandings } from '../../../src/adapters/memory/memory-candidate-standings.ts';
+import { MemoryCandidateHealthStore } from '../../../src/adapters/memory/memory-candidate-health-store.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { ModelChoice } from '../../../src/machines/run/candidate.ts';
 import type { AuthProfile } from '../../../src/machines/run/auth-profile.ts';
@@ -31,7 +31,7 @@ function stage({ acts, profiles = [], turns = false }: Stage) {
     Object.entries(acts).map(([id, list]) => [id, toldRuntime(id, list, turns ? { runs: 'turn' } : {})]),
   );
   const registry = new AgentRuntimeRegistry(Object.values(runtimes));
-  const standings = new MemoryCandidateStandings({ clock });
+  const candidateHealth = new MemoryCandidateHealthStore({ clock });
   const decisions: RunDecisionRecord[] = [];
   const events: AgentRunEvent[] = [];
   const troubles: unknown[] = [];
@@ -49,7 +49,7 @@ function stage({ acts, profiles = [], turns = false }: Stage) {
       models,
       registry,
       clock,
-      standings,
+      candidateHealth,
       random: () => 0,
       profiles: {
         list: async (provider) => profiles.filter((profile) => provider === undefined || profile.provider === provider),
@@ -81,7 +81,7 @@ function stage({ acts, profiles = [], turns = false }: Stage) {
           ? `${decision.error.kind} ${decision.next}`
           : 'wait',
     );
-  return { clock, runtimes, standings, decisions, events, troubles, start, finish, run, path };
+  return { clock, runtimes, candidateHealth, decisions, events, troubles, start, finish, run, path };
 }
 
 const two: readonly AuthProfile[] = [
@@ -190,9 +190,9 @@ describe('what comes after a failure', () => {
     ['billing', 'disabled'],
     ['auth_permanent', 'disabled'],
   ])('%s leaves the candidate %s', async (kind, state) => {
-    const { run, standings } = stage({ acts: { a: [fails(kind)] } });
+    const { run, candidateHealth } = stage({ acts: { a: [fails(kind)] } });
     await run([A], { limits: { maxBackOffs: 0 } });
-    expect(await standings.read([A])).toMatchObject([{ state }]);
+    expect(await candidateHealth.read([A])).toMatchObject([{ state }]);
   });
 
   it('waits as long as the provider asks, and never less', async () => {
@@ -348,11 +348,11 @@ describe('accounts', () => {
     expect(path()).toEqual(['try a:other', 'auth rotate_profile', 'try a:one', 'auth give_up']);
   });
 
-  it('that the user insists on are used whatever their standing, and no other is', async () => {
-    const { run, path, standings } = stage({ acts: { a: [fails('auth'), says('x')] }, profiles: two });
+  it('that the user insists on are used whatever their health, and no other is', async () => {
+    const { run, path, candidateHealth } = stage({ acts: { a: [fails('auth'), says('x')] }, profiles: two });
     const pinned = { ...A, profile: 'one' };
     expect((await run([pinned])).meta?.error?.kind).toBe('auth');
-    expect(await standings.read([pinned])).toMatchObject([{ state: 'cooling' }]);
+    expect(await candidateHealth.read([pinned])).toMatchObject([{ state: 'cooling' }]);
     expect(await run([pinned])).toMatchObject({ payloads: [{ text: 'x' }] });
     expect(path()).toEqual(['try a:one', 'auth give_up', 'try a:one']);
   });
@@ -374,7 +374,7 @@ describe('accounts', () => {
 
 describe('candidates that rest', () => {
   it('are passed over with the reason, until they have recovered, and are back at the first success', async () => {
-    const { run, path, clock, decisions, standings } = stage({
+    const { run, path, clock, decisions, candidateHealth } = stage({
       acts: { a: [fails('rate_limit'), says('Back.')], b: [says('b')] },
     });
     await run([A, B]);
@@ -385,7 +385,7 @@ describe('candidates that rest', () => {
     });
     await clock.advance(MINUTE_MS);
     expect(await run([A, B])).toMatchObject({ payloads: [{ text: 'Back.' }] });
-    expect(await standings.read([A])).toMatchObject([{ state: 'closed', failures: 0 }]);
+    expect(await candidateHealth.read([A])).toMatchObject([{ state: 'closed', failures: 0 }]);
   });
 
   it('are probed by one run at a time', async () => {
@@ -423,15 +423,15 @@ describe('candidates that rest', () => {
   it('cannot stop a run when what is known of them cannot be read', async () => {
     const broken = () => Promise.reject(new Error('disk'));
     const { run, troubles } = stage({ acts: { a: [says('x')] } });
-    const standings = { read: broken, admit: broken, report: broken, reset: broken, list: broken };
-    expect(await run([A], { standings })).toMatchObject({ payloads: [{ text: 'x' }] });
+    const candidateHealth = { read: broken, admit: broken, report: broken, reset: broken, list: broken };
+    expect(await run([A], { candidateHealth })).toMatchObject({ payloads: [{ text: 'x' }] });
     expect(troubles.length).toBeGreaterThan(0);
   });
 });
 
 describe('a stop', () => {
   it('in an attempt keeps what was said, ends as aborted and says nothing against the candidate', async () => {
-    const { start, finish, events, standings, clock } = stage({ acts: { a: [hangs], b: [says('x')] } });
+    const { start, finish, events, candidateHealth, clock } = stage({ acts: { a: [hangs], b: [says('x')] } });
     const stop = new AbortController();
     const run = start([A, B], { signal: stop.signal });
     await clock.advance(10);
@@ -439,7 +439,7 @@ describe('a stop', () => {
     const result = await finish(run.result);
     expect(result).toMatchObject({ payloads: [{ text: 'So far' }], meta: { error: { kind: 'aborted' } } });
     expect(events.at(-1)).toMatchObject({ stream: 'lifecycle', data: { phase: 'aborted' } });
-    expect(await standings.read([A])).toMatchObject([{ state: 'closed', failures: 0 }]);
+    expect(await candidateHealth.read([A])).toMatchObject([{ state: 'closed', failures: 0 }]);
   });
 
   it('in a wait ends it at once', async () => {

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
-import { createFileCandidateStandings } from '../../../src/adapters/auth-files/file-candidate-standings.ts';
+import { createFileCandidateHealthStore } from '../../../src/adapters/auth-files/file-candidate-health-store.ts';
 import { underLock } from '../../../src/adapters/system/process-lock.ts';
-import { MemoryCandidateStandings } from '../../../src/adapters/memory/memory-candidate-standings.ts';
+import { MemoryCandidateHealthStore } from '../../../src/adapters/memory/memory-candidate-health-store.ts';
 import type { ModelChoice } from '../../../src/machines/run/candidate.ts';
 import { DEFAULT_RUN_LIMITS } from '../../../src/machines/run/run-decision.ts';
 import { runFailureKind } from '../../../src/machines/run/run-failure.ts';
@@ -123,12 +123,12 @@ describe('a probe', () => {
   });
 
   it('that fails makes the rest longer: one minute, five, twenty-five, sixty, and sixty again', async () => {
-    const { run, clock, standings } = runStage({ acts: { a: [fails('rate_limit')], b: [says('b')] } });
+    const { run, clock, candidateHealth } = runStage({ acts: { a: [fails('rate_limit')], b: [says('b')] } });
     const rests: number[] = [];
     for (let turn = 0; turn < 5; turn += 1) {
       await run([A, B], NO_WAITS);
-      const [standing] = await standings.read([A]);
-      const restMs = Date.parse(standing?.until ?? '') - Date.parse(standing?.lastFailureAt ?? '');
+      const [health] = await candidateHealth.read([A]);
+      const restMs = Date.parse(health?.until ?? '') - Date.parse(health?.lastFailureAt ?? '');
       rests.push(restMs / MINUTE_MS);
       await clock.advance(restMs);
     }
@@ -151,11 +151,11 @@ describe('a probe', () => {
     ['that the log cannot be told of', { onDecision: () => Promise.reject(new Error('disk full')) }],
     ['that is stopped before it is made', { signal: AbortSignal.abort('no') }],
   ])('%s is given back at once', async (_what, more) => {
-    const { run, clock, standings } = runStage({ acts: { a: [fails('rate_limit'), says('a')] } });
+    const { run, clock, candidateHealth } = runStage({ acts: { a: [fails('rate_limit'), says('a')] } });
     await run([A], NO_WAITS);
     await clock.advance(MINUTE_MS);
     expect((await run([A], more)).meta?.error).toBeDefined();
-    expect(await standings.read([A])).toMatchObject([{ state: 'cooling', failures: 1 }]);
+    expect(await candidateHealth.read([A])).toMatchObject([{ state: 'cooling', failures: 1 }]);
     expect(await run([A])).toMatchObject({ payloads: [{ text: 'a' }] });
   });
 
@@ -180,8 +180,8 @@ describe('a restart', () => {
     void before.start([A, B]).result;
     await before.clock.advance(10);
     // The process is gone; the run never ended.
-    const { clock, standings } = before;
-    const after = runStage({ acts: { a: [says('a')], b: [says('b')] }, clock, standings });
+    const { clock, candidateHealth } = before;
+    const after = runStage({ acts: { a: [says('a')], b: [says('b')] }, clock, candidateHealth });
     expect(await after.run([A, B])).toMatchObject({ payloads: [{ text: 'b' }] });
     expect(after.path()).toEqual(['try b']);
   });
@@ -192,8 +192,8 @@ describe('a restart', () => {
     await before.clock.advance(MINUTE_MS);
     void before.start([A, B]).result;
     await before.clock.advance(10);
-    const { clock, standings } = before;
-    const after = runStage({ acts: { a: [says('a')], b: [says('b')] }, clock, standings });
+    const { clock, candidateHealth } = before;
+    const after = runStage({ acts: { a: [says('a')], b: [says('b')] }, clock, candidateHealth });
     expect(await after.run([A, B])).toMatchObject({ payloads: [{ text: 'b' }] });
     await clock.advance(10 * MINUTE_MS);
     expect(await after.run([A, B])).toMatchObject({ payloads: [{ text: 'a' }] });
@@ -211,7 +211,11 @@ describe('two processes over the same files', () => {
       runStage({
         acts,
         clock,
-        standings: createFileCandidateStandings({ directory: join(home.path, 'auth'), clock, exclusively: underLock }),
+        candidateHealth: createFileCandidateHealthStore({
+          directory: join(home.path, 'auth'),
+          clock,
+          exclusively: underLock,
+        }),
       });
     let answer = (): void => undefined;
     const probe: Act = () =>
@@ -229,7 +233,7 @@ describe('two processes over the same files', () => {
     answer();
     expect(await probing).toMatchObject({ payloads: [{ text: 'a of one' }] });
     const third = process({ a: [says('a of a third')] });
-    expect(await third.standings.read([A])).toMatchObject([{ state: 'closed', failures: 0 }]);
+    expect(await third.candidateHealth.read([A])).toMatchObject([{ state: 'closed', failures: 0 }]);
     expect(await third.start([A]).result).toMatchObject({ payloads: [{ text: 'a of a third' }] });
   });
 });
@@ -281,17 +285,17 @@ describe('any run, whatever fails', () => {
         fc.boolean(),
         async (scripts, models, given, canCompact) => {
           const clock = createSimulatedClock({ now: START_MS });
-          const standings = new MemoryCandidateStandings({ clock });
+          const candidateHealth = new MemoryCandidateHealthStore({ clock });
           const acts = Object.fromEntries(['a', 'b', 'c'].map((id, index) => [id, (scripts[index] ?? []).map(actOf)]));
           const profiles = [
             { id: 'one', provider: 'a' },
             { id: 'two', provider: 'a' },
           ];
           for (let round = 0; round < 2; round += 1) {
-            const stage = runStage({ acts, clock, standings, profiles });
+            const stage = runStage({ acts, clock, candidateHealth, profiles });
             const resting: string[] = [];
             const onDecision: NonNullable<Parameters<typeof stage.start>[1]>['onDecision'] = async (decision) => {
-              const [standing] = decision.type === 'selected' ? await standings.read([decision.candidate]) : [];
+              const [health] = decision.type === 'selected' ? await candidateHealth.read([decision.candidate]) : [];
               const last = stage.decisions.at(-1);
               const isWaitedFor = last?.type === 'failed' && last.next === 'back_off';
               const isInsistedOn =
@@ -304,7 +308,7 @@ describe('any run, whatever fails', () => {
                 );
               if (
                 decision.type === 'selected' &&
-                (standing?.state === 'cooling' || standing?.state === 'disabled') &&
+                (health?.state === 'cooling' || health?.state === 'disabled') &&
                 !isWaitedFor &&
                 !isInsistedOn
               )
@@ -343,8 +347,8 @@ describe('any run, whatever fails', () => {
 
 describe('a backend that plays what somebody has written', () => {
   it('fails as written, and no candidate rests for it', async () => {
-    const { run, standings } = runStage({ acts: { a: [fails('auth')] }, more: { isPlayed: true } });
+    const { run, candidateHealth } = runStage({ acts: { a: [fails('auth')] }, more: { isPlayed: true } });
     expect((await run([{ provider: 'a', model: 'm' }])).meta?.error?.kind).toBe('auth');
-    expect(await standings.read([{ provider: 'a', model: 'm' }])).toMatchObject([{ state: 'closed' }]);
+    expect(await candidateHealth.read([{ provider: 'a', model: 'm' }])).toMatchObject([{ state: 'closed' }]);
   });
 });

@@ -6,11 +6,11 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { AgentRuntimeRegistry } from '../../../src/actors/run/agent-runtime-registry.ts';
 import type { AgentRunResult, AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
-import type { CandidateStandings } from '../../../src/actors/run/candidate-standings.ts';
+import type { CandidateHealthStore } from '../../../src/actors/run/candidate-health-store.ts';
 import { executeAgentRun } from '../../../src/actors/run/execute-agent-run.ts';
 import type { ExecuteAgentRunOptions, RunDecisionRecord } from '../../../src/actors/run/run-options.ts';
 import type { AgentRun } from '../../../src/actors/run/start-agent-run.ts';
-import { MemoryCandidateStandings } from '../../../src/adapters/memory/memory-candidate-standings.ts';
+import { MemoryCandidateHealthStore } from '../../../src/adapters/memory/memory-candidate-health-store.ts';
 import type { AuthProfile } from '../../../src/machines/run/auth-profile.ts';
 import type { ModelChoice } from '../../../src/machines/run/candidate.ts';
 import type { AgentRunEvent } from '../../../src/machines/run/run-output.ts';
@@ -25,12 +25,12 @@ export interface RunStageOptions {
   readonly profiles?: readonly AuthProfile[];
   readonly more?: Partial<AgentRuntime>;
   readonly clock?: SimulatedClock;
-  readonly standings?: CandidateStandings;
+  readonly candidateHealth?: CandidateHealthStore;
 }
 
 export interface RunStage {
   readonly clock: SimulatedClock;
-  readonly standings: CandidateStandings;
+  readonly candidateHealth: CandidateHealthStore;
   readonly runtimes: Readonly<Record<string, ToldRuntime>>;
   readonly decisions: RunDecisionRecord[];
   readonly events: AgentRunEvent[];
@@ -42,13 +42,13 @@ export interface RunStage {
   path(): string[];
 }
 
-/** A second stage over the same clock and standings stands for another process, or for the next one. */
+/** A second stage over the same clock and health of candidates stands for another process, or for the next one. */
 export function runStage({
   acts,
   profiles = [],
   more: traits = {},
   clock = createSimulatedClock({ now: START_MS }),
-  standings = new MemoryCandidateStandings({ clock }),
+  candidateHealth = new MemoryCandidateHealthStore({ clock }),
 }: RunStageOptions): RunStage {
   const runtimes: Record<string, ToldRuntime> = Object.fromEntries(
     Object.entries(acts).map(([id, list]) => [id, toldRuntime(id, list, traits)]),
@@ -70,7 +70,7 @@ export function runStage({
       models,
       registry,
       clock,
-      standings,
+      candidateHealth,
       random: () => 0,
       profiles: {
         list: async () => profiles,
@@ -92,14 +92,14 @@ export function runStage({
     });
     for (let turn = 0; turn < 2_000 && over === undefined; turn += 1) {
       await clock.advance(500);
-      // Standings in files take their time, which no clock knows of.
+      // Health in files takes its time, which no clock knows of.
       await new Promise((resolve) => setImmediate(resolve));
     }
     return over ?? Promise.reject(new Error('the run has not ended'));
   };
   return {
     clock,
-    standings,
+    candidateHealth,
     runtimes,
     decisions,
     events,

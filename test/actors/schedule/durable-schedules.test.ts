@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => stage.close());
 
-const standing = async (id = 'nightly') => (await stage.registry.get(id)).standing;
+const state = async (id = 'nightly') => (await stage.registry.get(id)).state;
 
 /** Lets the clock go on, slot by slot, until that many are decided. */
 async function slots(count: number, id = 'nightly'): Promise<string[]> {
@@ -36,7 +36,7 @@ describe('a schedule of a session', () => {
     expect(await slots(2)).toEqual(['00:01 fired', '00:02 fired']);
     expect(await stage.messages()).toEqual(['Look.', 'Look.']);
     expect(await stage.registry.get('nightly')).toMatchObject({
-      standing: { runs: 2, status: 'active', lastRun: { slot: '2026-01-01T00:02:00.000Z', outcome: 'completed' } },
+      state: { runs: 2, status: 'active', lastRun: { slot: '2026-01-01T00:02:00.000Z', outcome: 'completed' } },
       nextFireAt: '2026-01-01T00:03:00.000Z',
     });
   });
@@ -47,7 +47,7 @@ describe('a schedule of a session', () => {
     await stage.add({ limits: { maxFailures: 1 } });
     await stage.worker({ sessions: sessionsThat(() => (isFull ? full : undefined), stage.sessions) });
     await slots(2);
-    expect(await standing()).toMatchObject({
+    expect(await state()).toMatchObject({
       status: 'active',
       runs: 0,
       failuresInARow: 0,
@@ -67,8 +67,8 @@ describe('a schedule of a session', () => {
     const worker = await stage.worker();
     await stage.sessions.terminate(stage.sessionId);
     expect(await slots(1)).toEqual(['00:01 refused (SESSION_TERMINATED)']);
-    await until(async () => (await standing()).status === 'ended');
-    expect((await standing()).reason).toMatchObject({ code: 'SESSION_TERMINATED' });
+    await until(async () => (await state()).status === 'ended');
+    expect((await state()).reason).toMatchObject({ code: 'SESSION_TERMINATED' });
     await until(
       () => worker.schedules.ids.length === 0 && worker.tasks.list({ status: ['sleeping', 'running'] }).length === 0,
     );
@@ -79,18 +79,18 @@ describe('a schedule of a session', () => {
     await stage.add({ limits: { maxRuns: 2 } });
     const worker = await stage.worker();
     await slots(2);
-    await until(async () => (await standing()).status === 'ended');
+    await until(async () => (await state()).status === 'ended');
     await until(() => worker.schedules.ids.length === 0);
     await stage.clock.advance(5 * MINUTE);
     expect(await stage.messages()).toHaveLength(2);
-    expect(await stage.registry.get('nightly')).toMatchObject({ standing: { reason: { code: 'SCHEDULE_RUNS_DONE' } } });
+    expect(await stage.registry.get('nightly')).toMatchObject({ state: { reason: { code: 'SCHEDULE_RUNS_DONE' } } });
   });
 
   it('that has ended begins anew when it is replaced', async () => {
     await stage.add({ limits: { maxRuns: 1 } });
     const worker = await stage.worker();
     await slots(1);
-    await until(async () => (await standing()).status === 'ended' && worker.schedules.ids.length === 0);
+    await until(async () => (await state()).status === 'ended' && worker.schedules.ids.length === 0);
     await stage.registry.replace({
       id: 'nightly',
       cron: '* * * * *',
@@ -100,23 +100,23 @@ describe('a schedule of a session', () => {
     await worker.schedules.look();
     expect(await slots(1)).toEqual(['00:02 fired']);
     expect(await stage.messages()).toEqual(['Look.', 'Again.']);
-    expect(await standing()).toMatchObject({ status: 'active', runs: 1 });
+    expect(await state()).toMatchObject({ status: 'active', runs: 1 });
   });
 
   it('fires nothing after its end', async () => {
     await stage.add({ limits: { until: new Date(START + 90_000).toISOString() } });
     await stage.worker();
     expect(await slots(2)).toEqual(['00:01 fired', '00:02 refused (SCHEDULE_TIME_OVER)']);
-    expect(await standing()).toMatchObject({ status: 'ended', reason: { code: 'SCHEDULE_TIME_OVER' } });
+    expect(await state()).toMatchObject({ status: 'ended', reason: { code: 'SCHEDULE_TIME_OVER' } });
   });
 
   it('of one date ends once that has passed', async () => {
     await stage.add({ cron: '2026-01-01T00:05:00' });
     const worker = await stage.worker();
     await stage.clock.advance(6 * MINUTE);
-    await until(async () => (await standing()).status === 'ended');
+    await until(async () => (await state()).status === 'ended');
     expect(await stage.messages()).toEqual(['Look.']);
-    expect((await standing()).reason?.code).toBe('SCHEDULE_EXHAUSTED');
+    expect((await state()).reason?.code).toBe('SCHEDULE_EXHAUSTED');
     await until(() => worker.schedules.ids.length === 0);
   });
 });
@@ -138,10 +138,10 @@ describe('a schedule of a command', () => {
       mode: 'foreground',
       env: { TOKEN: 'value of TOKEN' },
     });
-    expect((await standing()).lastRun?.outcome).toBe('running');
+    expect((await state()).lastRun?.outcome).toBe('running');
     work?.resolve({ exitCode: 3, output: 'one\nno such thing\n' });
-    await until(async () => (await standing()).lastRun?.outcome === 'failed');
-    expect(await standing()).toMatchObject({ runs: 1, failuresInARow: 1, lastRun: { note: 'exit 3: no such thing' } });
+    await until(async () => (await state()).lastRun?.outcome === 'failed');
+    expect(await state()).toMatchObject({ runs: 1, failuresInARow: 1, lastRun: { note: 'exit 3: no such thing' } });
   });
 
   it('that fails waits for its next slot, is parked after so many failures in a row, and fires again once it is resumed', async () => {
@@ -154,9 +154,9 @@ describe('a schedule of a command', () => {
         return worker.commands.works.length === count;
       });
       worker.commands.works[count - 1]?.resolve({ exitCode: 1 });
-      await until(async () => (await standing()).failuresInARow === count);
+      await until(async () => (await state()).failuresInARow === count);
     }
-    expect(await standing()).toMatchObject({
+    expect(await state()).toMatchObject({
       status: 'parked',
       reason: { code: 'SCHEDULE_FAILS', message: '3 runs in a row have failed, the last one: exit 1' },
     });
@@ -170,14 +170,14 @@ describe('a schedule of a command', () => {
     await worker.schedules.look();
     await stage.clock.advance(MINUTE);
     await begun(worker, 4);
-    expect(await standing()).toMatchObject({ status: 'active', failuresInARow: 0 });
+    expect(await state()).toMatchObject({ status: 'active', failuresInARow: 0 });
   });
 
   it('is refused, and counts as failed, where the worker lacks a variable that it names', async () => {
     await stage.add({ target: { ...commandTarget, env: ['HOME_OF_NOBODY'] } });
     await stage.worker();
     expect(await slots(1)).toEqual(['00:01 refused (SCHEDULE_ENVIRONMENT)']);
-    expect(await standing()).toMatchObject({
+    expect(await state()).toMatchObject({
       failuresInARow: 1,
       lastRun: { note: 'the worker has no variable HOME_OF_NOBODY' },
     });
@@ -202,7 +202,7 @@ describe('a schedule of a command', () => {
     });
     expect(ended).toEqual([0]);
     expect(await stage.outcomes()).not.toContainEqual(expect.stringContaining('SCHEDULE_OVERLAP'));
-    expect((await standing()).lastRun).toMatchObject({ owner: 'other', outcome: 'running' });
+    expect((await state()).lastRun).toMatchObject({ owner: 'other', outcome: 'running' });
   });
 
   it('does not run a slot again whose records are gone from the end of its file', async () => {
@@ -211,7 +211,7 @@ describe('a schedule of a command', () => {
     await stage.clock.advance(MINUTE);
     await begun(worker, 1);
     worker.commands.works[0]?.resolve({ exitCode: 0 });
-    await until(async () => (await standing()).lastRun?.outcome === 'completed');
+    await until(async () => (await state()).lastRun?.outcome === 'completed');
     await worker.stop();
     const slotFiles = (await readdir(stage.directory, { recursive: true }))
       .filter((name) => name.endsWith('.jsonl'))
@@ -229,7 +229,7 @@ describe('a schedule of a command', () => {
     const other = await stage.worker();
     await until(async () => (await stage.outcomes()).some((words) => words.includes('SCHEDULE_SLOT_DONE')));
     expect(other.commands.works).toHaveLength(0);
-    expect((await standing()).runs).toBe(1);
+    expect((await state()).runs).toBe(1);
   });
 
   it('does not overlap itself: not here, and not in another worker', async () => {
@@ -271,10 +271,10 @@ describe('a schedule of a command', () => {
     await worker.schedules.look();
     expect(worker.commands.works[0]?.isCancelled).toBe(false);
     worker.commands.works[0]?.resolve({ exitCode: 0 });
-    await until(async () => (await standing()).status === 'ended');
+    await until(async () => (await state()).status === 'ended');
     await until(() => worker.schedules.ids.length === 0);
     expect(worker.commands.works).toHaveLength(1);
-    expect((await standing()).lastRun).toMatchObject({ outcome: 'completed' });
+    expect((await state()).lastRun).toMatchObject({ outcome: 'completed' });
   });
 
   it('is cancelled with its worker, and that is no failure', async () => {
@@ -286,7 +286,7 @@ describe('a schedule of a command', () => {
     if (work !== undefined) work.onCancel = () => work.reject(new Error('gone'));
     await worker.stop();
     expect(work?.isCancelled).toBe(true);
-    expect(await standing()).toMatchObject({ failuresInARow: 0, lastRun: { outcome: 'cancelled' } });
+    expect(await state()).toMatchObject({ failuresInARow: 0, lastRun: { outcome: 'cancelled' } });
     expect(stage.clock.pendingTimers).toBe(0);
   });
 });
@@ -367,7 +367,7 @@ describe('a worker that runs', () => {
     await until(() => next.tasks.get(next.schedules.taskIdOf('nightly') ?? '')?.nextFireAt !== undefined);
     expect(await stage.messages()).toHaveLength(1);
     expect(await stage.outcomes()).toEqual([]);
-    expect(await standing()).toMatchObject({ runs: 0 });
+    expect(await state()).toMatchObject({ runs: 0 });
   });
 
   it('runs the others when one definition is broken, tells of it once, and runs that too once it is mended', async () => {
@@ -399,7 +399,7 @@ describe('a worker that runs', () => {
     await until(async () => (await outcomes()).at(-1) === '00:02 refused (SCHEDULE_DEFINITION_INVALID)');
     await stage.corrupt('nightly', JSON.stringify(definition));
     expect((await slots(3)).at(-1)).toBe('00:03 fired');
-    expect(await standing()).toMatchObject({ failuresInARow: 0 });
+    expect(await state()).toMatchObject({ failuresInARow: 0 });
   });
 });
 
@@ -410,14 +410,14 @@ describe('workers over the same schedules', () => {
     const outcomes = await slots(10);
     expect(outcomes.map((words) => words.slice(6))).toEqual(Array.from({ length: 10 }, () => 'fired'));
     expect(await stage.messages()).toHaveLength(10);
-    expect(await standing()).toMatchObject({ runs: 10 });
+    expect(await state()).toMatchObject({ runs: 10 });
   });
 
   it('never run it more often than it may', async () => {
     await stage.add({ limits: { maxRuns: 3 }, catchUp: { all: 10 } });
     await stage.clock.advance(10 * MINUTE);
     await Promise.all([stage.worker(), stage.worker(), stage.worker()]);
-    await until(async () => (await standing()).status === 'ended');
+    await until(async () => (await state()).status === 'ended');
     expect(await stage.messages()).toHaveLength(3);
   });
 
@@ -435,19 +435,19 @@ describe('workers over the same schedules', () => {
     await stage.clock.advance(150_000);
     const worker = await stage.worker();
     await until(() => worker.commands.works.length === 1);
-    expect(await standing()).toMatchObject({ runs: 2, failuresInARow: 1, lastRun: { outcome: 'running' } });
+    expect(await state()).toMatchObject({ runs: 2, failuresInARow: 1, lastRun: { outcome: 'running' } });
   });
 
   it('are told that a long run goes on', async () => {
     await stage.add({ target: commandTarget });
     await stage.worker();
     await stage.clock.advance(MINUTE);
-    await until(async () => (await standing()).lastRun?.outcome === 'running');
+    await until(async () => (await state()).lastRun?.outcome === 'running');
     await until(async () => {
       await stage.clock.advance(1_000);
-      return (await standing()).lastRun?.seenAt !== '2026-01-01T00:01:00.000Z';
+      return (await state()).lastRun?.seenAt !== '2026-01-01T00:01:00.000Z';
     });
-    expect(await standing()).toMatchObject({
+    expect(await state()).toMatchObject({
       runs: 1,
       lastRun: { outcome: 'running', startedAt: '2026-01-01T00:01:00.000Z' },
     });

@@ -9,13 +9,13 @@ import { ScheduleRegistry } from '../../../src/actors/schedule/durable-registry.
 import { createDurableScheduleRunner } from '../../../src/actors/schedule/durable-runner.ts';
 import { DurableSchedules } from '../../../src/actors/schedule/durable-schedules.ts';
 import type { DurableSchedulesOptions, ScheduleTrouble } from '../../../src/actors/schedule/durable-schedules.ts';
-import type { ScheduledSessions, ScheduleStandings } from '../../../src/actors/schedule/durable-ports.ts';
+import type { ScheduledSessions, ScheduleStates } from '../../../src/actors/schedule/durable-ports.ts';
 import { createScheduledTaskRunner } from '../../../src/actors/schedule/scheduled-task-runner.ts';
 import type { Sessions } from '../../../src/actors/session/sessions.ts';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import { createFileScheduleStore } from '../../../src/adapters/schedule-files/file-schedule-store.ts';
 import { createFileScheduleDefinitions } from '../../../src/adapters/schedule-files/schedule-definitions.ts';
-import { createFileScheduleStandings } from '../../../src/adapters/schedule-files/schedule-standings.ts';
+import { createFileScheduleStates } from '../../../src/adapters/schedule-files/schedule-states.ts';
 import type { NewSchedule, ScheduleDefinition } from '../../../src/machines/schedule/schedule-definition.ts';
 import { recordsInEffect } from '../../../src/machines/schedule/slot-ledger.ts';
 import type { ScheduleRecord } from '../../../src/machines/schedule/slot-record.ts';
@@ -44,7 +44,7 @@ export interface DurableStage {
   readonly clock: SimulatedClock;
   readonly directory: string;
   readonly registry: ScheduleRegistry;
-  readonly standings: ScheduleStandings;
+  readonly states: ScheduleStates;
   readonly sessions: Sessions;
   readonly sessionId: string;
   worker(options?: WorkerOptions): Promise<Worker>;
@@ -68,9 +68,9 @@ export async function openDurableStage(): Promise<DurableStage> {
   const sessionId = await house.session([]);
   const directory = join(house.home, 'schedules');
   const definitions = createFileScheduleDefinitions({ directory });
-  const standings = createFileScheduleStandings({ directory });
+  const states = createFileScheduleStates({ directory });
   const slots = createFileScheduleStore({ directory, durability: 'os' });
-  const registry = new ScheduleRegistry({ definitions, standings, slots, cron, clock });
+  const registry = new ScheduleRegistry({ definitions, states, slots, cron, clock });
   const workers: Worker[] = [];
 
   const records = async (definition: ScheduleDefinition): Promise<ScheduleRecord[]> => {
@@ -119,7 +119,7 @@ export async function openDurableStage(): Promise<DurableStage> {
     clock,
     directory,
     registry,
-    standings,
+    states,
     sessions,
     sessionId,
     worker,

@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
-import { MemoryCandidateStandings } from '../../../src/adapters/memory/memory-candidate-standings.ts';
+import { MemoryCandidateHealthStore } from '../../../src/adapters/memory/memory-candidate-health-store.ts';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
@@ -126,14 +126,14 @@ describe('trouble with the log', () => {
     async (type) => {
       const store = new HookedStore();
       const clock = createSimulatedClock();
-      const standings = new MemoryCandidateStandings({ clock });
-      await stage([fails('auth')], [says('x')], { store, standings });
+      const candidateHealth = new MemoryCandidateHealthStore({ clock });
+      await stage([fails('auth')], [says('x')], { store, candidateHealth });
       store.before(type, () =>
         Promise.reject(new RuntimeError('STORAGE_FAILED', 'the disk is full', { category: 'storage' })),
       );
       expect(await wake()).toMatchObject({ outcome: 'failed', error: { code: 'STORAGE_FAILED' } });
       expect(other.asked).toEqual([]);
-      expect(await standings.read([{ provider: 'other', model: 'n' }])).toMatchObject([{ state: 'closed' }]);
+      expect(await candidateHealth.read([{ provider: 'other', model: 'n' }])).toMatchObject([{ state: 'closed' }]);
     },
   );
 });
@@ -142,8 +142,8 @@ describe('when every candidate rests', () => {
   it('the wake fails with the reason and the time, and the session is not tried before', async () => {
     await stage([fails('billing')], [fails('rate_limit', { retryAfterMs: 3_600_000 })]);
     const clock = open.house.clock;
-    const standings = new MemoryCandidateStandings({ clock });
-    const runtime = open.house.open({ standings, runtimes: [open.backend, other] });
+    const candidateHealth = new MemoryCandidateHealthStore({ clock });
+    const runtime = open.house.open({ candidateHealth, runtimes: [open.backend, other] });
     await runtime.wake(open.id);
     await open.house.runtime.sessions.send(open.id, { type: 'user.message', text: 'Again' });
     expect(await runtime.wake(open.id)).toMatchObject({

@@ -1,24 +1,24 @@
 import { join } from 'node:path';
 import { createFileAuthProfiles } from '../../../src/adapters/auth-files/file-auth-profiles.ts';
-import { createFileCandidateStandings } from '../../../src/adapters/auth-files/file-candidate-standings.ts';
+import { createFileCandidateHealthStore } from '../../../src/adapters/auth-files/file-candidate-health-store.ts';
 import { underLock } from '../../../src/adapters/system/process-lock.ts';
 import { describeAuthProfiles } from '../../contracts/auth-profiles.contract.ts';
-import { describeCandidateStandings } from '../../contracts/candidate-standings.contract.ts';
+import { describeCandidateHealthStore } from '../../contracts/candidate-health.contract.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 
-describeCandidateStandings('in files', async () => {
+describeCandidateHealthStore('in files', async () => {
   const home = await temporaryHome();
   let nowMs = Date.UTC(2026, 0, 1);
   const advance = (durationMs: number): void => {
     nowMs += durationMs;
   };
   const open = () =>
-    createFileCandidateStandings({
+    createFileCandidateHealthStore({
       directory: join(home.path, 'auth'),
       clock: { now: () => nowMs },
       exclusively: underLock,
     });
-  return { standings: open(), beside: open(), now: () => nowMs, advance, dispose: () => home.remove() };
+  return { candidateHealth: open(), beside: open(), now: () => nowMs, advance, dispose: () => home.remove() };
 });
 
 describeAuthProfiles('in files', async (options) => {

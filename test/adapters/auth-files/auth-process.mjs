@@ -1,10 +1,10 @@
 /**
- * A process that uses accounts and standings beside others, or is killed at a step of its own choosing.
+ * A process that uses accounts and the health of candidates beside others, or is killed at a step of its own choosing.
  *
  *   argv: directory, what to do, and for that:
  *     report NAME COUNT   reports COUNT failures, each of a candidate of its own, and prints its model once it is kept
  *     probe COUNT         asks COUNT times to probe one candidate, gives each probe back, and prints when it had it
- *     die WHAT NUMBER     does WHAT (profiles, standings), and is killed before the NUMBERth change of the file system, from 0 on
+ *     die WHAT NUMBER     does WHAT (profiles, candidateHealth), and is killed before the NUMBERth change of the file system, from 0 on
  */
 import { writeSync } from 'node:fs';
 import fileSystem from 'node:fs/promises';
@@ -15,7 +15,7 @@ const [directory = '', task = '', first = '', second = ''] = process.argv.slice(
 
 const load = async () => ({
   ...(await import('../../../dist/adapters/auth-files/file-auth-profiles.js')),
-  ...(await import('../../../dist/adapters/auth-files/file-candidate-standings.js')),
+  ...(await import('../../../dist/adapters/auth-files/file-candidate-health-store.js')),
   ...(await import('../../../dist/adapters/system/process-lock.js')),
 });
 
@@ -52,15 +52,15 @@ async function dieBefore(number) {
 }
 
 if (task === 'die') await dieBefore(Number(second));
-const { createFileAuthProfiles, createFileCandidateStandings, underLock } = await load();
-const standings = createFileCandidateStandings({ directory, clock: Date, exclusively: underLock });
-/** @type {import('../../../src/machines/run/standing-table.ts').StandingReport} */
+const { createFileAuthProfiles, createFileCandidateHealthStore, underLock } = await load();
+const candidateHealth = createFileCandidateHealthStore({ directory, clock: Date, exclusively: underLock });
+/** @type {import('../../../src/machines/run/health-table.ts').HealthReport} */
 const failed = { kind: 'failed', failure: { kind: 'overloaded', message: 'no' } };
 
 if (task === 'report') {
   for (let number = 1; number <= Number(second); number += 1) {
     const model = `${first}-${number}`;
-    await standings.report({ provider: 'p', model }, failed);
+    await candidateHealth.report({ provider: 'p', model }, failed);
     writeSync(1, `${model}\n`);
   }
 }
@@ -68,16 +68,17 @@ if (task === 'report') {
 if (task === 'probe') {
   const candidate = { provider: 'p', model: 'm' };
   for (let number = 0; number < Number(first); number += 1) {
-    const admission = await standings.admit(candidate);
+    const admission = await candidateHealth.admit(candidate);
     if (admission.kind === 'refused') continue;
     writeSync(1, `+ ${process.hrtime.bigint()}\n`);
     await new Promise((resolve) => setImmediate(resolve));
     writeSync(1, `- ${process.hrtime.bigint()}\n`);
-    await standings.report(candidate, { kind: 'abandoned' }, { isProbe: true });
+    await candidateHealth.report(candidate, { kind: 'abandoned' }, { isProbe: true });
   }
 }
 
-if (task === 'die' && first === 'standings') await standings.report({ provider: 'p', model: 'second' }, failed);
+if (task === 'die' && first === 'candidateHealth')
+  await candidateHealth.report({ provider: 'p', model: 'second' }, failed);
 if (task === 'die' && first === 'profiles') {
   const profiles = createFileAuthProfiles({
     directory,

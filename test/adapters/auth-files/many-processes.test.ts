@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFileAuthProfiles } from '../../../src/adapters/auth-files/file-auth-profiles.ts';
-import { createFileCandidateStandings } from '../../../src/adapters/auth-files/file-candidate-standings.ts';
+import { createFileCandidateHealthStore } from '../../../src/adapters/auth-files/file-candidate-health-store.ts';
 import { underLock } from '../../../src/adapters/system/process-lock.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
@@ -25,8 +25,8 @@ beforeEach(async () => {
 });
 afterEach(() => home.remove());
 
-const standings = (nowMs?: number) =>
-  createFileCandidateStandings({ directory, clock: { now: () => nowMs ?? Date.now() }, exclusively: underLock });
+const candidateHealth = (nowMs?: number) =>
+  createFileCandidateHealthStore({ directory, clock: { now: () => nowMs ?? Date.now() }, exclusively: underLock });
 const profiles = () =>
   createFileAuthProfiles({
     directory,
@@ -75,7 +75,7 @@ describe.skipIf(process.platform === 'win32')('processes that share a home', () 
     }
     await Promise.all(survivors.map(({ gone }) => gone));
     expect(survivors.map(({ lines }) => lines.length)).toEqual([21, 21]);
-    const kept = new Set((await standings().list()).map(({ candidate }) => candidate.model));
+    const kept = new Set((await candidateHealth().list()).map(({ candidate }) => candidate.model));
     const reported = [...survivors, ...victims].flatMap(({ lines }) => lines.filter((line) => line !== 'done'));
     expect(reported.filter((model) => !kept.has(model))).toEqual([]);
     // A kill may come between keeping and reporting: one more for each victim at most.
@@ -84,7 +84,7 @@ describe.skipIf(process.platform === 'win32')('processes that share a home', () 
 
   it('have one probe out at a time', async () => {
     // Long enough ago that its rest is over, and not so long that it is forgotten.
-    await standings(Date.now() - 3_600_000).report({ provider: 'p', model: 'm' }, OVERLOADED);
+    await candidateHealth(Date.now() - 3_600_000).report({ provider: 'p', model: 'm' }, OVERLOADED);
     const workers = [1, 2, 3].map(() => worker('probe', '60'));
     await Promise.all(workers.map(({ gone }) => gone));
     const marks = workers
@@ -93,24 +93,24 @@ describe.skipIf(process.platform === 'win32')('processes that share a home', () 
       .toSorted((one, other) => (one.at < other.at ? -1 : 1));
     expect(marks.length).toBeGreaterThan(2);
     expect(marks.map(({ isBegin }) => isBegin)).toEqual(marks.map((_, index) => index % 2 === 0));
-    expect(await standings().list()).toMatchObject([{ state: 'cooling', failures: 1 }]);
+    expect(await candidateHealth().list()).toMatchObject([{ state: 'cooling', failures: 1 }]);
   }, 60_000);
 });
 
 describe.skipIf(process.platform === 'win32')('a process that is killed before any change of a file', () => {
-  it.each(['profiles', 'standings'])(
+  it.each(['profiles', 'candidateHealth'])(
     'leaves the old %s or the new ones, and keeps nobody out',
     async (what) => {
       await profiles().add({ id: 'first', provider: 'p', secret: { env: 'FIRST' } });
-      await standings().report({ provider: 'p', model: 'first' }, OVERLOADED);
+      await candidateHealth().report({ provider: 'p', model: 'first' }, OVERLOADED);
       const names = async (): Promise<string[]> =>
         what === 'profiles'
           ? (await profiles().list()).map(({ id }) => id)
-          : (await standings().list()).map(({ candidate }) => candidate.model);
+          : (await candidateHealth().list()).map(({ candidate }) => candidate.model);
       const forget = async (): Promise<unknown> => {
         if (what === 'profiles') return profiles().remove('second');
-        await standings().reset();
-        return standings().report({ provider: 'p', model: 'first' }, OVERLOADED);
+        await candidateHealth().reset();
+        return candidateHealth().report({ provider: 'p', model: 'first' }, OVERLOADED);
       };
       const left = new Set<string>();
       let deaths = 0;

@@ -3,9 +3,9 @@ import { chmod, link, mkdir, readFile, readdir, stat, symlink, writeFile } from 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AuthProfiles } from '../../../src/actors/run/auth-profiles.ts';
-import type { CandidateStandings } from '../../../src/actors/run/candidate-standings.ts';
+import type { CandidateHealthStore } from '../../../src/actors/run/candidate-health-store.ts';
 import { createFileAuthProfiles } from '../../../src/adapters/auth-files/file-auth-profiles.ts';
-import { createFileCandidateStandings } from '../../../src/adapters/auth-files/file-candidate-standings.ts';
+import { createFileCandidateHealthStore } from '../../../src/adapters/auth-files/file-candidate-health-store.ts';
 import { underLock } from '../../../src/adapters/system/process-lock.ts';
 import type { RuntimeError } from '../../../src/machines/errors.ts';
 import type { AuthProfile } from '../../../src/machines/run/auth-profile.ts';
@@ -19,16 +19,16 @@ const OVERLOADED = { kind: 'failed', failure: { kind: 'overloaded', message: 'no
 let home: TemporaryHome;
 let directory: string;
 let profilesPath: string;
-let standingsPath: string;
+let healthPath: string;
 let profiles: AuthProfiles;
-let standings: CandidateStandings;
+let candidateHealth: CandidateHealthStore;
 let warnings: RuntimeError[];
 
 beforeEach(async () => {
   home = await temporaryHome();
   directory = join(home.path, 'auth');
   profilesPath = join(directory, 'profiles.json');
-  standingsPath = join(directory, 'standings.json');
+  healthPath = join(directory, 'standings.json');
   warnings = [];
   profiles = createFileAuthProfiles({
     directory,
@@ -37,7 +37,7 @@ beforeEach(async () => {
     exclusively: underLock,
     runCommand: async () => ({ kind: 'failed', because: 'is not run here' }),
   });
-  standings = createFileCandidateStandings({
+  candidateHealth = createFileCandidateHealthStore({
     directory,
     clock: Date,
     exclusively: underLock,
@@ -56,13 +56,13 @@ async function put(path: string, content: string | Uint8Array): Promise<void> {
 
 describe('the files of accounts', () => {
   it('are made with the first change, for their owner only, and say what they are', async () => {
-    expect([await profiles.list(), await standings.list(), existsSync(directory)]).toEqual([[], [], false]);
+    expect([await profiles.list(), await candidateHealth.list(), existsSync(directory)]).toEqual([[], [], false]);
     await profiles.add(WORK);
-    await standings.report(ONE, OVERLOADED);
-    expect(await Promise.all([directory, profilesPath, standingsPath].map(modeOf))).toEqual(['700', '600', '600']);
+    await candidateHealth.report(ONE, OVERLOADED);
+    expect(await Promise.all([directory, profilesPath, healthPath].map(modeOf))).toEqual(['700', '600', '600']);
     expect((await readdir(directory)).toSorted()).toEqual(['profiles.json', 'standings.json']);
     expect(JSON.parse(await readFile(profilesPath, 'utf8'))).toEqual({ format: 'wakechart-auth/1', profiles: [WORK] });
-    expect(JSON.parse(await readFile(standingsPath, 'utf8'))).toMatchObject({
+    expect(JSON.parse(await readFile(healthPath, 'utf8'))).toMatchObject({
       format: 'wakechart-standings/1',
       standings: [{ candidate: ONE, state: 'cooling' }],
     });
@@ -70,8 +70,8 @@ describe('the files of accounts', () => {
 
   it('are not written by what changes nothing', async () => {
     expect(await profiles.remove('work')).toBe(false);
-    expect(await standings.reset()).toBe(0);
-    expect((await standings.admit(ONE)).kind).toBe('admitted');
+    expect(await candidateHealth.reset()).toBe(0);
+    expect((await candidateHealth.admit(ONE)).kind).toBe('admitted');
     expect(await readdir(directory)).toEqual([]);
   });
 
@@ -82,13 +82,13 @@ describe('the files of accounts', () => {
     ['', 0o750, 'chmod 700'],
   ])('are refused when others could reach them: %j with mode %o', async (name, mode, remedy) => {
     await profiles.add(WORK);
-    await standings.report(ONE, OVERLOADED);
+    await candidateHealth.report(ONE, OVERLOADED);
     const path = join(directory, name);
     await chmod(path, mode);
     const refusal = { category: 'permission', hint: expect.stringContaining(`${remedy} ${path}`) as string };
     const works =
       name === 'standings.json'
-        ? [() => standings.list(), () => standings.report(ONE, OVERLOADED)]
+        ? [() => candidateHealth.list(), () => candidateHealth.report(ONE, OVERLOADED)]
         : [() => profiles.list(), () => profiles.credential('work'), () => profiles.add({ ...WORK, id: 'other' })];
     for (const work of works) await expect(work()).rejects.toMatchObject(refusal);
     await chmod(path, name === '' ? 0o700 : 0o600);
@@ -99,16 +99,16 @@ describe('the files of accounts', () => {
   it('are refused when they are links or folders', async () => {
     await put(join(home.path, 'elsewhere'), '{}');
     await symlink(join(home.path, 'elsewhere'), profilesPath);
-    await mkdir(standingsPath);
+    await mkdir(healthPath);
     await expect(profiles.list()).rejects.toMatchObject({ code: 'AUTH_PROFILES_INVALID', category: 'permission' });
-    await expect(standings.report(ONE, OVERLOADED)).rejects.toMatchObject({ code: 'STANDINGS_INVALID' });
+    await expect(candidateHealth.report(ONE, OVERLOADED)).rejects.toMatchObject({ code: 'CANDIDATE_HEALTH_INVALID' });
   });
 
   it('are heard of as soon as somebody else has changed them, however soon that is', async () => {
-    const beside = createFileCandidateStandings({ directory, clock: Date, exclusively: underLock });
+    const beside = createFileCandidateHealthStore({ directory, clock: Date, exclusively: underLock });
     for (let times = 0; times < 30; times += 1) {
       await beside.report(ONE, times % 2 === 0 ? OVERLOADED : { kind: 'succeeded' });
-      expect((await standings.read([ONE]))[0]?.state).toBe(times % 2 === 0 ? 'cooling' : 'closed');
+      expect((await candidateHealth.read([ONE]))[0]?.state).toBe(times % 2 === 0 ? 'cooling' : 'closed');
     }
   });
 });
@@ -128,30 +128,30 @@ const DAMAGED: readonly (readonly [string, string | Uint8Array])[] = [
   ['far too much', ' '.repeat(4_000_001)],
 ];
 
-describe('standings that are damaged', () => {
+describe('the health of candidates, damaged on the disk,', () => {
   it.each(DAMAGED)('by holding %s are set aside, and begun anew with a warning', async (_, content) => {
-    await put(standingsPath, content);
-    expect(await standings.read([ONE])).toMatchObject([{ state: 'closed', failures: 0 }]);
-    expect(warnings).toMatchObject([{ code: 'STANDINGS_SET_ASIDE' }]);
-    expect(Buffer.from(content).equals(await readFile(`${standingsPath}.damaged`))).toBe(true);
-    await standings.report(ONE, OVERLOADED);
-    expect(await standings.list()).toMatchObject([{ candidate: ONE, state: 'cooling' }]);
+    await put(healthPath, content);
+    expect(await candidateHealth.read([ONE])).toMatchObject([{ state: 'closed', failures: 0 }]);
+    expect(warnings).toMatchObject([{ code: 'CANDIDATE_HEALTH_SET_ASIDE' }]);
+    expect(Buffer.from(content).equals(await readFile(`${healthPath}.damaged`))).toBe(true);
+    await candidateHealth.report(ONE, OVERLOADED);
+    expect(await candidateHealth.list()).toMatchObject([{ candidate: ONE, state: 'cooling' }]);
     expect(warnings).toHaveLength(1);
   });
 
   it('are set aside once by many who find them at once', async () => {
-    await put(standingsPath, 'x');
+    await put(healthPath, 'x');
     const all = await Promise.all(
-      Array.from({ length: 8 }, () => standings.report({ ...ONE, profile: 'p' }, OVERLOADED)),
+      Array.from({ length: 8 }, () => candidateHealth.report({ ...ONE, profile: 'p' }, OVERLOADED)),
     );
     expect(all.map(({ failures }) => failures)).toEqual(all.map(() => 1));
     expect(warnings).toHaveLength(1);
   });
 
   it('are left alone when a newer version has written them', async () => {
-    await put(standingsPath, '{"format":"wakechart-standings/2","standings":{}}');
-    await expect(standings.report(ONE, OVERLOADED)).rejects.toMatchObject({
-      code: 'STANDINGS_INVALID',
+    await put(healthPath, '{"format":"wakechart-standings/2","standings":{}}');
+    await expect(candidateHealth.report(ONE, OVERLOADED)).rejects.toMatchObject({
+      code: 'CANDIDATE_HEALTH_INVALID',
       message: expect.stringContaining('newer version') as string,
     });
     expect([warnings, await readdir(directory)]).toEqual([[], ['standings.json']]);

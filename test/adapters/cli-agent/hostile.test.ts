@@ -4,7 +4,7 @@ import type { AgentRunResult, RunPermissionAnswer } from '../../../src/actors/ru
 import { AgentRuntimeRegistry } from '../../../src/actors/run/agent-runtime-registry.ts';
 import { executeAgentRun } from '../../../src/actors/run/execute-agent-run.ts';
 import { claudeDialect } from '../../../src/adapters/cli-agent/claude-dialect.ts';
-import { MemoryCandidateStandings } from '../../../src/adapters/memory/memory-candidate-standings.ts';
+import { MemoryCandidateHealthStore } from '../../../src/adapters/memory/memory-candidate-health-store.ts';
 import { MAX_TOOL_CALLS } from '../../../src/actors/run/tool-ledger.ts';
 import type { Step } from '../../fixtures/cli-agents/scenario.mjs';
 import { cliHouse, textOf, told } from './cli-house.ts';
@@ -143,14 +143,14 @@ describe('a program that is asked over candidates', () => {
     model: string,
     {
       command,
-      standings = new MemoryCandidateStandings({ clock: createSystemClock() }),
-    }: { readonly command?: string; readonly standings?: MemoryCandidateStandings } = {},
+      candidateHealth = new MemoryCandidateHealthStore({ clock: createSystemClock() }),
+    }: { readonly command?: string; readonly candidateHealth?: MemoryCandidateHealthStore } = {},
   ): Promise<AgentRunResult> {
     const provider = settings(command === undefined ? {} : { program: { ...settings().program, command } });
     return executeAgentRun({
       ...{
         clock: createSystemClock(),
-        standings,
+        candidateHealth,
         limits: { maxBackOffs: 2 },
         random: () => 0,
         onListenerError: () => undefined,
@@ -187,13 +187,13 @@ describe('a program that is asked over candidates', () => {
 
   it('can be asked at once when it was not there and has been installed', async () => {
     const claude = await open('claude');
-    const standings = new MemoryCandidateStandings({ clock: createSystemClock() });
-    const missing = await execute(claude, 'default', { command: 'no-such-program', standings });
+    const candidateHealth = new MemoryCandidateHealthStore({ clock: createSystemClock() });
+    const missing = await execute(claude, 'default', { command: 'no-such-program', candidateHealth });
     expect(missing.meta?.error).toMatchObject({
       kind: 'unknown',
       message: expect.stringContaining('install Claude Code'),
     });
-    expect(textOf(await execute(claude, 'default', { standings }))).toBe('Hello.');
+    expect(textOf(await execute(claude, 'default', { candidateHealth }))).toBe('Hello.');
   });
 });
 

@@ -39,7 +39,7 @@ describe('how a command ended', () => {
 });
 
 describe('how long an actor took', () => {
-  const standing = (t: number, value: string, status: 'active' | 'done' = 'active'): InspectionRecord => ({
+  const told = (t: number, value: string, status: 'active' | 'done' = 'active'): InspectionRecord => ({
     s: t,
     t,
     a: KEY,
@@ -49,12 +49,12 @@ describe('how long an actor took', () => {
   });
   const timeline = new InspectionTimeline();
   timeline.append([
-    standing(1, 'queued'),
-    standing(101, 'working'),
-    standing(201, 'awaiting_permission'),
-    standing(1_201, 'awaiting_permission'),
-    standing(1_901, 'working'),
-    standing(2_301, 'completed', 'done'),
+    told(1, 'queued'),
+    told(101, 'working'),
+    told(201, 'awaiting_permission'),
+    told(1_201, 'awaiting_permission'),
+    told(1_901, 'working'),
+    told(2_301, 'completed', 'done'),
   ]);
   const at = (seq: number) => timeline.at(seq).actor(KEY)!;
 

@@ -12,7 +12,7 @@ function session(sessionId: string, changes: Partial<ShownSummary> = {}): ShownS
     status: 'idle',
     stopReason: 'idle',
     pendingActions: 0,
-    words: { text: 'rests', standing: 'quiet' },
+    words: { text: 'rests', status: 'quiet' },
     isWaiting: false,
     ...changes,
   };
@@ -22,7 +22,7 @@ describe('sessions in a list', () => {
   it('are found by every word that they say', () => {
     const all = [
       session('a', { title: 'Mend the cart' }),
-      session('b', { words: { text: 'runs', standing: 'running' } }),
+      session('b', { words: { text: 'runs', status: 'running' } }),
     ];
     expect(matching(all, 'CART fix').map(({ sessionId }) => sessionId)).toEqual(['a']);
     expect(matching(all, 'runs').map(({ sessionId }) => sessionId)).toEqual(['b']);

@@ -44,7 +44,7 @@ describe('sessions', () => {
           agentId: 'reviewer',
           status: 'idle',
           pendingActions: 1,
-          words: { text: 'waits for you', standing: 'waiting' },
+          words: { text: 'waits for you', status: 'waiting' },
           isWaiting: true,
         },
       ],
@@ -67,7 +67,7 @@ describe('sessions', () => {
     source.session = async (id) => (id === SESSION ? session : undefined);
     expect(JSON.parse((await ask(`/api/sessions/${SESSION}`)).text)).toEqual({
       ...session,
-      words: { text: 'rests', standing: 'quiet' },
+      words: { text: 'rests', status: 'quiet' },
       usage: { ...session.usage, words: '0 wakes · 1 tokens read, 2 written' },
     });
   });

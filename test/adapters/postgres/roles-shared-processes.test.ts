@@ -6,20 +6,20 @@ import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-store.ts';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createIdSource } from '../../../src/actors/session/id-source.ts';
-import { createPostgresCandidateStandings } from '../../../src/adapters/postgres/candidate-standings.ts';
+import { createPostgresCandidateHealthStore } from '../../../src/adapters/postgres/candidate-health-store.ts';
 import { createPostgresHandCopies } from '../../../src/adapters/postgres/hand-copies.ts';
 import { createPostgresPolicyStore } from '../../../src/adapters/postgres/policy-store.ts';
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
 import { createPostgresScheduleDefinitions } from '../../../src/adapters/postgres/schedule-definitions.ts';
-import { createPostgresScheduleStandings } from '../../../src/adapters/postgres/schedule-standings.ts';
+import { createPostgresScheduleStates } from '../../../src/adapters/postgres/schedule-states.ts';
 import { createPostgresScheduleStore } from '../../../src/adapters/postgres/schedule-store.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import { creation } from '../../../src/testing/session-fixtures.ts';
 import { claimed, describeScheduleStore } from '../../actors/schedule/schedule-store-contract.ts';
-import { describeCandidateStandings } from '../../contracts/candidate-standings.contract.ts';
+import { describeCandidateHealthStore } from '../../contracts/candidate-health.contract.ts';
 import { describeHandCopies } from '../../contracts/hand-copies.contract.ts';
 import { by, describePolicyStore } from '../../contracts/policy-store.contract.ts';
-import { describeScheduleDefinitions, describeScheduleStandings } from '../../contracts/schedule-places.contract.ts';
+import { describeScheduleDefinitions, describeScheduleStates } from '../../contracts/schedule-places.contract.ts';
 import { ownServer } from '../../support/postgres-server.ts';
 import { openSharedTables } from '../../support/shared-tables.ts';
 import type { SharedTables } from '../../support/shared-tables.ts';
@@ -54,14 +54,14 @@ describe('shut into a tenant, PostgreSQL', () => {
   describeScheduleDefinitions('in a database', () =>
     createPostgresScheduleDefinitions({ database: tables.one, clock, pollMs: 5 }),
   );
-  describeScheduleStandings('in a database', () => createPostgresScheduleStandings({ database: tables.one }));
+  describeScheduleStates('in a database', () => createPostgresScheduleStates({ database: tables.one }));
 
-  describeCandidateStandings('in a database', async () => {
+  describeCandidateHealthStore('in a database', async () => {
     let nowMs = Date.UTC(2026, 0, 1);
     const of = (database: SharedTables['one']) =>
-      createPostgresCandidateStandings({ database, clock: { now: () => nowMs } });
+      createPostgresCandidateHealthStore({ database, clock: { now: () => nowMs } });
     return {
-      standings: of(tables.one),
+      candidateHealth: of(tables.one),
       beside: of(tables.other),
       now: () => nowMs,
       advance: (durationMs) => void (nowMs += durationMs),

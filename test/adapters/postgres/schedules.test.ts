@@ -7,7 +7,7 @@ import type { ScheduleStore } from '../../../src/actors/schedule/schedule-store.
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { PostgresDatabase } from '../../../src/adapters/postgres/postgres-database.ts';
 import { createPostgresScheduleDefinitions } from '../../../src/adapters/postgres/schedule-definitions.ts';
-import { createPostgresScheduleStandings } from '../../../src/adapters/postgres/schedule-standings.ts';
+import { createPostgresScheduleStates } from '../../../src/adapters/postgres/schedule-states.ts';
 import { createPostgresScheduleStore } from '../../../src/adapters/postgres/schedule-store.ts';
 import {
   claimed,
@@ -21,8 +21,8 @@ import { codeOf } from '../../contracts/event-store.contract.ts';
 import {
   definitionOf,
   describeScheduleDefinitions,
-  describeScheduleStandings,
-  standingAfter,
+  describeScheduleStates,
+  stateAfter,
 } from '../../contracts/schedule-places.contract.ts';
 import { ask } from '../../support/postgres-databases.ts';
 import { unreliableProxy } from '../../support/postgres-proxy.ts';
@@ -48,9 +48,9 @@ describeScheduleStore('a database in which records are soon added up', () => sto
 describeScheduleStore('a database whose answers are lost', () => store(losingAnswers(anyWorker())));
 describeScheduleDefinitions('in a database', () => definitions(anyWorker()));
 describeScheduleDefinitions('in a database whose answers are lost', () => definitions(losingAnswers(anyWorker())));
-describeScheduleStandings('in a database', () => createPostgresScheduleStandings({ database: anyWorker() }));
-describeScheduleStandings('in a database whose answers are lost', () =>
-  createPostgresScheduleStandings({ database: losingAnswers(anyWorker()) }),
+describeScheduleStates('in a database', () => createPostgresScheduleStates({ database: anyWorker() }));
+describeScheduleStates('in a database whose answers are lost', () =>
+  createPostgresScheduleStates({ database: losingAnswers(anyWorker()) }),
 );
 
 describe('the slots of schedules in a database', () => {
@@ -213,20 +213,21 @@ describe('definitions in a database', () => {
   });
 });
 
-describe('standings of schedules in a database', () => {
+describe('states of schedules in a database', () => {
   it('that cannot be read are an error, not a fresh start', async () => {
-    await createPostgresScheduleStandings({ database: tables.one }).record(definitionOf(), 0, standingAfter(1));
+    await createPostgresScheduleStates({ database: tables.one }).record(definitionOf(), 0, stateAfter(1));
     await ask(tables.url, `UPDATE wakechart.schedule_standing SET body = '{"v":1'`);
-    await expect(
-      createPostgresScheduleStandings({ database: tables.other }).load(definitionOf()),
-    ).rejects.toMatchObject({ category: 'storage', code: 'SCHEDULE_STORE' });
+    await expect(createPostgresScheduleStates({ database: tables.other }).load(definitionOf())).rejects.toMatchObject({
+      category: 'storage',
+      code: 'SCHEDULE_STORE',
+    });
   });
 
   it('are not replaced by who slept while others replaced them', async () => {
-    const standings = createPostgresScheduleStandings({ database: tables.one });
+    const states = createPostgresScheduleStates({ database: tables.one });
     for (let revision = 0; revision < 40; revision += 1)
-      await standings.record(definitionOf(), revision, standingAfter(revision + 1));
-    expect(await standings.record(definitionOf(), 10, standingAfter(999))).toBe(false);
-    expect(await standings.load(definitionOf())).toEqual({ revision: 40, standing: standingAfter(40) });
+      await states.record(definitionOf(), revision, stateAfter(revision + 1));
+    expect(await states.record(definitionOf(), 10, stateAfter(999))).toBe(false);
+    expect(await states.load(definitionOf())).toEqual({ revision: 40, state: stateAfter(40) });
   });
 });

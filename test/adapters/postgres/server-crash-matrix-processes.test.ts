@@ -15,7 +15,7 @@ import type { Tool } from '../../../src/actors/turn/tool.ts';
 import { FileAgentCatalog } from '../../../src/adapters/agents/file-agent-catalog.ts';
 import { HomeLayout } from '../../../src/adapters/files/layout.ts';
 import { createHomeHandFolders } from '../../../src/adapters/hand-files/home-hand-folders.ts';
-import { createPostgresCandidateStandings } from '../../../src/adapters/postgres/candidate-standings.ts';
+import { createPostgresCandidateHealthStore } from '../../../src/adapters/postgres/candidate-health-store.ts';
 import { createPostgresHandCopies } from '../../../src/adapters/postgres/hand-copies.ts';
 import { createPostgresJobRecords } from '../../../src/adapters/postgres/job-records.ts';
 import type { PostgresJobRecords } from '../../../src/adapters/postgres/job-records.ts';
@@ -376,11 +376,11 @@ const ANSWERS: readonly {
   {
     what: 'the failure of a candidate, which rests',
     say: () =>
-      standingsOf(one).report(CANDIDATE, {
+      candidateHealthOf(one).report(CANDIDATE, {
         kind: 'failed',
         failure: { kind: 'overloaded', message: 'it was overloaded' },
       }),
-    find: async () => (await standingsOf(two).read([CANDIDATE]))[0]?.failures,
+    find: async () => (await candidateHealthOf(two).read([CANDIDATE]))[0]?.failures,
     found: 1,
   },
   {
@@ -395,7 +395,7 @@ const ANSWERS: readonly {
 const CANDIDATE = { provider: 'anthropic', model: 'large', profile: 'work' };
 const handsOf = ({ store: { database } }: Machine) => createPostgresHandCopies({ database });
 const slotsOf = ({ store: { database } }: Machine) => createPostgresScheduleStore({ database });
-const standingsOf = ({ store: { database } }: Machine) => createPostgresCandidateStandings({ database, clock });
+const candidateHealthOf = ({ store: { database } }: Machine) => createPostgresCandidateHealthStore({ database, clock });
 const rulesOf = ({ store: { database } }: Machine) => createPostgresPolicyStore({ database, clock });
 
 describe('a server that crashes in the moment of its answer', () => {

@@ -86,7 +86,7 @@ it('a slot is run right after the worker that had one in hand was killed', { tim
     await until(async () => (await ran()).length === kills);
     const { lastRun } = await (async () => {
       await using runtime = await createNodeRuntime({ home: home.path, looksOnly: true });
-      return (await runtime.schedules.get('tick')).standing;
+      return (await runtime.schedules.get('tick')).state;
     })();
     expect(lastRun?.outcome).toBe('running');
     const before = Date.now();

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFileScheduleDefinitions } from '../../../src/adapters/schedule-files/schedule-definitions.ts';
-import { createFileScheduleStandings } from '../../../src/adapters/schedule-files/schedule-standings.ts';
+import { createFileScheduleStates } from '../../../src/adapters/schedule-files/schedule-states.ts';
 import {
   definitionOf as definition,
   describeScheduleDefinitions,
-  describeScheduleStandings,
-  standingAfter as standing,
+  describeScheduleStates,
+  stateAfter as state,
 } from '../../contracts/schedule-places.contract.ts';
 
 let directory: string;
@@ -22,7 +22,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 const folder = (): string => join(directory, 'definitions');
 
 describeScheduleDefinitions('in files', () => createFileScheduleDefinitions({ directory }));
-describeScheduleStandings('in files', () => createFileScheduleStandings({ directory }));
+describeScheduleStates('in files', () => createFileScheduleStates({ directory }));
 
 describe('definitions in files', () => {
   it('are private, and leave no drafts', async () => {
@@ -81,29 +81,29 @@ describe('definitions in files', () => {
   });
 });
 
-describe('standings in files', () => {
+describe('states in files', () => {
   it('are kept by the newest, and of the older ones only the last', async () => {
-    const store = createFileScheduleStandings({ directory });
+    const store = createFileScheduleStates({ directory });
     for (let revision = 0; revision < 100; revision += 1)
-      await store.record(definition(), revision, standing(revision + 1));
+      await store.record(definition(), revision, state(revision + 1));
     const [name = ''] = await readdir(join(directory, 'standings'));
     expect((await readdir(join(directory, 'standings', name))).length).toBe(64);
-    expect(await store.load(definition())).toEqual({ revision: 100, standing: standing(100) });
+    expect(await store.load(definition())).toEqual({ revision: 100, state: state(100) });
     // A writer that slept since revision 10.
-    expect(await store.record(definition(), 10, standing(999))).toBe(false);
-    expect(await store.load(definition())).toEqual({ revision: 100, standing: standing(100) });
+    expect(await store.record(definition(), 10, state(999))).toBe(false);
+    expect(await store.load(definition())).toEqual({ revision: 100, state: state(100) });
   });
 
   it('that cannot be read are an error, not a fresh start', async () => {
-    const store = createFileScheduleStandings({ directory });
-    await store.record(definition(), 0, standing(1));
+    const store = createFileScheduleStates({ directory });
+    await store.record(definition(), 0, state(1));
     const [name = ''] = await readdir(join(directory, 'standings'));
     await writeFile(join(directory, 'standings', name, '000000000001.json'), '{"v":1');
     await expect(store.load(definition())).rejects.toMatchObject({ category: 'storage' });
   });
 
   it('make no folder for those who only look', async () => {
-    expect(await createFileScheduleStandings({ directory }).load(definition())).toBeUndefined();
+    expect(await createFileScheduleStates({ directory }).load(definition())).toBeUndefined();
     expect(await readdir(directory)).toEqual([]);
   });
 });

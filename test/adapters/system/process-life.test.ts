@@ -9,8 +9,8 @@ import type { HostLife } from '../../../src/actors/host/host-life.ts';
 import {
   isFree,
   isThisProcess,
-  standingHere,
-  standingOf,
+  livenessHere,
+  livenessOf,
   thisProcess,
 } from '../../../src/adapters/system/process-life.ts';
 
@@ -34,42 +34,42 @@ async function deadPid(): Promise<number> {
 describe.runIf(process.platform === 'linux')('a process that has left its name', () => {
   it('is seen while it lives, and is not taken for another of its number', () => {
     expect(isThisProcess(own)).toBe(true);
-    expect(standingHere(own)).toBe('alive');
-    expect(standingHere({ ...own, began: '1' })).toBe('gone');
+    expect(livenessHere(own)).toBe('alive');
+    expect(livenessHere({ ...own, began: '1' })).toBe('gone');
     expect(isThisProcess({ ...own, began: '1' })).toBe(false);
   });
 
   it('is gone when nobody has its number', async () => {
     const pid = await deadPid();
     expect(isFree(pid)).toBe(true);
-    expect(standingHere({ ...own, pid })).toBe('gone');
-    expect(standingHere({ ...own, pid, began: '' })).toBe('gone');
+    expect(livenessHere({ ...own, pid })).toBe('gone');
+    expect(livenessHere({ ...own, pid, began: '' })).toBe('gone');
   });
 
   it('is unknown where its beginning is not told and somebody has its number', () => {
-    expect(standingHere({ ...own, began: '' })).toBe('unknown');
+    expect(livenessHere({ ...own, began: '' })).toBe('unknown');
   });
 
   it.each([
     ['alive', true],
     ['gone', false],
     ['unknown', undefined],
-  ] as const)('is %s in another container when its token is answered with %s', async (standing, answer) => {
-    expect(standingHere(elsewhere)).toBe('unknown');
+  ] as const)('is %s in another container when its token is answered with %s', async (liveness, answer) => {
+    expect(livenessHere(elsewhere)).toBe('unknown');
     for (const name of [elsewhere, earlier, { ...earlier, host: hostname() }])
-      expect(await standingOf({ ...name, token: 'theirs' }, lifeThat(answer))).toBe(standing);
+      expect(await livenessOf({ ...name, token: 'theirs' }, lifeThat(answer))).toBe(liveness);
   });
 
   it('is not asked for by its token where its pid tells', async () => {
-    expect(await standingOf({ ...own, token: 'own' }, lifeThat(false))).toBe('alive');
-    expect(await standingOf({ ...own, began: '1', token: 'own' }, lifeThat(true))).toBe('gone');
+    expect(await livenessOf({ ...own, token: 'own' }, lifeThat(false))).toBe('alive');
+    expect(await livenessOf({ ...own, began: '1', token: 'own' }, lifeThat(true))).toBe('gone');
   });
 
   it('of which nobody can be asked is gone with an earlier boot of this machine, and else unknown', async () => {
-    expect(await standingOf(earlier, undefined)).toBe('gone');
-    expect(await standingOf({ ...earlier, host: hostname() }, undefined)).toBe('gone');
-    expect(await standingOf({ ...earlier, host: 'another-machine' }, undefined)).toBe('unknown');
-    expect(await standingOf({ ...earlier, token: 'theirs' }, undefined)).toBe('unknown');
-    expect(await standingOf(elsewhere, undefined)).toBe('unknown');
+    expect(await livenessOf(earlier, undefined)).toBe('gone');
+    expect(await livenessOf({ ...earlier, host: hostname() }, undefined)).toBe('gone');
+    expect(await livenessOf({ ...earlier, host: 'another-machine' }, undefined)).toBe('unknown');
+    expect(await livenessOf({ ...earlier, token: 'theirs' }, undefined)).toBe('unknown');
+    expect(await livenessOf(elsewhere, undefined)).toBe('unknown');
   });
 });

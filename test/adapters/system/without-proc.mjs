@@ -19,7 +19,7 @@ const [
   [
     'files/attachment-files',
     'hand-files/hand-scan',
-    'substrate-files/workspace-stage',
+    'shared-files/workspace-stage',
     'file-tools/places',
     'file-tools/runtime-folder',
     'acp/workspace-files',

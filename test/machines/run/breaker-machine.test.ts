@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { breakerAfter, breakerMachine } from '../../../src/machines/run/breaker-machine.ts';
 import type { BreakerEventType, BreakerState } from '../../../src/machines/run/breaker-machine.ts';
-import { candidateStanding } from '../../../src/machines/run/candidate-standing.ts';
+import { candidateHealthSchema } from '../../../src/machines/run/candidate-health.ts';
 import { pathsOverEveryTransition } from '../../support/graph-paths.ts';
 
 const TABLE = [
@@ -41,7 +41,7 @@ describe('the chart of a breaker', () => {
     expect(breakerAfter('disabled', 'COOL')).toBeUndefined();
   });
 
-  it('has the states that standings are written with', () => {
-    expect(Object.keys(breakerMachine.states).toSorted()).toEqual(candidateStanding.shape.state.options.toSorted());
+  it('has the states that the health of candidates is written with', () => {
+    expect(Object.keys(breakerMachine.states).toSorted()).toEqual(candidateHealthSchema.shape.state.options.toSorted());
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Random histories of a candidate, by many runs and under clocks that jump: the chart is the model, and a standing of
+ * Random histories of a candidate, by many runs and under clocks that jump: the chart is the model, and the health of
  * any history is one that could be.
  */
 import fc from 'fast-check';
@@ -15,10 +15,10 @@ import {
   failed,
   settled,
   succeeded,
-  unusedStanding,
+  unusedHealth,
 } from '../../../src/machines/run/breaker.ts';
-import { candidateStanding } from '../../../src/machines/run/candidate-standing.ts';
-import type { CandidateStanding } from '../../../src/machines/run/candidate-standing.ts';
+import { candidateHealthSchema } from '../../../src/machines/run/candidate-health.ts';
+import type { CandidateHealth } from '../../../src/machines/run/candidate-health.ts';
 import { runFailureKind } from '../../../src/machines/run/run-failure.ts';
 
 const HOUR_MS = 3_600_000;
@@ -80,14 +80,14 @@ const jumpySteps = fc.array(fc.record({ act, passesMs: fc.oneof(passes, fc.integ
 const START_MS = Date.UTC(2026, 0, 1);
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-function acted(standing: CandidateStanding, step: Act, nowMs: number): CandidateStanding {
-  if (step.type === 'admit') return admitted(standing, nowMs, step).standing;
+function acted(health: CandidateHealth, step: Act, nowMs: number): CandidateHealth {
+  if (step.type === 'admit') return admitted(health, nowMs, step).health;
   const attempt = { startedAt: step.age === undefined ? undefined : iso(nowMs - step.age), isProbe: step.isProbe };
-  if (step.type === 'succeed') return succeeded(standing, nowMs, attempt);
-  if (step.type === 'abandon') return abandoned(standing, nowMs, attempt);
+  if (step.type === 'succeed') return succeeded(health, nowMs, attempt);
+  if (step.type === 'abandon') return abandoned(health, nowMs, attempt);
   const { kind, retryAfterMs } = step;
   return failed(
-    standing,
+    health,
     { kind, message: 'no', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
     nowMs,
     attempt,
@@ -98,20 +98,20 @@ function acted(standing: CandidateStanding, step: Act, nowMs: number): Candidate
 function walk(
   history: readonly Step[],
   judge: (step: {
-    readonly before: CandidateStanding;
-    readonly after: CandidateStanding;
+    readonly before: CandidateHealth;
+    readonly after: CandidateHealth;
     readonly act: Act;
     readonly nowMs: number;
   }) => void,
 ): void {
-  let standing = unusedStanding({ provider: 'p', model: 'm' });
+  let health = unusedHealth({ provider: 'p', model: 'm' });
   let nowMs = START_MS;
   for (const { act: next, passesMs } of history) {
     nowMs += passesMs;
-    const before = settled(standing, nowMs);
+    const before = settled(health, nowMs);
     expect(settled(before, nowMs)).toBe(before);
-    standing = acted(standing, next, nowMs);
-    judge({ before, after: standing, act: next, nowMs });
+    health = acted(health, next, nowMs);
+    judge({ before, after: health, act: next, nowMs });
   }
 }
 
@@ -121,9 +121,9 @@ const oneEventFrom = (state: BreakerState): readonly BreakerState[] => [
   ...EVENTS.flatMap((event) => breakerAfter(state, event) ?? []),
 ];
 
-function expectLegal(standing: CandidateStanding, nowMs: number): void {
-  expect(candidateStanding.strict().parse(JSON.parse(JSON.stringify(standing)))).toEqual(standing);
-  const { state, until, because, probeSince, failures, billingFailures, lastFailureAt } = standing;
+function expectLegal(health: CandidateHealth, nowMs: number): void {
+  expect(candidateHealthSchema.strict().parse(JSON.parse(JSON.stringify(health)))).toEqual(health);
+  const { state, until, because, probeSince, failures, billingFailures, lastFailureAt } = health;
   expect({
     hasUntil: until !== undefined,
     hasReason: because !== undefined,
@@ -172,7 +172,7 @@ describe('a candidate with any history', () => {
         walk(history, ({ before, act: done, nowMs }) => {
           if (done.type !== 'admit') return;
           const admission = admitted(before, nowMs, done);
-          const again = admitted(admission.standing, nowMs, { isPinned: false });
+          const again = admitted(admission.health, nowMs, { isPinned: false });
           expect(again.isProbe).toBe(false);
           if (admission.isProbe) expect(before.state === 'half_open' || before.state === 'closed').toBe(false);
           if (admission.isProbe) expect(Date.parse(before.until ?? '')).toBeLessThanOrEqual(nowMs);
@@ -218,16 +218,16 @@ describe('a candidate with any history', () => {
   it('is back in use in the end, whatever happened, when an attempt succeeds that began after all of it', () => {
     fc.assert(
       fc.property(steps, (history) => {
-        let last = unusedStanding({ provider: 'p', model: 'm' });
+        let last = unusedHealth({ provider: 'p', model: 'm' });
         let endMs = START_MS;
         walk(history, ({ after, nowMs }) => {
           last = after;
           endMs = nowMs;
         });
         const laterMs = endMs + MAX_REST_MS;
-        const { standing, isAdmitted } = admitted(last, laterMs, { isPinned: false });
+        const { health, isAdmitted } = admitted(last, laterMs, { isPinned: false });
         expect(isAdmitted).toBe(true);
-        expect(succeeded(standing, laterMs, { startedAt: iso(laterMs) })).toMatchObject({
+        expect(succeeded(health, laterMs, { startedAt: iso(laterMs) })).toMatchObject({
           state: 'closed',
           failures: 0,
           billingFailures: 0,

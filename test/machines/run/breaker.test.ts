@@ -8,10 +8,10 @@ import {
   failed,
   settled,
   succeeded,
-  unusedStanding,
+  unusedHealth,
 } from '../../../src/machines/run/breaker.ts';
-import { candidateStanding } from '../../../src/machines/run/candidate-standing.ts';
-import type { CandidateStanding } from '../../../src/machines/run/candidate-standing.ts';
+import { candidateHealthSchema } from '../../../src/machines/run/candidate-health.ts';
+import type { CandidateHealth } from '../../../src/machines/run/candidate-health.ts';
 import { runFailureKind } from '../../../src/machines/run/run-failure.ts';
 import type { RunFailure, RunFailureKind } from '../../../src/machines/run/run-failure.ts';
 
@@ -19,7 +19,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const T0 = Date.UTC(2026, 0, 1);
 const CANDIDATE = { provider: 'anthropic', model: 'large', profile: 'work' };
-const NEW = unusedStanding(CANDIDATE);
+const NEW = unusedHealth(CANDIDATE);
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const failure = (kind: RunFailureKind, retryAfterMs?: number): RunFailure => ({
@@ -27,23 +27,23 @@ const failure = (kind: RunFailureKind, retryAfterMs?: number): RunFailure => ({
   message: `it was ${kind}`,
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 });
-const restOf = (standing: CandidateStanding, nowMs: number): number => Date.parse(standing.until ?? '') - nowMs;
-const probe = (standing: CandidateStanding, nowMs: number): CandidateStanding => {
-  const admission = admitted(standing, nowMs, { isPinned: false });
-  expect(admission).toMatchObject({ isAdmitted: true, isProbe: true, standing: { state: 'half_open' } });
-  return admission.standing;
+const restOf = (health: CandidateHealth, nowMs: number): number => Date.parse(health.until ?? '') - nowMs;
+const probe = (health: CandidateHealth, nowMs: number): CandidateHealth => {
+  const admission = admitted(health, nowMs, { isPinned: false });
+  expect(admission).toMatchObject({ isAdmitted: true, isProbe: true, health: { state: 'half_open' } });
+  return admission.health;
 };
 
 /** Fails again and again: at once, and then with each probe as soon as one may go. */
 function restsOf(kind: RunFailureKind, times: number): number[] {
   const rests: number[] = [];
   let nowMs = T0;
-  let standing = failed(NEW, failure(kind), nowMs);
+  let health = failed(NEW, failure(kind), nowMs);
   for (;;) {
-    rests.push(restOf(standing, nowMs));
+    rests.push(restOf(health, nowMs));
     if (rests.length === times) return rests;
-    nowMs = Date.parse(standing.until ?? '');
-    standing = failed(probe(standing, nowMs), failure(kind), nowMs, { startedAt: iso(nowMs), isProbe: true });
+    nowMs = Date.parse(health.until ?? '');
+    health = failed(probe(health, nowMs), failure(kind), nowMs, { startedAt: iso(nowMs), isProbe: true });
   }
 }
 
@@ -84,9 +84,9 @@ describe('a candidate that fails', () => {
     'session_expired',
     'empty_response',
   ] as const)('with %s is no worse than before, however often it does', (kind) => {
-    let standing = NEW;
-    for (let times = 0; times < 50; times += 1) standing = failed(standing, failure(kind, HOUR), T0 + times);
-    expect(standing).toEqual({ ...NEW, lastUsedAt: iso(T0 + 49) });
+    let health = NEW;
+    for (let times = 0; times < 50; times += 1) health = failed(health, failure(kind, HOUR), T0 + times);
+    expect(health).toEqual({ ...NEW, lastUsedAt: iso(T0 + 49) });
   });
 
   it('has each kind of failure ruled on above', () => {
@@ -126,7 +126,7 @@ describe('a candidate that rests', () => {
 
   it('is tried by nobody before its rest is over, and then by exactly one', () => {
     expect(admitted(cooling, T0 + MINUTE - 1, { isPinned: false })).toEqual({
-      standing: cooling,
+      health: cooling,
       isAdmitted: false,
       isProbe: false,
     });
@@ -138,29 +138,29 @@ describe('a candidate that rests', () => {
       failures: 1,
     });
     expect(admitted(halfOpen, T0 + MINUTE, { isPinned: false })).toEqual({
-      standing: halfOpen,
+      health: halfOpen,
       isAdmitted: false,
       isProbe: false,
     });
   });
 
   it('is tried all the same when the user insists, and nobody takes that for a probe', () => {
-    expect(admitted(cooling, T0, { isPinned: true })).toEqual({ standing: cooling, isAdmitted: true, isProbe: false });
+    expect(admitted(cooling, T0, { isPinned: true })).toEqual({ health: cooling, isAdmitted: true, isProbe: false });
     const halfOpen = probe(cooling, T0 + MINUTE);
     expect(admitted(halfOpen, T0 + MINUTE, { isPinned: true })).toEqual({
-      standing: halfOpen,
+      health: halfOpen,
       isAdmitted: true,
       isProbe: false,
     });
   });
 
   it('is the same trouble for all who run into it at once, and for the retries of one run', () => {
-    let standing = cooling;
+    let health = cooling;
     for (let times = 1; times < 40; times += 1)
-      standing = failed(standing, failure('overloaded'), T0 + times * 1_000, {
+      health = failed(health, failure('overloaded'), T0 + times * 1_000, {
         startedAt: iso(T0 + times * 1_000 - 10),
       });
-    expect(standing).toMatchObject({ state: 'cooling', failures: 1, until: iso(T0 + MINUTE) });
+    expect(health).toMatchObject({ state: 'cooling', failures: 1, until: iso(T0 + MINUTE) });
   });
 
   it('rests longer when the provider asks for it, and no shorter when it asks for less', () => {
@@ -233,12 +233,9 @@ describe('a probe', () => {
   });
 
   it.each([
-    ['is given up', (standing: CandidateStanding) => abandoned(standing, since + 900, own)],
-    [
-      'ends in what says nothing',
-      (standing: CandidateStanding) => failed(standing, failure('unknown'), since + 900, own),
-    ],
-    ['never comes back', (standing: CandidateStanding) => settled(standing, since + PROBE_LIMIT_MS)],
+    ['is given up', (health: CandidateHealth) => abandoned(health, since + 900, own)],
+    ['ends in what says nothing', (health: CandidateHealth) => failed(health, failure('unknown'), since + 900, own)],
+    ['never comes back', (health: CandidateHealth) => settled(health, since + PROBE_LIMIT_MS)],
   ])('that %s lets the next one go', (_, end) => {
     const returned = end(halfOpen);
     expect(returned).toMatchObject({ state: 'cooling', failures: 1, until: iso(since) });
@@ -283,29 +280,29 @@ describe('a probe', () => {
 
 describe('what is long ago', () => {
   it('counts for nothing a day after the last failure', () => {
-    const standing = failed(NEW, failure('timeout'), T0);
-    expect(settled(standing, T0 + FORGET_MS - 1)).toBe(standing);
-    expect(settled(standing, T0 + FORGET_MS)).toMatchObject({ state: 'closed', failures: 0 });
-    expect(failed(standing, failure('timeout'), T0 + FORGET_MS).failures).toBe(1);
+    const health = failed(NEW, failure('timeout'), T0);
+    expect(settled(health, T0 + FORGET_MS - 1)).toBe(health);
+    expect(settled(health, T0 + FORGET_MS)).toMatchObject({ state: 'closed', failures: 0 });
+    expect(failed(health, failure('timeout'), T0 + FORGET_MS).failures).toBe(1);
   });
 
   it('is tested first where the candidate was disabled', () => {
-    const standing = failed(NEW, failure('auth_permanent'), T0);
-    probe(standing, T0 + MAX_REST_MS);
-    expect(settled(standing, T0 + MAX_REST_MS + FORGET_MS).state).toBe('closed');
+    const health = failed(NEW, failure('auth_permanent'), T0);
+    probe(health, T0 + MAX_REST_MS);
+    expect(settled(health, T0 + MAX_REST_MS + FORGET_MS).state).toBe('closed');
   });
 });
 
 describe('a clock that was set', () => {
-  const standing = failed(NEW, failure('timeout'), T0);
+  const health = failed(NEW, failure('timeout'), T0);
 
   it('back does not set times back', () => {
-    const again = failed(succeeded(standing, T0 - HOUR), failure('timeout'), T0 - HOUR);
+    const again = failed(succeeded(health, T0 - HOUR), failure('timeout'), T0 - HOUR);
     expect(again).toMatchObject({ lastFailureAt: iso(T0), lastUsedAt: iso(T0) });
   });
 
   it('back does not keep a probe from closing or opening it', () => {
-    const halfOpen = probe(standing, T0 + MINUTE);
+    const halfOpen = probe(health, T0 + MINUTE);
     const back = T0 - 2 * MINUTE;
     expect(succeeded(halfOpen, back, { isProbe: true }).state).toBe('closed');
     expect(failed(halfOpen, failure('timeout'), back, { isProbe: true })).toMatchObject({
@@ -327,18 +324,18 @@ describe('a clock that was set', () => {
   });
 });
 
-describe('a standing that somebody else has written', () => {
+describe('health that another process has written', () => {
   it.each([
     { state: 'half_open' },
     { state: 'cooling' },
     { state: 'disabled', until: iso(T0 + 1_000), because: { kind: 'unknown', message: '' } },
     { state: 'half_open', probeSince: iso(T0), because: { kind: 'refusal', message: '' } },
   ] as const)('is understood, whatever it leaves out: %j', (parts) => {
-    const standing = candidateStanding.parse({ candidate: CANDIDATE, failures: 0, billingFailures: 0, ...parts });
+    const health = candidateHealthSchema.parse({ candidate: CANDIDATE, failures: 0, billingFailures: 0, ...parts });
     for (const nowMs of [T0, T0 + HOUR]) {
-      expect(candidateStanding.parse(settled(standing, nowMs))).toBeDefined();
-      expect(candidateStanding.parse(failed(standing, failure('timeout'), nowMs)).failures).toBeGreaterThanOrEqual(0);
-      expect(succeeded(standing, nowMs).state).toBe('closed');
+      expect(candidateHealthSchema.parse(settled(health, nowMs))).toBeDefined();
+      expect(candidateHealthSchema.parse(failed(health, failure('timeout'), nowMs)).failures).toBeGreaterThanOrEqual(0);
+      expect(succeeded(health, nowMs).state).toBe('closed');
     }
   });
 });

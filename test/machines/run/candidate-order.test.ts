@@ -1,11 +1,11 @@
-/** In which order candidates are tried: every one once, models as they are named, accounts by their standing. */
+/** In which order candidates are tried: every one once, models as they are named, accounts by their health. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { attemptKey, candidateKey } from '../../../src/machines/run/candidate.ts';
 import type { Candidate, ModelChoice } from '../../../src/machines/run/candidate.ts';
 import { orderCandidates, restingText } from '../../../src/machines/run/candidate-order.ts';
 import type { OrderOptions } from '../../../src/machines/run/candidate-order.ts';
-import type { CandidateStanding } from '../../../src/machines/run/candidate-standing.ts';
+import type { CandidateHealth } from '../../../src/machines/run/candidate-health.ts';
 
 const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();
 const A: ModelChoice = { provider: 'a', model: 'm' };
@@ -13,13 +13,13 @@ const A: ModelChoice = { provider: 'a', model: 'm' };
 function order(
   models: readonly ModelChoice[],
   profiles: Readonly<Record<string, readonly string[]>> = {},
-  standings: Readonly<Record<string, Partial<CandidateStanding>>> = {},
+  candidateHealth: Readonly<Record<string, Partial<CandidateHealth>>> = {},
 ): string[] {
   const options: OrderOptions = {
     models,
     profilesOf: (provider) => profiles[provider] ?? [],
-    standingOf: (candidate) => {
-      const known = standings[candidate.profile ?? candidate.provider];
+    healthOf: (candidate) => {
+      const known = candidateHealth[candidate.profile ?? candidate.provider];
       return known === undefined
         ? undefined
         : { candidate, state: 'closed', failures: 0, billingFailures: 0, ...known };
@@ -89,7 +89,7 @@ describe('candidates', () => {
       orderCandidates({
         models: [{ provider: 'z', model: 'z' }, choice],
         profilesOf: (provider) => (provider === 'a' ? profiles : []),
-        standingOf: () => undefined,
+        healthOf: () => undefined,
       })
         .slice(1)
         .map((each) => each.because);
@@ -102,7 +102,7 @@ describe('candidates', () => {
     expect(because({ ...A, profile: 'x' }, [])).toEqual(['Fallback 1, with the account that was asked for']);
   });
 
-  it.each<[CandidateStanding['state'], string]>([
+  it.each<[CandidateHealth['state'], string]>([
     ['cooling', 'a/m (one) cools down until 2026-01-01T00:00:05.000Z (rate_limit)'],
     ['disabled', 'a/m (one) is disabled until 2026-01-01T00:00:05.000Z (rate_limit)'],
     ['half_open', 'a/m (one) is being tried by another run until 2026-01-01T00:00:05.000Z (rate_limit)'],
@@ -133,7 +133,7 @@ describe('any candidates', () => {
     },
     { requiredKeys: ['provider', 'model'] },
   );
-  const standing = fc.record({
+  const health = fc.record({
     state: fc.constantFrom('closed', 'cooling', 'half_open', 'disabled'),
     until: fc.option(fc.nat(100).map(at), { nil: undefined }),
     lastUsedAt: fc.option(fc.nat(100).map(at), { nil: undefined }),
@@ -144,10 +144,10 @@ describe('any candidates', () => {
       fc.property(
         fc.array(choice, { minLength: 1, maxLength: 5 }),
         fc.array(name, { maxLength: 3 }),
-        fc.array(standing, { minLength: 20, maxLength: 20 }),
-        (models, profiles, standings) => {
+        fc.array(health, { minLength: 20, maxLength: 20 }),
+        (models, profiles, candidateHealth) => {
           const keys: string[] = [];
-          const standingOf = (candidate: Candidate): CandidateStanding => {
+          const healthOf = (candidate: Candidate): CandidateHealth => {
             const key = candidateKey(candidate);
             if (!keys.includes(key)) keys.push(key);
             return {
@@ -155,10 +155,10 @@ describe('any candidates', () => {
               failures: 0,
               billingFailures: 0,
               state: 'closed',
-              ...standings[keys.indexOf(key) % 20],
+              ...candidateHealth[keys.indexOf(key) % 20],
             };
           };
-          const ordered = orderCandidates({ models, profilesOf: () => [...new Set(profiles)], standingOf });
+          const ordered = orderCandidates({ models, profilesOf: () => [...new Set(profiles)], healthOf });
           const wanted = models.flatMap(({ provider, model, backend, profile, profiles: own }) => {
             const base = { provider, model, ...(backend === undefined ? {} : { backend }) };
             const names = profile === undefined ? (own ?? [...new Set(profiles)]) : [profile];
@@ -171,8 +171,8 @@ describe('any candidates', () => {
           expect(indexes).toEqual(indexes.toSorted((one, other) => one - other));
           for (const [index, each] of ordered.entries()) {
             const before = ordered[index - 1];
-            if (before?.modelIndex !== each.modelIndex || standingOf(each.candidate).state !== 'closed') continue;
-            expect(standingOf(before.candidate).state).toBe('closed');
+            if (before?.modelIndex !== each.modelIndex || healthOf(each.candidate).state !== 'closed') continue;
+            expect(healthOf(before.candidate).state).toBe('closed');
           }
         },
       ),

@@ -3,7 +3,7 @@
  * asked.
  */
 import { describe, expect, it } from 'vitest';
-import { failed, restsAfter, unusedStanding } from '../../../src/machines/run/breaker.ts';
+import { failed, restsAfter, unusedHealth } from '../../../src/machines/run/breaker.ts';
 import { adviceFor } from '../../../src/machines/run/failure-advice.ts';
 import { DEFAULT_RUN_LIMITS, decideAfterFailure } from '../../../src/machines/run/run-decision.ts';
 import { runFailureKind } from '../../../src/machines/run/run-failure.ts';
@@ -38,7 +38,7 @@ function wouldFallBack({ kind }: RunFailure, hasOtherProvider: boolean): boolean
 
 describe('what to do about a failure', () => {
   it.each(KINDS)('of the kind %s says to wait, or to forget a rest, exactly where the candidate rests', (kind) => {
-    const { state } = failed(unusedStanding({ provider: 'p', model: 'm' }), failure(kind), 0);
+    const { state } = failed(unusedHealth({ provider: 'p', model: 'm' }), failure(kind), 0);
     expect(restsAfter(failure(kind))).toBe(state !== 'closed');
     expect(/\bWait\b|auth reset/.test(adviceFor(failure(kind)))).toBe(state !== 'closed');
     if (state === 'disabled') expect(adviceFor(failure(kind))).toContain('wakechart auth reset --all');

@@ -3,15 +3,15 @@
  * disabled.
  */
 import { describe, expect, it } from 'vitest';
-import { failed, settled, unusedStanding } from '../../../src/machines/run/breaker.ts';
-import { candidateStanding } from '../../../src/machines/run/candidate-standing.ts';
+import { failed, settled, unusedHealth } from '../../../src/machines/run/breaker.ts';
+import { candidateHealthSchema } from '../../../src/machines/run/candidate-health.ts';
 import { classifyRunFailure } from '../../../src/machines/run/classify-failure.ts';
 import { runFailure } from '../../../src/machines/run/run-failure.ts';
 import type { RunFailure } from '../../../src/machines/run/run-failure.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
-const NEW = unusedStanding({ provider: 'vllm', model: 'good' });
+const NEW = unusedHealth({ provider: 'vllm', model: 'good' });
 const PHRASES = [
   'Your credit balance is too low',
   'this organization has been disabled',
@@ -75,7 +75,7 @@ describe('a code that is given as a fact', () => {
   it('disables one that cools since somebody only said so', () => {
     const cooling = stateAfter({ kind: 'billing', message: 'out of credits', evidence: 'text' });
     expect(cooling).toMatchObject({ state: 'cooling', until: new Date(T0 + MINUTE).toISOString(), billingFailures: 0 });
-    expect(candidateStanding.parse(cooling)).toEqual(cooling);
+    expect(candidateHealthSchema.parse(cooling)).toEqual(cooling);
     expect(stateAfter({ kind: 'billing', message: 'out of credits' }, cooling)).toMatchObject({
       state: 'disabled',
       billingFailures: 1,

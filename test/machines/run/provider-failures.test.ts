@@ -1,6 +1,6 @@
 /** Of everything that providers and programs say when they fail, one table says what it is: one row for each shape. */
 import { describe, expect, it } from 'vitest';
-import { failed, unusedStanding } from '../../../src/machines/run/breaker.ts';
+import { failed, unusedHealth } from '../../../src/machines/run/breaker.ts';
 import { classifyRunFailure } from '../../../src/machines/run/classify-failure.ts';
 import { NOW } from './failure-corpus/failure-case.ts';
 import { PROVIDER_FAILURES, formsOf } from './failure-corpus/provider-failures.ts';
@@ -27,7 +27,7 @@ describe('what a provider says', () => {
   it('disables no candidate where it is not recognized', () => {
     for (const given of PROVIDER_FAILURES.filter(({ kind }) => kind === 'unknown')) {
       for (const error of formsOf(given)) {
-        expect(failed(unusedStanding({ provider: 'p', model: 'm' }), classifyRunFailure(error), NOW)).toMatchObject({
+        expect(failed(unusedHealth({ provider: 'p', model: 'm' }), classifyRunFailure(error), NOW)).toMatchObject({
           state: 'closed',
         });
       }

@@ -59,7 +59,7 @@ describe('the time before another try', () => {
 describe('a hint that led to nothing', () => {
   const own = (causeId: string, dueAtMs = START_MS): ReturnType<typeof due> => due(0, { causeId, dueAtMs });
   const spent = (hint: ReturnType<typeof due>, change: Partial<Parameters<typeof spentHints>[0]> = {}): boolean =>
-    spentHints({ hints: [hint], standing: [], events: [], nowMs: START_MS, ...change }).length === 1;
+    spentHints({ hints: [hint], activations: [], events: [], nowMs: START_MS, ...change }).length === 1;
 
   it.each([
     ['message', idOf(3), eventAt(3, message('read'))],
@@ -72,9 +72,9 @@ describe('a hint that led to nothing', () => {
 
   it('is not spent while the log makes exactly it due', () => {
     const events = [eventAt(3, message('unread'))];
-    expect(spent(own(idOf(3)), { events, standing: [own(idOf(3))] })).toBe(false);
-    expect(spent(own(idOf(3)), { events, standing: [own(idOf(3), START_MS + 1)] })).toBe(true);
-    expect(spent(own(idOf(3)), { events, standing: [own(idOf(3))], nowMs: START_MS + HINT_GRACE_MS })).toBe(false);
+    expect(spent(own(idOf(3)), { events, activations: [own(idOf(3))] })).toBe(false);
+    expect(spent(own(idOf(3)), { events, activations: [own(idOf(3), START_MS + 1)] })).toBe(true);
+    expect(spent(own(idOf(3)), { events, activations: [own(idOf(3))], nowMs: START_MS + HINT_GRACE_MS })).toBe(false);
   });
 
   it('is spent when its time of grace is over', () => {

@@ -1,9 +1,9 @@
-/** What keeps runs away from a candidate, as the real standings of a process tell it on a simulated clock. */
+/** What keeps runs away from a candidate, as the real health that a process keeps tells it on a simulated clock. */
 import { expect } from 'vitest';
-import { MemoryCandidateStandings } from '../../../src/adapters/memory/memory-candidate-standings.ts';
+import { MemoryCandidateHealthStore } from '../../../src/adapters/memory/memory-candidate-health-store.ts';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { breakerMachine } from '../../../src/machines/run/breaker-machine.ts';
-import type { CandidateStanding } from '../../../src/machines/run/candidate-standing.ts';
+import type { CandidateHealth } from '../../../src/machines/run/candidate-health.ts';
 import type { RunFailureKind } from '../../../src/machines/run/run-failure.ts';
 import type { ChartModel } from '../../support/chart-model.ts';
 import type { RealSubject } from '../../support/chart-model-subject.ts';
@@ -20,27 +20,27 @@ interface Facts {
 
 class Real implements RealSubject {
   readonly #clock = createSimulatedClock();
-  readonly #standings = new MemoryCandidateStandings({ clock: this.#clock });
+  readonly #candidateHealth = new MemoryCandidateHealthStore({ clock: this.#clock });
 
-  async standing(): Promise<CandidateStanding> {
-    const [standing] = await this.#standings.read([CANDIDATE]);
-    if (standing === undefined) throw new Error('there is no standing');
-    return standing;
+  async health(): Promise<CandidateHealth> {
+    const [health] = await this.#candidateHealth.read([CANDIDATE]);
+    if (health === undefined) throw new Error('there is no health');
+    return health;
   }
 
   async state(): Promise<string> {
-    return (await this.standing()).state;
+    return (await this.health()).state;
   }
 
   async fail(kind: RunFailureKind): Promise<void> {
-    await this.#standings.report(CANDIDATE, { kind: 'failed', failure: { kind, message: 'no' } });
+    await this.#candidateHealth.report(CANDIDATE, { kind: 'failed', failure: { kind, message: 'no' } });
   }
 
-  succeed = (): Promise<unknown> => this.#standings.report(CANDIDATE, { kind: 'succeeded' });
-  ask = async (): Promise<boolean> => (await this.#standings.admit(CANDIDATE)).kind === 'admitted';
+  succeed = (): Promise<unknown> => this.#candidateHealth.report(CANDIDATE, { kind: 'succeeded' });
+  ask = async (): Promise<boolean> => (await this.#candidateHealth.admit(CANDIDATE)).kind === 'admitted';
 
   async rest(): Promise<void> {
-    const { until } = await this.standing();
+    const { until } = await this.health();
     if (until !== undefined) await this.#clock.advance(Math.max(0, Date.parse(until) - this.#clock.now()));
   }
 
@@ -68,7 +68,7 @@ describeModel<Facts, Real>(
     facts: () => ({ isResting: false, because: undefined }),
     open: () => new Real(),
     agree: async (real, model) => {
-      const { until, because, failures, billingFailures } = await real.standing();
+      const { until, because, failures, billingFailures } = await real.health();
       const isOut = !model.is('closed');
       expect([until !== undefined, because !== undefined, failures + billingFailures > 0]).toEqual([
         isOut,

@@ -10,11 +10,11 @@ import { ScheduleRegistry } from '../../../src/actors/schedule/durable-registry.
 import { createCronerPlan } from '../../../src/adapters/cron/croner-plan.ts';
 import { createFileScheduleStore } from '../../../src/adapters/schedule-files/file-schedule-store.ts';
 import { createFileScheduleDefinitions } from '../../../src/adapters/schedule-files/schedule-definitions.ts';
-import { createFileScheduleStandings } from '../../../src/adapters/schedule-files/schedule-standings.ts';
+import { createFileScheduleStates } from '../../../src/adapters/schedule-files/schedule-states.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { durableScheduleMachine } from '../../../src/machines/schedule/durable-machine.ts';
-import { beginRun, endRun } from '../../../src/machines/schedule/durable-standing.ts';
-import type { RunOutcome } from '../../../src/machines/schedule/durable-standing.ts';
+import { beginRun, endRun } from '../../../src/machines/schedule/schedule-state.ts';
+import type { RunOutcome } from '../../../src/machines/schedule/schedule-state.ts';
 import type { ScheduleDefinition } from '../../../src/machines/schedule/schedule-definition.ts';
 import type { RealSubject } from '../../support/chart-model-subject.ts';
 import { describeModel } from '../../support/chart-model-suite.ts';
@@ -47,7 +47,7 @@ class Real implements RealSubject {
     const clock = createSimulatedClock();
     const registry = new ScheduleRegistry({
       definitions: createFileScheduleDefinitions({ directory }),
-      standings: createFileScheduleStandings({ directory }),
+      states: createFileScheduleStates({ directory }),
       slots: createFileScheduleStore({ directory, durability: 'os' }),
       cron,
       clock,
@@ -63,7 +63,7 @@ class Real implements RealSubject {
   }
 
   async state(): Promise<string> {
-    return (await this.#registry.get('nightly')).standing.status;
+    return (await this.#registry.get('nightly')).state.status;
   }
 
   /** Whether the slots' own record has it paused, which is what the schedules of workers go by. */
@@ -90,14 +90,14 @@ class Real implements RealSubject {
     const slot = new Date(Date.UTC(2026, 0, 1, 0, this.#runs)).toISOString();
     const beginning = { slot, owner: 'model', at: new Date(this.#clock.now()).toISOString() };
     let hasBegun = false;
-    await this.#registry.change(this.#definition, (standing) => {
-      const decision = beginRun(this.#definition, standing, beginning);
+    await this.#registry.change(this.#definition, (state) => {
+      const decision = beginRun(this.#definition, state, beginning);
       hasBegun = decision.kind === 'begins';
-      return decision.standing;
+      return decision.state;
     });
     if (hasBegun)
-      await this.#registry.change(this.#definition, (standing) =>
-        endRun(this.#definition, standing, { ...beginning, outcome }),
+      await this.#registry.change(this.#definition, (state) =>
+        endRun(this.#definition, state, { ...beginning, outcome }),
       );
     return hasBegun;
   }

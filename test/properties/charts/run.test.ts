@@ -1,13 +1,13 @@
 /**
- * The life of a run over its candidates: the real one, with real standings on a simulated clock, whose parts begin when
- * they are told to and do their work or break.
+ * The life of a run over its candidates: the real one, with real health of candidates on a simulated clock, whose parts
+ * begin when they are told to and do their work or break.
  */
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { createActor, fromPromise } from 'xstate';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { AgentRunResult } from '../../../src/actors/run/agent-runtime.ts';
 import { RunWork } from '../../../src/actors/run/run-work.ts';
-import { MemoryCandidateStandings } from '../../../src/adapters/memory/memory-candidate-standings.ts';
+import { MemoryCandidateHealthStore } from '../../../src/adapters/memory/memory-candidate-health-store.ts';
 import type { RunFailureKind } from '../../../src/machines/run/run-failure.ts';
 import { RUN_BEGINNING, runMachine } from '../../../src/machines/run/run-machine.ts';
 import { START_MS, runStage } from '../../actors/run/run-stage.ts';
@@ -64,7 +64,7 @@ afterAll(() => {
 
 class Real extends NextLife implements RealSubject {
   readonly #clock = createSimulatedClock({ now: START_MS });
-  readonly #standings = new MemoryCandidateStandings({ clock: this.#clock });
+  readonly #candidateHealth = new MemoryCandidateHealthStore({ clock: this.#clock });
   readonly #abort = new AbortController();
   readonly #stage: RunStage;
   #says: RunFailureKind | 'answer' = 'answer';
@@ -77,7 +77,11 @@ class Real extends NextLife implements RealSubject {
       this.#says === 'answer'
         ? { payloads: [{ type: 'text', text: 'Said.' }] }
         : { payloads: [], meta: { error: { kind: this.#says, message: 'no' } } };
-    this.#stage = runStage({ acts: { one: [act], other: [act] }, clock: this.#clock, standings: this.#standings });
+    this.#stage = runStage({
+      acts: { one: [act], other: [act] },
+      clock: this.#clock,
+      candidateHealth: this.#candidateHealth,
+    });
   }
 
   async open(): Promise<this> {
@@ -98,7 +102,7 @@ class Real extends NextLife implements RealSubject {
 
   async rest(kind: RunFailureKind): Promise<void> {
     for (const { provider, model } of MODELS)
-      await this.#standings.report({ provider, model }, { kind: 'failed', failure: { kind, message: 'no' } });
+      await this.#candidateHealth.report({ provider, model }, { kind: 'failed', failure: { kind, message: 'no' } });
   }
 
   begin = (): Promise<void> => gates.begin();

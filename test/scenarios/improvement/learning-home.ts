@@ -139,7 +139,7 @@ export async function complaintsAbout(runtime: NodeRuntime, home: string, sessio
 
 /** Of what all sessions have. */
 async function sharedComplaints(runtime: NodeRuntime, home: string): Promise<string[]> {
-  const { substrate } = runtime;
+  const { sharedFiles } = runtime;
   const wrong: string[] = [];
   const { entries, problem } = await runtime.memory.read(LEARNER);
   if (problem !== undefined) wrong.push(problem);
@@ -148,14 +148,14 @@ async function sharedComplaints(runtime: NodeRuntime, home: string): Promise<str
   const file = await readFile(join(home, 'agents', LEARNER, 'substrate', 'MEMORY.md'), 'latin1');
   if (file.replace(SECTION, '') !== BEFORE + AFTER)
     wrong.push(`what people have written has changed: ${JSON.stringify(file)}`);
-  const kept = await substrate.read(LEARNER, 'MEMORY.md');
+  const kept = await sharedFiles.read(LEARNER, 'MEMORY.md');
   if (kept === undefined || Buffer.from(kept).toString('latin1') !== file)
     wrong.push('the newest version of MEMORY.md is not what lies in the folder');
-  const versions = (await substrate.versions(LEARNER, { limit: 200 })).map(({ version }) => version);
-  const head = (await substrate.head(LEARNER)).version;
+  const versions = (await sharedFiles.versions(LEARNER, { limit: 200 })).map(({ version }) => version);
+  const head = (await sharedFiles.head(LEARNER)).version;
   if (versions.join() !== Array.from({ length: head }, (_, index) => head - index).join())
     wrong.push(`the versions are ${versions.join()} of ${head}`);
-  for (const { version, by } of await substrate.versions(LEARNER, { limit: 200 })) {
+  for (const { version, by } of await sharedFiles.versions(LEARNER, { limit: 200 })) {
     if (by.kind !== 'session') continue;
     const evaluation = (await logOf(runtime, by.sessionId)).find(({ seq }) => seq === by.evaluationSeq);
     if (evaluation?.type !== 'outcome.evaluated' || evaluation.data.verdict !== 'pass')

@@ -77,7 +77,7 @@ export function FleetPane(): JSX.Element {
 }
 
 function Cell({
-  cell: { text = '', standing, since, session },
+  cell: { text = '', status, since, session },
   at,
 }: {
   readonly cell: FleetCell;
@@ -91,5 +91,5 @@ function Cell({
         {shown}
       </button>
     );
-  return <span class={standing === undefined ? undefined : `badge is-${standing}`}>{shown}</span>;
+  return <span class={status === undefined ? undefined : `badge is-${status}`}>{shown}</span>;
 }

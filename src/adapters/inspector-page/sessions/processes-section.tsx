@@ -23,9 +23,9 @@ export function ProcessesSection({ watch }: { readonly watch: SessionWatch }): J
 }
 
 const STATES = {
-  running: { text: 'runs', standing: 'running' },
-  gone: { text: 'gone', standing: 'quiet' },
-  unknown: { text: 'not known', standing: 'quiet' },
+  running: { text: 'runs', status: 'running' },
+  gone: { text: 'gone', status: 'quiet' },
+  unknown: { text: 'not known', status: 'quiet' },
 } as const satisfies Record<ShownProcess['state'], unknown>;
 
 function countOf(branches: readonly ShownProcess[]): number {
@@ -39,7 +39,7 @@ function Branches({ branches }: { readonly branches: readonly ShownProcess[] }):
         <li key={`${pid} ${taskId ?? ''}`}>
           <p class="process">
             <code class="quiet">{pid}</code>
-            <span class={`badge is-${STATES[state].standing}`}>{STATES[state].text}</span>
+            <span class={`badge is-${STATES[state].status}`}>{STATES[state].text}</span>
             <code class="process-title" title={taskId}>
               {visibleText(title, 400)}
             </code>

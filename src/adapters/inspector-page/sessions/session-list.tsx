@@ -144,7 +144,7 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
     title,
     updatedAt,
     why,
-    words: { text, standing },
+    words: { text, status },
   } = session;
   const name = visibleText(nameOf(session), 80);
   const until = why?.kind === 'queued_wake' || why?.kind === 'retry' ? instant(why.until) : undefined;
@@ -159,7 +159,7 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
       role="option"
       aria-selected={isChosen}
       tabIndex={isStop ? 0 : -1}
-      class={`session-option is-${standing}`}
+      class={`session-option is-${status}`}
       title={`${name}\n${sessionId}${why === undefined ? '' : `\n${visibleText(why.text, 300)}`}`}
       onClick={open}
       onKeyDown={press}
@@ -173,7 +173,7 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
           <When iso={updatedAt} tell={(at) => duration(now.value - at)} />
         )}
       </span>
-      <span class="session-standing">
+      <span class="session-status">
         {text}
         {until === undefined ? '' : ` ${clockTime(until).slice(0, 5)}`}
       </span>

@@ -87,7 +87,7 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
 function Head({
   session: {
     state,
-    words: { text, standing },
+    words: { text, status },
     verdict,
   },
 }: {
@@ -97,7 +97,7 @@ function Head({
   return (
     <header class="session-head">
       <h2>{visibleText(title ?? agentId, 200)}</h2>
-      {isInPast.value ? undefined : <span class={`badge is-${standing}`}>{text}</span>}
+      {isInPast.value ? undefined : <span class={`badge is-${status}`}>{text}</span>}
       <p class="session-facts">
         <span>agent {visibleText(agentId, 80)}</span>
         <span>

@@ -11,11 +11,11 @@ export function shortId(id: string): string {
   return id.slice(-6);
 }
 
-/** Those whose title, agent, id or standing holds each of the words, upper and lower case alike. */
+/** Those whose title, agent, id or status holds each of the words, upper and lower case alike. */
 export function matching(sessions: readonly ShownSummary[], text: string): readonly ShownSummary[] {
   const words = text.toLowerCase().split(/\s+/);
-  return sessions.filter(({ title = '', agentId, sessionId, words: { text: standing } }) => {
-    const told = `${title} ${agentId} ${sessionId} ${standing}`.toLowerCase();
+  return sessions.filter(({ title = '', agentId, sessionId, words: { text: status } }) => {
+    const told = `${title} ${agentId} ${sessionId} ${status}`.toLowerCase();
     return words.every((word) => told.includes(word));
   });
 }

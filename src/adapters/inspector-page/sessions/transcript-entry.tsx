@@ -54,7 +54,7 @@ function Place({ entry: { seq, type, t } }: { readonly entry: Entry }): JSX.Elem
 }
 
 function CallTitle({
-  call: { name = '', command, told = '', standing = 'quiet', allowedBy, startedAt, endedAt, isResumed },
+  call: { name = '', command, told = '', status = 'quiet', allowedBy, startedAt, endedAt, isResumed },
 }: {
   readonly call: Call;
 }): JSX.Element {
@@ -62,7 +62,7 @@ function CallTitle({
     <p class="entry-title">
       {isResumed ? 'ran ' : ''}
       <code>{visibleText(isResumed ? (command ?? name) : name, 120)}</code>{' '}
-      <span class={`badge is-${standing}`} title={allowedBy === undefined ? undefined : `Allowed by ${allowedBy}`}>
+      <span class={`badge is-${status}`} title={allowedBy === undefined ? undefined : `Allowed by ${allowedBy}`}>
         {visibleText(told, 40)}
         {startedAt !== undefined && endedAt !== undefined ? ` · ${duration(endedAt - startedAt)}` : ''}
       </span>

@@ -123,7 +123,7 @@ function WakeRow({
     startedAt,
     endedAt,
     outcome,
-    words: { text, standing },
+    words: { text, status },
     steps,
     toolCalls,
     tokens,
@@ -141,7 +141,7 @@ function WakeRow({
       <td>{from === undefined ? 'no time' : <When iso={startedAt} tell={(at) => clockTime(at).slice(0, 8)} />}</td>
       <td>{from === undefined || to === undefined ? '' : duration(to - from)}</td>
       <td>
-        <span class={`badge is-${standing}`}>{visibleText(text, 40)}</span>
+        <span class={`badge is-${status}`}>{visibleText(text, 40)}</span>
       </td>
       <td class="number">{amount(steps)}</td>
       <td class="number">{amount(toolCalls)}</td>

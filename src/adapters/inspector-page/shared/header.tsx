@@ -22,7 +22,7 @@ export function Header(): JSX.Element {
       )}
       <div class="header-end">
         {isInPast.value ? <Past /> : undefined}
-        <Standing phase={phase} />
+        <PhaseBadge phase={phase} />
         <Notes notes={[...(told?.notes ?? []), ...recording.value.notes.value]} />
         <button
           class="quiet"
@@ -94,23 +94,23 @@ function Notes({ notes }: { readonly notes: readonly string[] }): JSX.Element | 
   );
 }
 
-function Standing({ phase }: { readonly phase: RecordingPhase }): JSX.Element | undefined {
-  const { name, text, hint } = standingOf(phase);
+function PhaseBadge({ phase }: { readonly phase: RecordingPhase }): JSX.Element | undefined {
+  const { name, text, hint } = badgeOf(phase);
   if (text === '') return undefined;
   return (
-    <span class={`standing is-${name}`} role="status" title={hint ?? text}>
+    <span class={`phase-badge is-${name}`} role="status" title={hint ?? text}>
       {text}
     </span>
   );
 }
 
-interface StandingText {
+interface BadgeText {
   readonly name: string;
   readonly text: string;
   readonly hint?: string;
 }
 
-function standingOf(phase: RecordingPhase): StandingText {
+function badgeOf(phase: RecordingPhase): BadgeText {
   const slow = slowSince.value;
   switch (phase.name) {
     case 'loading':
