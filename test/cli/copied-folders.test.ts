@@ -192,7 +192,7 @@ it('stays where it is bound to its machine, and others are told so; nothing is s
   expect(await ask(url, 'SELECT count(*)::int AS hands FROM wakechart.hand')).toEqual([{ hands: 1 }]);
   expect(await (await machine()).run('wake', '--session', sessionId, '--store', url)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('HAND_ELSEWHERE') as string,
+    stderr: expect.stringContaining('WORKSPACE_COPY_ELSEWHERE') as string,
   });
   expect(await stage.run('wake', '--session', sessionId, '--store', url)).toMatchObject({ code: 0 });
 });
@@ -212,7 +212,7 @@ it('goes along from one database to another, so that a machine that has nothing 
   }
   await rm(workspace, { recursive: true });
   for (const words of [
-    ['session', 'let-go', '--session', id, '--yes'],
+    ['session', 'release', '--session', id, '--yes'],
     ['session', 'send', '--session', id, '--message', 'Go on.'],
     ['wake', '--session', id],
   ]) {
@@ -228,7 +228,7 @@ it('is named and not made due where a piece of its copy is missing, and goes wit
   await stage.run('session', 'send', '--session', id, '--message', 'Go on.', '--store', one);
   await ask(one, 'DELETE FROM wakechart.hand_piece WHERE length(bytes) = 6');
   const broken = await stage.run('store', 'copy', '--from', one, '--to', two);
-  expect(broken).toMatchObject({ code: 1, stderr: expect.stringMatching(/HAND_COPY_DAMAGED/) as string });
+  expect(broken).toMatchObject({ code: 1, stderr: expect.stringMatching(/WORKSPACE_COPY_DAMAGED/) as string });
   expect(await ask(two, 'SELECT count(*)::int AS due FROM wakechart.activation')).toEqual([{ due: 0 }]);
   await stage.run('session', 'terminate', '--session', id, '--store', one);
   const prune = ['store', 'prune', '--ended-before', '0m', '--export-to', join(stage.home, 'archive'), '--store', one];

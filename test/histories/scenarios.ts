@@ -4,18 +4,18 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HandCopies } from '../../src/actors/hand/hand-copies.ts';
-import { createSessionHands } from '../../src/actors/hand/session-hands.ts';
+import type { WorkspaceCopyStore } from '../../src/actors/workspace-copy/copy-store.ts';
+import { createWorkspaceCopies } from '../../src/actors/workspace-copy/workspace-copies.ts';
 import { createIdSource } from '../../src/actors/session/id-source.ts';
 import { SessionJournal } from '../../src/actors/session/session-journal.ts';
 import { BackgroundTaskManager } from '../../src/actors/task/background-task-manager.ts';
 import { FileAgentCatalog } from '../../src/adapters/agents/file-agent-catalog.ts';
 import { FileEventStore } from '../../src/adapters/files/file-event-store.ts';
 import { HomeLayout } from '../../src/adapters/files/layout.ts';
-import { createHomeHandFolders } from '../../src/adapters/hand-files/home-hand-folders.ts';
-import { createMemoryHandCopies } from '../../src/adapters/memory/memory-hand-copies.ts';
+import { createHomeCopyFolders } from '../../src/adapters/workspace-copy-files/home-copy-folders.ts';
+import { createMemoryWorkspaceCopyStore } from '../../src/adapters/memory/memory-workspace-copy-store.ts';
 import { createScriptAgentRuntime } from '../../src/adapters/script/script-agent-runtime.ts';
-import type { HandLimits } from '../../src/machines/hand/hand-limits.ts';
+import type { WorkspaceCopyLimits } from '../../src/machines/workspace-copy/copy-limits.ts';
 import { createRuntime } from '../../src/runtime.ts';
 import { AGENT, openHouse, until } from '../support/session-house.ts';
 import type { SessionHouse } from '../support/session-house.ts';
@@ -236,7 +236,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: '0.4-another-machine',
     async play(house, keep) {
       const id = await house.session([{ text: 'First.' }, { text: 'Second.' }], { message: 'Go' });
-      const copies = createMemoryHandCopies({ clock: house.clock });
+      const copies = createMemoryWorkspaceCopyStore({ clock: house.clock });
       const one = machine(house, copies, { name: 'one' });
       const workspace = one.layout.ownWorkspace({ sessionId: id, agentId: AGENT });
       await mkdir(workspace, { recursive: true });
@@ -252,15 +252,15 @@ export const SCENARIOS: readonly Scenario[] = [
 /** One of several machines that share the store of the house. */
 function machine(
   house: SessionHouse,
-  copies: HandCopies,
-  { name, limits }: { readonly name: string; readonly limits?: HandLimits },
+  copies: WorkspaceCopyStore,
+  { name, limits }: { readonly name: string; readonly limits?: WorkspaceCopyLimits },
 ): { readonly layout: HomeLayout; wake(sessionId: string): Promise<unknown> } {
   const { clock, store } = house;
   const shared = new HomeLayout(house.home);
   const layout = new HomeLayout(join(house.home, 'machines', name));
-  const folders = createHomeHandFolders({ layout });
+  const folders = createHomeCopyFolders({ layout });
   const onTrouble = (): void => undefined;
-  const hands = createSessionHands({
+  const workspaceCopies = createWorkspaceCopies({
     copies,
     folders: { ...folders, host: async () => ({ id: name, name }) },
     boundBecause: async () => undefined,
@@ -277,7 +277,7 @@ function machine(
     agents: new FileAgentCatalog({ agentsDirectory: shared.agents }),
     runtimes: [createScriptAgentRuntime({ clock })],
     tasks: new BackgroundTaskManager({ runners: {}, clock, onListenerError: onTrouble }),
-    hands,
+    workspaceCopies,
     owner: name,
     onListenerError: onTrouble,
   });

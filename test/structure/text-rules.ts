@@ -118,7 +118,7 @@ export const textRules: readonly Rule[] = [
     name: 'the-floor-is-laid-once',
     guards: [],
     // The page runs in browsers, and a lease has a port to the disk of its own.
-    appliesTo: (path) => /^src\/(?!adapters\/(?:system|inspector-page|hand-files)\/).*\.ts$/.test(path),
+    appliesTo: (path) => /^src\/(?!adapters\/(?:system|inspector-page|workspace-copy-files)\/).*\.ts$/.test(path),
     pattern:
       /function sync(?:Folder|Directory)\b|random\/boot_id|as NodeJS\.ErrnoException|process\.kill\([^,()]+, 0\)|\bO_DIRECTORY\b|\/proc\/self\/fd\/\$|(?:access|exists\w*|stat\w*)\('\/proc\/self\/fd/,
     advice: 'src/adapters/system has it, the strictest of its kind',

@@ -72,7 +72,7 @@ const WATCHED: Readonly<Record<string, readonly string[]>> = {
   schedule_log: ['schedule', 'head', 'folded_through'],
   job: ['number', 'owner', 'machine', 'stage', 'has_output', 'made_at'],
   job_owner: ['id', 'alive_until'],
-  hand: ['session_id', 'epoch', 'host_id', 'host_name', 'copy_epoch', 'files', 'bytes', 'changed_at'],
+  workspaceCopy: ['session_id', 'epoch', 'host_id', 'host_name', 'copy_epoch', 'files', 'bytes', 'changed_at'],
 };
 
 /** @throws RuntimeError STORE_OPTIONS_INVALID */

@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
   create_session: 'create a session',
   delete_session: 'delete a session',
   event: 'read a session',
-  hand: 'see on which machine the folder of a session is',
+  workspaceCopy: 'see on which machine the folder of a session is',
   hand_added: 'see which files were added to a session',
   hand_piece: 'copy the folder of a session',
   job: 'see which jobs of subagents there are',

@@ -1,7 +1,7 @@
 /** One event of a session as one line for people: what happened, in as many words as it takes. */
 import { environmentText } from '../env/text.ts';
 import { z } from 'zod';
-import { restoredText } from '../../machines/hand/hand-notes.ts';
+import { restoredText } from '../../machines/workspace-copy/copy-notes.ts';
 import type {
   SessionEvent,
   SessionEventData,

@@ -18,7 +18,7 @@ export function addSessionCommands(program: Command, words: SessionProgram): voi
   const session = program
     .command('session')
     .description(
-      'sessions: create, list, status, send, answer, confirm-tool, custom-tool-result, define-outcome, interrupt, terminate, fork, export, import, delete, let-go, events, why',
+      'sessions: create, list, status, send, answer, confirm-tool, custom-tool-result, define-outcome, interrupt, terminate, fork, export, import, delete, release, events, why',
     );
   addMaking(session, words);
   addSend(session, words);
@@ -31,7 +31,7 @@ export function addSessionCommands(program: Command, words: SessionProgram): voi
   addExport(session, words);
   addImport(session, words);
   addDelete(session, words);
-  addLetGo(session, words);
+  addRelease(session, words);
   addEvents(session, words);
   addWhy(session, words);
 }
@@ -320,21 +320,23 @@ function addDelete(session: Command, { run, withExamples }: SessionProgram): voi
     );
 }
 
-function addLetGo(session: Command, { run, withExamples }: SessionProgram): void {
-  const letGo = session
-    .command('let-go')
+function addRelease(session: Command, { run, withExamples }: SessionProgram): void {
+  const release = session
+    .command('release')
     .description(
       'take a session from the machine that has its folder, when that is gone for good; without --yes it only says what may be lost',
     );
   withExamples(
-    letGo,
-    'wakechart session let-go --session ID --store postgres://worker@db.example.com/work',
-    'wakechart session let-go --session ID --store postgres://worker@db.example.com/work --yes',
+    release,
+    'wakechart session release --session ID --store postgres://worker@db.example.com/work',
+    'wakechart session release --session ID --store postgres://worker@db.example.com/work --yes',
   )
     .addOption(sessionOption())
     .option('--yes', 'do it')
     .action(({ session: id, yes }: OfSession & { readonly yes?: true }) =>
-      run(letGo, async (context) => (await import('./unbind.ts')).letSessionGo(context, id, { isMeant: yes === true })),
+      run(release, async (context) =>
+        (await import('./release.ts')).releaseSession(context, id, { isMeant: yes === true }),
+      ),
     );
 }
 

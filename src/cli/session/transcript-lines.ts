@@ -1,6 +1,6 @@
 /** What is told of each event in a transcript. A new type of event does not compile until it has an entry. */
 import { environmentText } from '../env/text.ts';
-import { restoredText } from '../../machines/hand/hand-notes.ts';
+import { restoredText } from '../../machines/workspace-copy/copy-notes.ts';
 import type { SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { handoverLines, surroundings, toolCallText, toolEnding, toolOutputText } from './event-text.ts';
 import { exactLine } from '../terminal/exact-text.ts';

@@ -1,6 +1,6 @@
 /** A wake as it is lived, for people: what the agent says, what it runs and how that ended, as the events come. */
 import { environmentText } from '../env/text.ts';
-import { restoredText } from '../../machines/hand/hand-notes.ts';
+import { restoredText } from '../../machines/workspace-copy/copy-notes.ts';
 import { candidateText } from '../../machines/run/candidate.ts';
 import type {
   SessionEvent,

@@ -2,7 +2,7 @@
  * Each event of a session's log as a step of a conversation: what was said, what moved which call, and what became of
  * which request.
  */
-import { restoredText } from '../hand/hand-notes.ts';
+import { restoredText } from '../workspace-copy/copy-notes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import { jsonText } from './data-parts.ts';
 import type { DataPart } from './data-parts.ts';

@@ -10,7 +10,7 @@
  * comes later. Providers keep what they have read in a cache, which a change further up would void. Only a compaction
  * replaces what is settled.
  */
-import { restoredText } from '../hand/hand-notes.ts';
+import { restoredText } from '../workspace-copy/copy-notes.ts';
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import type {
