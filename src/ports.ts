@@ -168,7 +168,7 @@ export type {
 export type { WorkspaceCopyLimits } from './machines/workspace-copy/copy-limits.ts';
 export type { WorkspaceCopyFile, WorkspaceCopyMeasure } from './machines/workspace-copy/copy-manifest.ts';
 export { copySuperseded, maySpeak } from './machines/workspace-copy/copy-standing.ts';
-export type { WorkspaceCopyCopy, HomeHost, WorkspaceCopyStanding } from './machines/workspace-copy/copy-standing.ts';
+export type { WorkspaceCopy, HomeHost, WorkspaceCopyStanding } from './machines/workspace-copy/copy-standing.ts';
 export type { SessionHold } from './actors/shell/session-watch.ts';
 export type { AttachmentStore } from './actors/session/attachment-store.ts';
 export type { AttachmentSource } from './machines/session/session-requests.ts';

@@ -1,4 +1,4 @@
-/** What every keeper of copies of hands does. Each case wants one that knows nothing of its sessions. */
+/** What every keeper of workspace copies does. Each case wants one that knows nothing of its sessions. */
 import type {
   WorkspaceCopyStore,
   WorkspaceCopyPiece,
@@ -16,7 +16,7 @@ export interface WorkspaceCopyStoreUnderTest {
   readonly beside: WorkspaceCopyStore;
   /** The same without any grace: what nothing names is old at once. */
   readonly impatient: WorkspaceCopyStore;
-  /** The id of a session that is there and of whose hand nothing is known. */
+  /** The id of a session that is there and of whose workspace nothing is known. */
   readonly newSession: () => Promise<string>;
 }
 
@@ -163,7 +163,7 @@ const standings: readonly Case[] = [
     async run({ copies, newSession }) {
       const sessionId = await newSession();
       expectSame(await copies.latest(sessionId), undefined, 'the standing');
-      expectSame(await copies.release(sessionId, 1), false, 'letting it go');
+      expectSame(await copies.release(sessionId, 1), false, 'releasing it');
       expectSame(await copies.latest(sessionId), undefined, 'the standing after that');
     },
   },
@@ -237,8 +237,8 @@ const standings: readonly Case[] = [
     async run({ copies, beside, newSession }) {
       const sessionId = await newSession();
       await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1), bound: 'so it is' });
-      expectSame(await beside.release(sessionId, 2), true, 'letting it go');
-      expectSame(await beside.release(sessionId, 2), false, 'letting it go again');
+      expectSame(await beside.release(sessionId, 2), true, 'releasing it');
+      expectSame(await beside.release(sessionId, 2), false, 'releasing it again');
       expectSame(await copies.latest(sessionId), { epoch: 2, ...copyAt(1), added: [] }, 'the standing');
       await expectRefusal(
         copies.record(sessionId, { epoch: 1, host: ONE }),
@@ -263,9 +263,9 @@ const standings: readonly Case[] = [
       await expectRefusal(
         copies.record(sessionId, { epoch: 2, host: ONE }),
         'WORKSPACE_COPY_SUPERSEDED',
-        'before it is let go',
+        'before it is released',
       );
-      expectSame(await copies.release(sessionId, 2), true, 'letting it go');
+      expectSame(await copies.release(sessionId, 2), true, 'releasing it');
       await expectRefusal(
         beside.record(sessionId, { epoch: 1, host: TWO, ...copyAt(1, hashLike('b')) }),
         'WORKSPACE_COPY_SUPERSEDED',
@@ -300,7 +300,7 @@ const standings: readonly Case[] = [
     },
   },
   {
-    name: 'keep files that came for a hand until a copy holds them',
+    name: 'keep files that came for a workspace until a copy holds them',
     async run({ copies, beside, newSession }) {
       const sessionId = await newSession();
       const other: WorkspaceCopyFile = { ...FILE, path: 'workspace/b.txt' };
@@ -395,7 +395,7 @@ async function pause(): Promise<void> {
 }
 
 export const workspaceCopyStoreContract: readonly Case[] = [
-  ...named('copies of hands', pieces),
-  ...named('copies of hands', standings),
-  ...named('copies of hands', steps),
+  ...named('workspace copies', pieces),
+  ...named('workspace copies', standings),
+  ...named('workspace copies', steps),
 ];

@@ -1,4 +1,4 @@
-/** Machines that share copies of hands: each has a home of its own, and all see the same sessions. */
+/** Machines that share workspace copies: each has a home of its own, and all see the same sessions. */
 import { lstat, mkdir, mkdtemp, readFile, readdir, readlink } from 'node:fs/promises';
 import { Buffer } from 'node:buffer';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ export interface SharingMachine {
   readonly folders: WorkspaceCopyFolders;
   readonly workspace: string;
   readonly runtime: string;
-  /** Copies the hand here. */
+  /** Copies the workspace here. */
   take(options?: {
     readonly kept?: string | undefined;
     readonly limits?: WorkspaceCopyLimits;
@@ -39,7 +39,7 @@ export interface SharingMachines {
 }
 
 export async function sharingMachines(): Promise<SharingMachines> {
-  const directory = await mkdtemp(join(tmpdir(), 'wakechart-hands-'));
+  const directory = await mkdtemp(join(tmpdir(), 'wakechart-sharing-'));
   const copies = createMemoryWorkspaceCopyStore({ clock: createSimulatedClock() });
   const put: WorkspaceCopyPiece[] = [];
   const [one, two] = [

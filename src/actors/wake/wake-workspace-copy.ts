@@ -1,5 +1,5 @@
 /**
- * The hand of the session that a wake works with: here before the wake begins, and copied before it ends. Where
+ * The workspace of the session that a wake works with: here before the wake begins, and copied before it ends. Where
  * machines share nothing, nothing.
  */
 import { begunWake } from '../../machines/workspace-copy/copy-standing.ts';

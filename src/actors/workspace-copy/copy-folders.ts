@@ -1,6 +1,6 @@
 /**
- * The port to the hands that lie on this machine. Everything is done under the right to wake the session, by one
- * process at a time.
+ * The port to the workspace copies that lie on this machine. Everything is done under the right to wake the session, by
+ * one process at a time.
  */
 import type { WorkspaceCopyFile, WorkspaceCopyMeasure } from '../../machines/workspace-copy/copy-manifest.ts';
 import type { WorkspaceCopyLimits } from '../../machines/workspace-copy/copy-limits.ts';
@@ -19,7 +19,7 @@ export interface TakeWorkspaceCopy {
 
 export interface TakenWorkspaceCopy extends WorkspaceCopyMeasure {
   readonly manifestId: string;
-  /** Of the whole hand, those of the manifest included. */
+  /** Of the whole copy, those of the manifest included. */
   readonly pieces: ReadonlySet<string>;
   /** Paths of its files. */
   readonly has: (path: string) => boolean;
@@ -59,26 +59,26 @@ export interface WorkspaceCopyFolders {
   /** This home: made up once, and kept in it. */
   host(): Promise<HomeHost>;
   /**
-   * Ends what a process has left half done that died while it laid out a hand: afterwards the old one lies there, or
-   * the new one.
+   * Ends what a process has left half done that died while it laid out a workspace copy: afterwards the old one lies
+   * there, or the new one.
    */
   recover(place: SessionPlace): Promise<void>;
   /** Whether the folder that the session was given is there. */
   hasGivenFolder(folder: string): Promise<boolean>;
   /**
-   * Reads the hand as it is now and gives out the pieces it is made of. Links are not followed.
+   * Reads the workspace copy as it is now and gives out the pieces it is made of. Links are not followed.
    * @throws RuntimeError WORKSPACE_COPY_TOO_LARGE; WORKSPACE_COPY_UNREADABLE; whatever `onPieces` throws
    */
   take(place: SessionPlace, take: TakeWorkspaceCopy): Promise<TakenWorkspaceCopy>;
   /**
-   * Puts the hand of that manifest where the one here lies, at once and whole. What lies here and is the same is not
-   * fetched.
+   * Puts the workspace copy of that manifest where the one here lies, at once and whole. What lies here and is the same
+   * is not fetched.
    * @throws RuntimeError WORKSPACE_COPY_DAMAGED; STORAGE_FAILED. The one here stays then
    */
   lay(place: SessionPlace, lay: LayWorkspaceCopy): Promise<LaidWorkspaceCopy>;
-  /** Puts one file into the hand, unless one of its size is there. */
+  /** Puts one file into the workspace copy, unless one of its size is there. */
   place(place: SessionPlace, file: WorkspaceCopyFile, get: LayWorkspaceCopy['get']): Promise<void>;
-  /** One file of the hand with its pieces. */
+  /** One file of the copy with its pieces. */
   readFile(
     place: SessionPlace,
     path: string,

@@ -1,7 +1,7 @@
 /**
- * Workspace copies of sessions that are copied between a home, where they are folders, and a store that machines share, where they
- * are copies. Each function is called when the session is in the target, before anything of it is due there, and may be
- * called again after it was cut short.
+ * Workspace copies of sessions that are copied between a home, where they are folders, and a store that machines share,
+ * where they are copies. Each function is called when the session is in the target, before anything of it is due there,
+ * and may be called again after it was cut short.
  */
 import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -44,8 +44,8 @@ export type SentCopy =
 /**
  * Sends what lies in the home to the copies, and says there that it is at home here. No process may wake the session
  * meanwhile.
- * @throws RuntimeError WORKSPACE_COPY_DAMAGED when the target gives back something else; WORKSPACE_COPY_SUPERSEDED, STORAGE_FAILED;
- * what `boundBecause` throws of files that are there and cannot be read
+ * @throws RuntimeError WORKSPACE_COPY_DAMAGED when the target gives back something else; WORKSPACE_COPY_SUPERSEDED,
+ * STORAGE_FAILED; what `boundBecause` throws of files that are there and cannot be read
  */
 export async function sendCopy(send: SendCopy): Promise<SentCopy> {
   const { session, folders, to, isEmpty, signal } = send;

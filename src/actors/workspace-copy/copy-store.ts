@@ -1,16 +1,12 @@
 /**
- * The ports to durable copies of hands: the pieces that contents are made of, by hash, and where each hand is at home.
- * Any shared place can keep the pieces; who keeps the standings has to answer one at a time.
+ * The ports to durable workspace copies: the pieces that contents are made of, by hash, and where each workspace is at
+ * home. Any shared place can keep the pieces; who keeps the standings has to answer one at a time.
  *
  * Pieces are kept session by session: no session can find out by a hash what another one holds, and with a session all
  * of its pieces go.
  */
 import type { WorkspaceCopyFile } from '../../machines/workspace-copy/copy-manifest.ts';
-import type {
-  WorkspaceCopyCopy,
-  HomeHost,
-  WorkspaceCopyStanding,
-} from '../../machines/workspace-copy/copy-standing.ts';
+import type { WorkspaceCopy, HomeHost, WorkspaceCopyStanding } from '../../machines/workspace-copy/copy-standing.ts';
 
 export interface WorkspaceCopyPiece {
   /** SHA-256 of the bytes, as 64 hexadecimal digits. */
@@ -40,7 +36,8 @@ export interface WorkspaceCopyPieces {
   /** Those that are there. */
   get(sessionId: string, hashes: readonly string[]): Promise<readonly WorkspaceCopyPiece[]>;
   /**
-   * Removes what is not to be kept and older than the grace. Nothing, unless `epoch` is what was said last of the hand.
+   * Removes what is not to be kept and older than the grace. Nothing, unless `epoch` is what was said last of the
+   * workspace.
    */
   prune(
     sessionId: string,
@@ -53,7 +50,7 @@ export interface WorkspaceCopyRecord {
   readonly epoch: number;
   readonly host: HomeHost;
   /** Absent: the copy stays which it was. */
-  readonly copy?: WorkspaceCopyCopy | undefined;
+  readonly copy?: WorkspaceCopy | undefined;
   /** Absent: nothing binds it. */
   readonly bound?: string | undefined;
   /** Paths of added files that lie in the copy now. */
@@ -63,8 +60,8 @@ export interface WorkspaceCopyRecord {
 export interface WorkspaceCopyStandings {
   latest(sessionId: string): Promise<WorkspaceCopyStanding | undefined>;
   /**
-   * Saying the same again is fine. @throws RuntimeError WORKSPACE_COPY_SUPERSEDED when a later wake has spoken, or one of the
-   * same epoch on another machine
+   * Saying the same again is fine. @throws RuntimeError WORKSPACE_COPY_SUPERSEDED when a later wake has spoken, or one
+   * of the same epoch on another machine
    */
   record(sessionId: string, record: WorkspaceCopyRecord): Promise<void>;
   /**
@@ -73,20 +70,20 @@ export interface WorkspaceCopyStandings {
    */
   add(sessionId: string, file: WorkspaceCopyFile): Promise<void>;
   /**
-   * Takes the hand from the machine that is its home: it may come to any from now on, whatever epoch it was spoken of
-   * in last, even one that is in no log since its wake never began. Wakes before that, which another process has taken
-   * over, may not speak any more.
+   * Takes the workspace from the machine that is its home: it may come to any from now on, whatever epoch it was spoken
+   * of in last, even one that is in no log since its wake never began. Wakes before that, which another process has
+   * taken over, may not speak any more.
    * @param nextEpoch the lowest that a wake can have from now on: the one after the newest in the log
    * @returns whether it was at home anywhere
    */
   release(sessionId: string, nextEpoch: number): Promise<boolean>;
-  /** Removes all that is known and kept of the hand. Idempotent. */
+  /** Removes all that is known and kept of the workspace copy. Idempotent. */
   forget(sessionId: string): Promise<void>;
 }
 
 /** Of a keeper that does several of these in one step; without them they are done one after the other. */
 export interface WorkspaceCopySteps {
-  /** As `latest`, and says `first` where nothing was said of the hand before. `isSaid`: it was said. */
+  /** As `latest`, and says `first` where nothing was said of the workspace before. `isSaid`: it was said. */
   latestOr?(
     sessionId: string,
     first: Pick<WorkspaceCopyRecord, 'epoch' | 'host' | 'bound'>,

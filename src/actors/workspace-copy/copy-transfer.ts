@@ -1,6 +1,6 @@
 /**
- * Takes all that is known and kept of a hand from one place of copies to another: a process that wakes the session
- * there finds what it would have found here.
+ * Takes all that is known and kept of a workspace copy from one place of copies to another: a process that wakes the
+ * session there finds what it would have found here.
  */
 import {
   PIECE_BYTES,
@@ -17,7 +17,7 @@ import type { WorkspaceCopyStore, WorkspaceCopyPiece } from './copy-store.ts';
 const MAX_GROUP_PIECES = 256;
 const MAX_GROUP_BYTES = 4 * PIECE_BYTES;
 
-/** Says where a hand is that was let go, until that is said in the target too. */
+/** Says where a workspace is that was released, until that is said in the target too. */
 const NO_HOST = { id: 'nobody', name: 'nobody' } as const;
 
 export interface CopyTransfer {
@@ -30,9 +30,9 @@ export interface CopyTransfer {
 /**
  * What is there already is not sent again. The session has to be in the target, and no process may wake it in either
  * place.
- * @returns whether anything is known of the hand
- * @throws RuntimeError WORKSPACE_COPY_DAMAGED when a piece is missing or is another one; WORKSPACE_COPY_SUPERSEDED when a later wake
- * has spoken in the target
+ * @returns whether anything is known of the workspace copy
+ * @throws RuntimeError WORKSPACE_COPY_DAMAGED when a piece is missing or is another one; WORKSPACE_COPY_SUPERSEDED when
+ * a later wake has spoken in the target
  */
 export async function transferCopy(transfer: CopyTransfer): Promise<boolean> {
   const { sessionId, from, to } = transfer;
@@ -61,7 +61,7 @@ function isSaid(
   return host === undefined || (there.host?.id === host.id && there.bound === bound);
 }
 
-/** How long each is that the hand is made of, by hash: the list of it last. */
+/** How long each is that the copy is made of, by hash: the list of it last. */
 async function piecesOf(
   { copy, added }: WorkspaceCopyStanding,
   transfer: CopyTransfer,

@@ -1,4 +1,4 @@
-/** Copies of hands in the memory of this process: for tests, and for machines that are played in one process. */
+/** Workspace copies in the memory of this process: for tests, and for machines that are played in one process. */
 import { WORKSPACE_COPY_GRACE_MS } from '../../actors/workspace-copy/copy-store.ts';
 import type { WorkspaceCopyStore, WorkspaceCopyPiece } from '../../actors/workspace-copy/copy-store.ts';
 import type { Clock } from '../../actors/clock/clock.ts';

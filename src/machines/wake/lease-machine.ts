@@ -62,7 +62,7 @@ export const leaseMachine = setup({ types: { events: {} as LeaseChartEvent } }).
     },
     lost: {
       description:
-        'Another process found us silent and went past; what we write is void, and all that is left to do is to let go.',
+        'Another process found us silent and went past; what we write is void, and all that is left to do is to release the right.',
       on: { RELEASE: 'released' },
     },
     refused: {

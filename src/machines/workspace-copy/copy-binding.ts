@@ -1,4 +1,4 @@
-/** Why the hand of a session can be on one machine only. */
+/** Why the workspace of a session can be on one machine only. */
 import type { EnvironmentDefinition } from '../environment/environment-definition.ts';
 
 export interface BoundParts {

@@ -1,4 +1,4 @@
-/** What is not the same in two hands. */
+/** What is not the same in two workspace copies. */
 import type { CopyEntry } from './copy-manifest.ts';
 
 export interface CopyDifference {

@@ -1,4 +1,4 @@
-/** How much a copy of a hand may hold. */
+/** How much a workspace copy may hold. */
 import { RuntimeError } from '../errors.ts';
 import type { WorkspaceCopyMeasure } from './copy-manifest.ts';
 

@@ -1,10 +1,10 @@
 /**
- * What lies in the hand of a session, as data: its folders, files and links by path, the content of a file as the
- * SHA-256 hashes of its pieces.
+ * What lies in the workspace copy of a session, as data: its folders, files and links by path, the content of a file as
+ * the SHA-256 hashes of its pieces.
  *
  * A manifest is kept in parts, cut where the hash of a path says so: when one file has changed, one part has, and the
  * others are there already. The index names the parts, and the hash of the index is the id of the manifest: the same
- * id, the same hand.
+ * id, the same copy.
  */
 import { z } from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
@@ -14,7 +14,7 @@ import { describeIssues } from '../validate.ts';
 /** Bytes of a piece; the last one of a file may be shorter. */
 export const PIECE_BYTES = 1_048_576;
 
-/** The folders that make up a hand: where the session works, and what it keeps for itself. */
+/** The folders that make up a workspace copy: where the session works, and what it keeps for itself. */
 export const COPY_ROOTS = ['runtime', 'workspace'] as const;
 
 export type CopyRoot = (typeof COPY_ROOTS)[number];
@@ -31,7 +31,10 @@ const MAX_ENTRIES_PER_PART = 4_096;
 const MAX_MODE = 0o777;
 
 export const pieceHash = z.string().regex(/^[\da-f]{64}$/, 'expected 64 hexadecimal digits');
-const path = z.string().max(MAX_PATH_CHARACTERS).refine(isCopyPath, 'expected a path in the hand that cannot climb');
+const path = z
+  .string()
+  .max(MAX_PATH_CHARACTERS)
+  .refine(isCopyPath, 'expected a path in the workspace copy that cannot climb');
 const mode = z.number().int().min(0).max(MAX_MODE);
 
 export const copyFile = z.strictObject({
@@ -65,7 +68,7 @@ export type WorkspaceCopyFile = z.output<typeof copyFile>;
 export type CopyEntry = z.output<typeof copyEntry>;
 export type CopyIndex = z.output<typeof copyIndex>;
 
-/** From the hand's own top: `workspace/notes.md`. */
+/** From the top of the copy: `workspace/notes.md`. */
 export function isCopyPath(value: string): boolean {
   const [root, ...names] = value.split('/');
   if (!COPY_ROOTS.some((each) => each === root) || value.includes('\0')) return false;
@@ -124,8 +127,8 @@ export function readIndex(text: string): CopyIndex {
 }
 
 /**
- * The entries of all parts, in order. @throws RuntimeError WORKSPACE_COPY_DAMAGED for whatever could not be laid out as it
- * is meant
+ * The entries of all parts, in order. @throws RuntimeError WORKSPACE_COPY_DAMAGED for whatever could not be laid out as
+ * it is meant
  */
 export function readParts(texts: readonly string[]): readonly CopyEntry[] {
   const entries = texts.flatMap((text) => read(z.array(copyEntry), text));

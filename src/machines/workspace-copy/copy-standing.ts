@@ -1,5 +1,5 @@
 /**
- * Where the hand of a session is at home, and which copy of it there is; and from that, what a wake has to do that
+ * Where the workspace of a session is at home, and which copy of it there is; and from that, what a wake has to do that
  * begins on a machine.
  *
  *   home     it was here last: what lies here counts, and nothing is copied
@@ -8,9 +8,9 @@
  *   moves    it was elsewhere last: the copy is laid out here first
  *   refused  it is elsewhere and cannot be had here: the wake is left to the machine that has it
  *
- * What a wake says of the hand before it begins is a claim, which keeps earlier wakes from speaking; its process may
- * die before anything of it is in the log. Where the hand was worked in last is therefore what the log says, and so is
- * what may be lost.
+ * What a wake says of the workspace before it begins is a claim, which keeps earlier wakes from speaking; its process
+ * may die before anything of it is in the log. Where the workspace was worked in last is therefore what the log says,
+ * and so is what may be lost.
  */
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
@@ -25,22 +25,22 @@ export const homeHost = z.strictObject({ id: text, name: text });
 
 export type HomeHost = Readonly<z.output<typeof homeHost>>;
 
-/** What lay in the hand when the wake of `epoch` had done its work. */
-export const copyOfWake = z.strictObject({
+/** What lay in the workspace when the wake of `epoch` had done its work. */
+export const workspaceCopy = z.strictObject({
   epoch,
   manifestId: pieceHash,
   files: z.number().int().nonnegative(),
   bytes: z.number().int().nonnegative(),
 });
 
-export type WorkspaceCopyCopy = Readonly<z.output<typeof copyOfWake>>;
+export type WorkspaceCopy = Readonly<z.output<typeof workspaceCopy>>;
 
 export const copyStanding = z.strictObject({
-  /** Of the wake that said so; of the first that may speak again when it was let go. */
+  /** Of the wake that said so; of the first that may speak again when it was released. */
   epoch,
   /** Absent: it was taken away from the machine that was its home. */
   host: homeHost.optional(),
-  copy: copyOfWake.optional(),
+  copy: workspaceCopy.optional(),
   /** Why it can be nowhere else. Absent: it goes where a copy of it can be laid out. */
   bound: text.optional(),
   /** Files that came from elsewhere since, such as attachments, and lie in no copy yet. */
@@ -83,7 +83,7 @@ export type CopyArrival =
   | {
       readonly kind: 'moves';
       readonly from: HomeHost | undefined;
-      readonly copy: WorkspaceCopyCopy | undefined;
+      readonly copy: WorkspaceCopy | undefined;
       readonly mayHaveLost: boolean;
     }
   | { readonly kind: 'refused'; readonly error: RuntimeError };
@@ -97,7 +97,7 @@ export function copyArrival({ sessionId, standing, here, bound, missingFolder, l
   const isHome = home?.id === here.id;
   // A file that came for it says nothing of where it is.
   const isUnknown = standing === undefined || (home === undefined && standing.epoch === 0);
-  // At home the folder was removed, and the caller that let the session go wants it to go on without.
+  // At home the folder was removed, and the caller that released the session wants it to go on without.
   if (missingFolder !== undefined && !isHome && (home !== undefined || isUnknown))
     return {
       kind: 'refused',
@@ -111,8 +111,8 @@ export function copyArrival({ sessionId, standing, here, bound, missingFolder, l
 }
 
 /**
- * Where it was worked in last: as the log says, unless what was said of the hand is as new. Undefined when it was let
- * go.
+ * Where it was worked in last: as the log says, unless what was said of the workspace is as new. Undefined when it was
+ * released.
  */
 export function lastHome(
   { host, epoch: said }: Pick<WorkspaceCopyStanding, 'host' | 'epoch'>,
@@ -123,7 +123,7 @@ export function lastHome(
 }
 
 /** Whether a wake may have changed something that is in no copy. */
-export function mayHaveLost(copy: Pick<WorkspaceCopyCopy, 'epoch'> | undefined, last: BegunWake | undefined): boolean {
+export function mayHaveLost(copy: Pick<WorkspaceCopy, 'epoch'> | undefined, last: BegunWake | undefined): boolean {
   if (last === undefined) return false;
   return copy === undefined || copy.epoch < last.epoch || (copy.epoch === last.epoch && last.hasDied);
 }
@@ -182,8 +182,8 @@ export function copySuperseded(sessionId: string, of: number): RuntimeError {
 }
 
 /**
- * Whether a wake may say something of the hand, given what was said before. Saying it again is fine. Of one that was
- * let go, the wake that comes first from the epoch on that it was let go for.
+ * Whether a wake may say something of the workspace, given what was said before. Saying it again is fine. Of one that
+ * was released, the wake that comes first from the epoch on that it was released for.
  */
 export function maySpeak(
   before: Pick<WorkspaceCopyStanding, 'epoch' | 'host'> | undefined,

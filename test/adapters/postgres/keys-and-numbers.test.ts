@@ -79,7 +79,7 @@ describe('an event', () => {
   });
 });
 
-it('a file for a hand may have a name with bytes that are no text, or one longer than an index takes', async () => {
+it('a file for a workspace may have a name with bytes that are no text, or one longer than an index takes', async () => {
   const copies = createPostgresWorkspaceCopyStore({ database: store.database });
   const long = Array.from({ length: 40 }, (_, folder) =>
     Array.from({ length: 90 }, (_entry, index) =>

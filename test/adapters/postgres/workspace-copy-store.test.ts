@@ -1,4 +1,4 @@
-/** PostgreSQL keeps copies of hands as every keeper does. */
+/** PostgreSQL keeps workspace copies as every keeper does. */
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createIdSource } from '../../../src/actors/session/id-source.ts';
 import { createPostgresWorkspaceCopyStore } from '../../../src/adapters/postgres/workspace-copy-store.ts';

@@ -96,7 +96,7 @@ async function plant(folder: Buffer, entries: readonly (readonly [string, Plante
   }
 }
 
-describe('a hand', () => {
+describe('a workspace copy', () => {
   it('comes out on another machine as it went in, whatever the tree', { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(tree, tree, async (before, after) => {
@@ -184,7 +184,7 @@ describe('a hand', () => {
     expect((await one.take({ kept: 'f'.repeat(64) })).read).toBe(3);
   });
 
-  it('is the same hand whoever copies it', async () => {
+  it('is the same copy whoever copies it', async () => {
     const { one, two } = house;
     for (const { workspace } of [two, one]) {
       await writeFile(join(workspace, 'a'), '1');
@@ -259,7 +259,7 @@ describe('a hand', () => {
   });
 });
 
-describe('a hand that is laid out', () => {
+describe('a workspace copy that is laid out', () => {
   it('fetches only what does not lie here already, and nothing when all does', async () => {
     const { one, two } = house;
     await writeFile(join(one.workspace, 'same'), 'the same');

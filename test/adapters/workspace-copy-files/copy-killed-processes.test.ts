@@ -1,6 +1,6 @@
 /**
- * Machines that die while they lay out a hand or copy it: whoever comes next finds the one before or the one after, and
- * never a mix.
+ * Machines that die while they lay out a workspace copy or copy it: whoever comes next finds the one before or the one
+ * after, and never a mix.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const TRIED = 8;
 
 let directory: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'wakechart-killed-hands-'));
+  directory = await mkdtemp(join(tmpdir(), 'wakechart-killed-copies-'));
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
@@ -120,7 +120,7 @@ async function changesOf(
 }
 
 describe('a machine that dies', () => {
-  it('while it lays out a hand leaves the old one or the new one, wherever that is, and the next wake has the new one', async () => {
+  it('while it lays out a workspace copy leaves the old one or the new one, wherever that is, and the next wake has the new one', async () => {
     for (const hasWork of [true, false]) {
       const changes = await changesOf('two', { hasWork });
       expect(changes).toBeGreaterThan(40);
@@ -145,7 +145,7 @@ describe('a machine that dies', () => {
     }
   }, 300_000);
 
-  it('while it copies a hand leaves the copy before or the one after, wherever that is, and both can be laid out', async () => {
+  it('while it copies a workspace copy leaves the copy before or the one after, wherever that is, and both can be laid out', async () => {
     const changes = await changesOf('one', { file: 'a.md' });
     expect(changes).toBeGreaterThan(20);
     const copied = new Set<number>();

@@ -1,6 +1,6 @@
 /**
  * A machine that wakes a session and kills itself on the way: `node copy-process.mjs <json>` with `{ home, copies,
- * session, epoch, file?, dieAt }`. Its hand comes here, is written in, and a copy is left. The process ends with
+ * session, epoch, file?, dieAt }`. Its workspace comes here, is written in, and a copy is left. The process ends with
  * SIGKILL in place of change number `dieAt` of a disk. It writes lines of text to standard output: `arrived`, `left`,
  * and last `changes N`.
  */

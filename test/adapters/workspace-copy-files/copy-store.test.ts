@@ -1,4 +1,4 @@
-/** Memory and a shared folder keep copies of hands as every keeper does. */
+/** Memory and a shared folder keep workspace copies as every keeper does. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -111,7 +111,7 @@ describe('a manifest', () => {
   });
 });
 
-describe('where a hand is', () => {
+describe('where a workspace is', () => {
   const one: HomeHost = { id: '1', name: 'one' };
   const two: HomeHost = { id: '2', name: 'two' };
   const copy = { epoch: 3, manifestId: HASH, files: 1, bytes: 1 };
@@ -162,7 +162,7 @@ describe('where a hand is', () => {
       { here: two, standing: { ...standing, host: two }, last: { epoch: 3, host: one, hasDied: false } },
       { kind: 'home' },
     ],
-    ['it was let go', { standing: { epoch: 3, copy, added: [] } }, { kind: 'moves', from: undefined }],
+    ['it was released', { standing: { epoch: 3, copy, added: [] } }, { kind: 'moves', from: undefined }],
     ['it is elsewhere and bound there', { standing: { ...standing, bound: 'b' } }, { kind: 'refused' }],
     ['it is elsewhere and bound as seen from here', { bound: 'b' }, { kind: 'refused' }],
     ['its folder is not here', { missingFolder: '/p' }, { kind: 'refused' }],
@@ -172,7 +172,7 @@ describe('where a hand is', () => {
     expect(copyArrival({ ...situation, ...changed })).toMatchObject(expected);
   });
 
-  it('may be said by later wakes, by the same one on the same machine, and by whoever it was let go for', () => {
+  it('may be said by later wakes, by the same one on the same machine, and by the wake that it was released for', () => {
     const now = { epoch: 3, host: one };
     expect([
       maySpeak(undefined, now),
