@@ -91,7 +91,7 @@ it('says where it is and why, what may be lost, and goes on elsewhere once it wa
   expect((await two.run('session', 'release', '--session', id, '--yes')).stdout).toContain('at home on no machine');
   expect((await two.run('session', 'why', '--session', id)).stdout).not.toContain('Its folder is on');
   expect((await woken(two, id)).code).toBe(0);
-  expect((await two.run('session', 'events', '--session', id)).stdout).toContain('hand.restored');
+  expect((await two.run('session', 'events', '--session', id)).stdout).toContain('workspace.restored');
   expect((await woken(one, id)).code).toBe(1);
   expect(await readFile(join(one.folderOf(id), 'work'), 'utf8')).toBe('of one');
 });

@@ -1,6 +1,6 @@
 /**
- * What a wake does about the hand of its session: it has it here before the first turn, and leaves a copy of it when it
- * ends.
+ * What a wake does about the workspace of its session: it has it here before the first turn, and leaves a copy of it
+ * when it ends.
  */
 import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -42,7 +42,7 @@ export interface WorkspaceCopyWake {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The hand of a session whose wake may begin here. */
+/** The workspace copy of a session whose wake may begin here. */
 export interface ArrivedWorkspaceCopy {
   /**
    * This machine: the log says it with the beginning of the wake, so that what may be lost is known from the log alone.
@@ -51,23 +51,23 @@ export interface ArrivedWorkspaceCopy {
   /** For the log, with the beginning of the wake. */
   readonly notes: readonly SessionEventDraft[];
   /**
-   * Leaves a copy of what lies in the hand now, so that the process that takes the session over finds it. May be called
-   * again: what has not changed costs nothing but a look.
+   * Leaves a copy of what lies in the workspace now, so that the process that takes the session over finds it. May be
+   * called again: what has not changed costs nothing but a look.
    * @returns what the log has to say of it
-   * @throws RuntimeError WORKSPACE_COPY_SUPERSEDED when the hand belongs to another wake by now
+   * @throws RuntimeError WORKSPACE_COPY_SUPERSEDED when the workspace belongs to another wake by now
    */
   leave(wake?: Pick<WorkspaceCopyWake, 'signal'>): Promise<readonly SessionEventDraft[]>;
 }
 
-/** What no later try of the same wake makes good, so that the hand can be nowhere else for the time being. */
+/** What no later try of the same wake makes good, so that the workspace can be nowhere else for the time being. */
 const LASTING = new Set(['WORKSPACE_COPY_TOO_LARGE', 'WORKSPACE_COPY_UNREADABLE']);
 
 /** Each method is called under the right to wake the session. */
 export interface WorkspaceCopies {
   /**
-   * Has the hand here, before anything of the wake is stored.
-   * @throws RuntimeError WORKSPACE_COPY_ELSEWHERE when it is bound to another machine: the session stays due for that one;
-   * WAKE_ELSEWHERE when this one lacks what it needs; what laying it out throws
+   * Has the workspace here, before anything of the wake is stored.
+   * @throws RuntimeError WORKSPACE_COPY_ELSEWHERE when it is bound to another machine: the session stays due for that
+   * one; WAKE_ELSEWHERE when this one lacks what it needs; what laying it out throws
    */
   arrive(session: SessionState, wake: WorkspaceCopyWake): Promise<ArrivedWorkspaceCopy>;
 }
@@ -159,8 +159,8 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
   }
 
   /**
-   * A hand of which nothing was said is at home here from now on, unless this machine cannot have it: that takes one
-   * step where the keeper has it.
+   * A workspace of which nothing was said is at home here from now on, unless this machine cannot have it: that takes
+   * one step where the keeper has it.
    */
   async #latest({
     bound,
@@ -196,7 +196,7 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
         ? undefined
         : await this.#ports.folders.lay(this.#place, { manifestId: copy.manifestId, ...lay });
     return {
-      type: 'hand.restored',
+      type: 'workspace.restored',
       data: {
         ...(from === undefined ? {} : { from: from.name }),
         host: this.host.name,
@@ -246,10 +246,10 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
     const reason = beginningOf(wellFormed(messageOf(error).replaceAll('\0', '')), 900);
     const isKnown = this.#standing?.bound === reason && !this.#isUntold(this.#standing);
     if (isLasting && !isKnown) await this.#record({ bound: reason });
-    return isKnown ? [] : [{ type: 'hand.not_copied', data: { code, reason, staysHere: isLasting } }];
+    return isKnown ? [] : [{ type: 'workspace.not_copied', data: { code, reason, staysHere: isLasting } }];
   }
 
-  /** What a wake has said of the hand that died before its end is not in the log. */
+  /** What a wake has said of the workspace that died before its end is not in the log. */
   #isUntold({ epoch }: WorkspaceCopyStanding): boolean {
     return this.#last?.hasDied === true && epoch >= this.#last.epoch;
   }

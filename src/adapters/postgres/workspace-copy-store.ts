@@ -18,6 +18,7 @@ import type { WorkspaceCopyStanding } from '../../machines/workspace-copy/copy-s
 import { frequent } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { keyOf } from './standing-rows.ts';
+import { ADDED_TABLE, COPY_TABLE, PIECE_TABLE } from './workspace-copy-tables.ts';
 
 export interface PostgresWorkspaceCopyStoreOptions {
   readonly database: PostgresDatabase;
@@ -50,22 +51,22 @@ const latestOrRow = copyRow.extend({ is_known: z.boolean(), is_said: z.boolean()
 const latest = (
   ...more: readonly string[]
 ): string => `SELECT ${['coalesce(h.epoch, 0) AS epoch', 'h.host_id, h.host_name, h.bound, h.copy_epoch, h.manifest_id, h.files, h.bytes, a.added', ...more].join(', ')}
-  FROM (SELECT array_agg(file ORDER BY added_at, path) AS added FROM $s.hand_added WHERE session_id = $1) a0
-  CROSS JOIN LATERAL (SELECT coalesce(a0.added, '{}') AS added) a LEFT JOIN $s.hand h ON h.session_id = $1`;
+  FROM (SELECT array_agg(file ORDER BY added_at, path) AS added FROM $s.${ADDED_TABLE} WHERE session_id = $1) a0
+  CROSS JOIN LATERAL (SELECT coalesce(a0.added, '{}') AS added) a LEFT JOIN $s.${COPY_TABLE} h ON h.session_id = $1`;
 
 /**
  * The row is locked by the insertion: of two wakes that speak at once the earlier one finds that the later one has, or
  * comes before it.
  */
 const SAID = `said AS (
-    INSERT INTO $s.hand AS h (session_id, epoch, host_id, host_name, bound, copy_epoch, manifest_id, files, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    INSERT INTO $s.${COPY_TABLE} AS h (session_id, epoch, host_id, host_name, bound, copy_epoch, manifest_id, files, bytes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     ON CONFLICT (session_id) DO UPDATE SET epoch = excluded.epoch, host_id = excluded.host_id, host_name = excluded.host_name, bound = excluded.bound,
       copy_epoch = coalesce(excluded.copy_epoch, h.copy_epoch), manifest_id = coalesce(excluded.manifest_id, h.manifest_id),
       files = coalesce(excluded.files, h.files), bytes = coalesce(excluded.bytes, h.bytes), changed_at = clock_timestamp()
     WHERE h.epoch < excluded.epoch OR (h.epoch = excluded.epoch AND (h.host_id IS NULL OR h.host_id = excluded.host_id))
     RETURNING 1
   ), settled AS (
-    DELETE FROM $s.hand_added a WHERE a.session_id = $1 AND a.path = ANY ($10::text[]) AND EXISTS (SELECT 1 FROM said)
+    DELETE FROM $s.${ADDED_TABLE} a WHERE a.session_id = $1 AND a.path = ANY ($10::text[]) AND EXISTS (SELECT 1 FROM said)
   )`;
 
 function saidValues(
@@ -89,7 +90,7 @@ function saidValues(
 
 /** In one order for all that put the same: no two of them wait for each other. */
 function putting(hashes: string, bytes: string, condition = ''): string {
-  return `INSERT INTO $s.hand_piece (session_id, hash, bytes) SELECT $1, u.hash, u.bytes FROM unnest(${hashes}::bytea[], ${bytes}::bytea[]) AS u (hash, bytes) ${condition} ORDER BY u.hash
+  return `INSERT INTO $s.${PIECE_TABLE} (session_id, hash, bytes) SELECT $1, u.hash, u.bytes FROM unnest(${hashes}::bytea[], ${bytes}::bytea[]) AS u (hash, bytes) ${condition} ORDER BY u.hash
     ON CONFLICT (session_id, hash) DO UPDATE SET put_at = clock_timestamp()`;
 }
 
@@ -118,7 +119,7 @@ class PostgresWorkspaceCopyStore implements WorkspaceCopyStore {
 
   async has(sessionId: string, hashes: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.#run(
-      `SELECT p.hash FROM $s.hand_piece p WHERE p.session_id = $1 AND p.hash = ANY ($2::bytea[]) AND p.put_at > clock_timestamp() - $3 * interval '1 millisecond'`,
+      `SELECT p.hash FROM $s.${PIECE_TABLE} p WHERE p.session_id = $1 AND p.hash = ANY ($2::bytea[]) AND p.put_at > clock_timestamp() - $3 * interval '1 millisecond'`,
       [sessionId, hashes.map(bytesOf), this.#graceMs / 2],
     );
     return new Set(rows.map((row) => textOf(pieceRow.pick({ hash: true }).parse(row).hash)));
@@ -132,7 +133,7 @@ class PostgresWorkspaceCopyStore implements WorkspaceCopyStore {
 
   async get(sessionId: string, hashes: readonly string[]): Promise<readonly WorkspaceCopyPiece[]> {
     const rows = await this.#run(
-      'SELECT p.hash, p.bytes FROM $s.hand_piece p WHERE p.session_id = $1 AND p.hash = ANY ($2::bytea[])',
+      `SELECT p.hash, p.bytes FROM $s.${PIECE_TABLE} p WHERE p.session_id = $1 AND p.hash = ANY ($2::bytea[])`,
       [sessionId, hashes.map(bytesOf)],
     );
     return rows.map((row) => {
@@ -144,9 +145,9 @@ class PostgresWorkspaceCopyStore implements WorkspaceCopyStore {
   async prune(sessionId: string, { epoch, keep }: Parameters<WorkspaceCopyStore['prune']>[1]): Promise<PrunedPieces> {
     const [row] = await this.#run(
       `WITH gone AS (
-         DELETE FROM $s.hand_piece p WHERE p.session_id = $1 AND p.put_at <= clock_timestamp() - $4 * interval '1 millisecond'
+         DELETE FROM $s.${PIECE_TABLE} p WHERE p.session_id = $1 AND p.put_at <= clock_timestamp() - $4 * interval '1 millisecond'
            AND NOT EXISTS (SELECT 1 FROM unnest($3::bytea[]) AS k (hash) WHERE k.hash = p.hash)
-           AND EXISTS (SELECT 1 FROM $s.hand h WHERE h.session_id = $1 AND h.epoch = $2)
+           AND EXISTS (SELECT 1 FROM $s.${COPY_TABLE} h WHERE h.session_id = $1 AND h.epoch = $2)
          RETURNING length(p.bytes) AS length
        ) SELECT count(*) AS pieces, coalesce(sum(length), 0) AS bytes FROM gone`,
       [sessionId, epoch, [...keep].map(bytesOf), this.#graceMs],
@@ -167,7 +168,7 @@ class PostgresWorkspaceCopyStore implements WorkspaceCopyStore {
     { epoch, host, bound }: Pick<WorkspaceCopyRecord, 'epoch' | 'host' | 'bound'>,
   ): Promise<{ readonly standing: WorkspaceCopyStanding | undefined; readonly isSaid: boolean }> {
     const [row] = await this.#run(
-      `WITH first AS (INSERT INTO $s.hand (session_id, epoch, host_id, host_name, bound) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING 1)
+      `WITH first AS (INSERT INTO $s.${COPY_TABLE} (session_id, epoch, host_id, host_name, bound) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING 1)
        ${latest('h.session_id IS NOT NULL OR cardinality(a.added) > 0 AS is_known, EXISTS (SELECT 1 FROM first) AS is_said')}`,
       [sessionId, epoch, host.id, host.name, bound ?? null],
     );
@@ -196,7 +197,7 @@ class PostgresWorkspaceCopyStore implements WorkspaceCopyStore {
   async add(sessionId: string, file: WorkspaceCopyFile): Promise<void> {
     // The whole path is in the file. A path may be longer than an index takes, and hold bytes that are no text.
     await this.#run(
-      'INSERT INTO $s.hand_added (session_id, path, file) VALUES ($1, $2, $3) ON CONFLICT (session_id, path) DO UPDATE SET file = excluded.file',
+      `INSERT INTO $s.${ADDED_TABLE} (session_id, path, file) VALUES ($1, $2, $3) ON CONFLICT (session_id, path) DO UPDATE SET file = excluded.file`,
       [sessionId, keyOf(file.path), JSON.stringify(file)],
     );
   }
@@ -205,8 +206,8 @@ class PostgresWorkspaceCopyStore implements WorkspaceCopyStore {
     // Run again after its answer was lost it finds no host there: the caller that unbound it is told that none was
     // there, which is so by then.
     const [row] = await this.#run(
-      `WITH before AS (SELECT h.session_id, h.host_id FROM $s.hand h WHERE h.session_id = $1 FOR UPDATE)
-       UPDATE $s.hand h SET epoch = $2, host_id = NULL, host_name = NULL, bound = NULL, changed_at = clock_timestamp() FROM before b WHERE h.session_id = b.session_id
+      `WITH before AS (SELECT h.session_id, h.host_id FROM $s.${COPY_TABLE} h WHERE h.session_id = $1 FOR UPDATE)
+       UPDATE $s.${COPY_TABLE} h SET epoch = $2, host_id = NULL, host_name = NULL, bound = NULL, changed_at = clock_timestamp() FROM before b WHERE h.session_id = b.session_id
        RETURNING b.host_id IS NOT NULL AS was_home`,
       [sessionId, nextEpoch],
     );
@@ -215,7 +216,7 @@ class PostgresWorkspaceCopyStore implements WorkspaceCopyStore {
 
   async forget(sessionId: string): Promise<void> {
     await this.#run(
-      'WITH a AS (DELETE FROM $s.hand_added WHERE session_id = $1), p AS (DELETE FROM $s.hand_piece WHERE session_id = $1) DELETE FROM $s.hand WHERE session_id = $1',
+      `WITH a AS (DELETE FROM $s.${ADDED_TABLE} WHERE session_id = $1), p AS (DELETE FROM $s.${PIECE_TABLE} WHERE session_id = $1) DELETE FROM $s.${COPY_TABLE} WHERE session_id = $1`,
       [sessionId],
     );
   }

@@ -1,8 +1,14 @@
-/** Where the workspace copy of a session lies in a home, and what is kept beside it: `<session>/hand`. */
+/** Where the workspace copy of a session lies in a home, and what is kept beside it. */
 import { join } from 'node:path';
 import type { SessionDirectories, SessionPlace } from '../../actors/session/session-directories.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import type { CopyRoot } from '../../machines/workspace-copy/copy-manifest.ts';
+
+/**
+ * The folder beside the workspace of a session. Disks hold it under this name, from a time when a workspace copy was
+ * called a hand: under another one, what was put aside there would be found no more.
+ */
+export const COPY_FOLDER = 'hand';
 
 /** `HomeLayout` is one. */
 export interface CopyLayout extends Pick<SessionDirectories, 'workspaceDirectory'> {
@@ -29,7 +35,7 @@ export class CopyPlaces {
     this.#layout = layout;
     this.#place = place;
     const session = layout.session(place);
-    this.directory = join(session, 'hand');
+    this.directory = join(session, COPY_FOLDER);
     const runtime: RootPlace = { root: 'runtime', directory: join(session, 'runtime', 'agent') };
     this.roots =
       place.workspace === undefined

@@ -9,6 +9,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
 import type { EventStore, SessionIdentity } from '../../actors/session/event-store.ts';
 import type { HomeLayout } from '../../adapters/files/layout.ts';
+import { COPY_FOLDER } from '../../adapters/workspace-copy-files/copy-places.ts';
 import { counted, shellQuoted } from '../terminal/text.ts';
 import { note } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
@@ -24,7 +25,6 @@ export interface LeftFoldersCheck {
 const MAX_TOLD = 20;
 
 /** What lay here before another machine's copy was laid out. */
-const COPY_FOLDER = 'hand';
 const SET_ASIDE = /^before-\d+$/;
 
 export async function checkLeftFolders(check: LeftFoldersCheck): Promise<RepairableFinding[]> {

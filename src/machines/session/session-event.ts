@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
 import type { HandedDown } from '../permission/handed-down.ts';
 import { isUuidV7 } from '../ids.ts';
-import { sessionEventDefinitions } from './event-schemas.ts';
+import { formerEventTypes, sessionEventDefinitions } from './event-schemas.ts';
 import { parseOrThrow } from '../validate.ts';
 
 type Definitions = typeof sessionEventDefinitions;
@@ -101,9 +101,10 @@ export function checkDraft(draft: SessionEventDraft): CheckedDraft {
  */
 export function readStoredEvent(stored: unknown): StoredEvent | undefined {
   if (!isNewSessionEvent(stored)) return undefined;
-  const { id, at, epoch, type, v } = stored;
+  const { id, at, epoch, v } = stored;
+  const type = formerEventTypes.get(stored.type) ?? stored.type;
   if (!isKnown(type) || v < 1 || v > sessionEventDefinitions[type].v) {
-    return { id, at, epoch, type: 'event.unrecognized', v: 1, data: { type, v, data: stored.data } };
+    return { id, at, epoch, type: 'event.unrecognized', v: 1, data: { type: stored.type, v, data: stored.data } };
   }
   const definition = sessionEventDefinitions[type];
   const { success, data } = definition.data.safeParse(upcast(stored.data, definition.upcasters.slice(v - 1)));

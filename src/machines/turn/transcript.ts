@@ -139,7 +139,7 @@ export class TranscriptBuilder {
       if (data.directive.outcome === 'continue')
         builder.#note(`You asked to continue (at most ${MAX_CONTINUES_IN_A_ROW} times in a row). Go on.`);
     },
-    'hand.restored': (builder, { data }) => builder.#note(restoredText(data)),
+    'workspace.restored': (builder, { data }) => builder.#note(restoredText(data)),
     'log.loss_accepted': (builder) =>
       builder.#note(
         'A part of the record of this session was lost, so what you read here may not be all that happened: what seems undone may have been done. Look before you repeat anything.',

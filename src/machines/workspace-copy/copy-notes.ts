@@ -1,4 +1,4 @@
-/** What a session is told when its hand has come to another machine. */
+/** What a session is told when its workspace has come to another machine. */
 import type { SessionEventData } from '../session/session-event.ts';
 
 /** For the model that goes on with it, in words. */
@@ -8,7 +8,7 @@ export function restoredText({
   copyEpoch,
   mayHaveLost,
   setAside,
-}: SessionEventData<'hand.restored'>): string {
+}: SessionEventData<'workspace.restored'>): string {
   return [
     `This session goes on on another machine (${host}${from === undefined ? '' : `, before it was on ${from}`}).`,
     copyEpoch === undefined

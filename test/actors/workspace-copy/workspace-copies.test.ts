@@ -111,7 +111,7 @@ describe('a session that is woken on another machine', () => {
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
     expect(await tell(two, sessionId, 'notes.md second')).toBe('It was: first');
-    expect(await house.dataOf(sessionId, 'hand.restored')).toEqual([
+    expect(await house.dataOf(sessionId, 'workspace.restored')).toEqual([
       { from: 'one', host: 'two', copyEpoch: 1, files: 2, bytes: 5, fetchedBytes: 5, mayHaveLost: false },
     ]);
     expect(house.asked.at(-1)?.read).toContain(
@@ -128,7 +128,7 @@ describe('a session that is woken on another machine', () => {
     await tell(one, sessionId, 'notes.md first');
     await writeFile(one.path(sessionId, 'notes.md'), 'by hand');
     expect(await tell(one, sessionId, 'notes.md')).toBe('It was: by hand');
-    expect(await house.dataOf(sessionId, 'hand.restored')).toEqual([]);
+    expect(await house.dataOf(sessionId, 'workspace.restored')).toEqual([]);
   });
 
   it('goes on from the last copy when the machine before died in the middle, is told so, and loses nothing there', async () => {
@@ -140,10 +140,13 @@ describe('a session that is woken on another machine', () => {
     await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     await diesInTheMiddle(one, sessionId, 'half done');
     expect(await tell(two, sessionId, 'notes.md second')).toBe('It was: first');
-    expect((await house.dataOf(sessionId, 'hand.restored')).at(-1)).toMatchObject({ copyEpoch: 1, mayHaveLost: true });
+    expect((await house.dataOf(sessionId, 'workspace.restored')).at(-1)).toMatchObject({
+      copyEpoch: 1,
+      mayHaveLost: true,
+    });
     expect(house.asked.at(-1)?.read).toContain('What was changed in it since is not here and stays on one');
     expect(await tell(one, sessionId, 'notes.md')).toBe('It was: second');
-    const { setAside } = (await house.dataOf(sessionId, 'hand.restored')).at(-1) ?? {};
+    const { setAside } = (await house.dataOf(sessionId, 'workspace.restored')).at(-1) ?? {};
     expect(await readFile(join(setAside ?? '', 'workspace', 'notes.md'), 'utf8')).toBe('half done');
   });
 
@@ -153,7 +156,7 @@ describe('a session that is woken on another machine', () => {
     await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     await diesInTheMiddle(one, sessionId, 'half done');
     expect(await tell(two, sessionId, 'notes.md')).toBe('It was: nothing');
-    expect(await house.dataOf(sessionId, 'hand.restored')).toEqual([
+    expect(await house.dataOf(sessionId, 'workspace.restored')).toEqual([
       { from: 'one', host: 'two', files: 0, bytes: 0, fetchedBytes: 0, mayHaveLost: true },
     ]);
   });
@@ -176,9 +179,9 @@ describe('a session that is woken on another machine', () => {
       ).runtime.wake(sessionId),
     ).rejects.toThrow('killed');
     const { epoch } = (await copies.latest(sessionId)) ?? {};
-    const told = (await house.dataOf(sessionId, 'hand.restored')).length;
+    const told = (await house.dataOf(sessionId, 'workspace.restored')).length;
     await tell(two, sessionId, 'notes.md');
-    const restored = (await house.dataOf(sessionId, 'hand.restored')).slice(told);
+    const restored = (await house.dataOf(sessionId, 'workspace.restored')).slice(told);
     expect(restored).toEqual([
       expect.objectContaining({
         from: 'one',
@@ -212,7 +215,10 @@ describe('a session that is woken on another machine', () => {
     await died.leave();
     await writeFile(one.path(sessionId, 'notes.md'), 'done after the copy, for a message that had come meanwhile');
     expect(await tell(two, sessionId, 'notes.md')).toBe('It was: half done');
-    expect((await house.dataOf(sessionId, 'hand.restored')).at(-1)).toMatchObject({ copyEpoch: 2, mayHaveLost: true });
+    expect((await house.dataOf(sessionId, 'workspace.restored')).at(-1)).toMatchObject({
+      copyEpoch: 2,
+      mayHaveLost: true,
+    });
   });
 
   it('looks again where its folder is when another wake has begun before its own could', async () => {
@@ -289,7 +295,7 @@ describe('a copy', () => {
     const [one, two] = [await machine('one'), await machine('two')];
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md much more than ten bytes');
-    expect(await house.dataOf(sessionId, 'hand.not_copied')).toEqual([
+    expect(await house.dataOf(sessionId, 'workspace.not_copied')).toEqual([
       {
         code: 'WORKSPACE_COPY_TOO_LARGE',
         reason: expect.stringContaining('expected at most 10 bytes, received 24') as string,
@@ -298,7 +304,7 @@ describe('a copy', () => {
     ]);
     await expect(tell(two, sessionId, 'notes.md')).rejects.toMatchObject({ code: 'WORKSPACE_COPY_ELSEWHERE' });
     await tell(one, sessionId, 'notes.md less');
-    expect((await house.dataOf(sessionId, 'hand.not_copied')).length).toBe(1);
+    expect((await house.dataOf(sessionId, 'workspace.not_copied')).length).toBe(1);
     expect(await tell(two, sessionId, 'notes.md')).toBe('It was: less');
   });
 
@@ -311,7 +317,7 @@ describe('a copy', () => {
     const one = await machine('one', troubled);
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
-    expect(await house.dataOf(sessionId, 'hand.not_copied')).toEqual([
+    expect(await house.dataOf(sessionId, 'workspace.not_copied')).toEqual([
       { code: 'WORKSPACE_COPY_NOT_COPIED', reason: 'the bucket is away', staysHere: false },
     ]);
     expect((await house.dataOf(sessionId, 'wake.ended')).map(({ outcome }) => outcome)).toEqual(['sleep']);
@@ -330,10 +336,10 @@ describe('a copy that cannot be made', () => {
     await tell(one, sessionId, 'notes.md less');
     await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     const died = await diesInTheMiddle(one, sessionId, 'much more than ten bytes');
-    expect(await died.leave()).toMatchObject([{ type: 'hand.not_copied' }]);
+    expect(await died.leave()).toMatchObject([{ type: 'workspace.not_copied' }]);
     await tell(one, sessionId, 'notes.md');
     await tell(one, sessionId, 'notes.md');
-    expect((await house.dataOf(sessionId, 'hand.not_copied')).map(({ code }) => code)).toEqual([
+    expect((await house.dataOf(sessionId, 'workspace.not_copied')).map(({ code }) => code)).toEqual([
       'WORKSPACE_COPY_TOO_LARGE',
     ]);
   });
@@ -385,7 +391,7 @@ describe('a session that is bound to its machine', () => {
     await worker.stop();
   });
 
-  it('goes anywhere once a person has let it go', async () => {
+  it('goes anywhere once a person has released it', async () => {
     const [one, two] = [await machine('one'), await machine('two')];
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');

@@ -208,13 +208,13 @@ function expectMovesTold(events: readonly SessionEvent[]): void {
   for (const [index, wake] of wakes.entries()) {
     const before = wakes[index - 1];
     if (before === undefined || before.data.host?.id === wake.data.host?.id) continue;
-    const told = events.find((event) => event.type === 'hand.restored' && event.epoch === wake.data.epoch);
+    const told = events.find((event) => event.type === 'workspace.restored' && event.epoch === wake.data.epoch);
     const hasDied = events.some(
       (event) =>
         event.type === 'wake.ended' && event.data.wakeId === before.data.wakeId && event.epoch === wake.data.epoch,
     );
     expect(
-      told?.type === 'hand.restored' && told.data,
+      told?.type === 'workspace.restored' && told.data,
       `wake ${wake.data.epoch} on ${wake.data.host?.name}`,
     ).toMatchObject({ from: before.data.host?.name, ...(hasDied ? { mayHaveLost: true } : {}) });
   }

@@ -1,14 +1,13 @@
 /**
- * Copies of the folders that sessions work in.
- *
- *   hand         one row for each session whose folder a process has reported: where it is at home, and which copy there is
- *   hand_added   files that came for it since, such as attachments; paths that are long or are no plain text by their hash
- *   hand_piece   the contents, by hash, each session for itself
+ * Copies of the folders that sessions work in: one row for each session whose folder a process has reported, which says
+ * where it is at home and which copy there is; files that came for it since, such as attachments, paths that are long or
+ * are no plain text by their hash; and the contents, by hash, each session for itself.
  */
+import { ADDED_TABLE, COPY_TABLE, PIECE_TABLE } from '../workspace-copy-tables.ts';
 import type { Migration } from './migration.ts';
 
 const TABLES = `
-CREATE TABLE $s.hand (
+CREATE TABLE $s.${COPY_TABLE} (
   session_id uuid PRIMARY KEY REFERENCES $s.session ON DELETE CASCADE,
   epoch integer NOT NULL,
   host_id text,
@@ -23,7 +22,7 @@ CREATE TABLE $s.hand (
   CHECK ((manifest_id IS NULL) = (copy_epoch IS NULL) AND (manifest_id IS NULL) = (files IS NULL) AND (manifest_id IS NULL) = (bytes IS NULL))
 ) WITH (fillfactor = 70);
 
-CREATE TABLE $s.hand_added (
+CREATE TABLE $s.${ADDED_TABLE} (
   session_id uuid NOT NULL REFERENCES $s.session ON DELETE CASCADE,
   path text COLLATE "C" NOT NULL,
   file text NOT NULL,
@@ -31,18 +30,19 @@ CREATE TABLE $s.hand_added (
   PRIMARY KEY (session_id, path)
 );
 
-CREATE TABLE $s.hand_piece (
+CREATE TABLE $s.${PIECE_TABLE} (
   session_id uuid NOT NULL REFERENCES $s.session ON DELETE CASCADE,
   hash bytea NOT NULL,
   bytes bytea NOT NULL,
   put_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (session_id, hash)
 );
-ALTER TABLE $s.hand_piece ALTER COLUMN bytes SET STORAGE EXTERNAL;
+ALTER TABLE $s.${PIECE_TABLE} ALTER COLUMN bytes SET STORAGE EXTERNAL;
 `;
 
 export const workspaceCopiesMigration: Migration = {
   version: 3,
+  // Databases hold it under this name, and compare.
   name: 'hand-copies',
   serves: 1,
   statements: (schema) => TABLES.replaceAll('$s', schema),
