@@ -138,6 +138,20 @@ export const textRules: readonly Rule[] = [
     advice: 'say context, ports or runtime; mutex; notification; hook; isolation; hit',
   }),
   textRule({
+    name: 'a-workspace-copy-is-called-so',
+    guards: [],
+    // What disks and databases hold under the earlier word is named there, once each.
+    appliesTo: (path) =>
+      path.startsWith('src/') &&
+      !/^src\/(?:adapters\/postgres\/(?:workspace-copy-tables|migrations\/0003-workspace-copies)|adapters\/workspace-copy-files\/copy-places|machines\/session\/event-schemas)\.ts$/.test(
+        path,
+      ),
+    // By case, since things lie at hand, are in hand and are handed on: types, names, quoted words, and the noun.
+    pattern:
+      /(?<!(?:[Ii]n|[Bb]y))Hands?[A-Z]\w*|\bhands?(?!Down)[A-Z]\w*|(?<=[a-z])(?<!(?:[Ii]n|[Bb]y))Hands?\b|\bHAND_\w+|\bhand_\w+|(?<=['"`#.])hands?\b(?! )|\bhand\.[a-z]|\b(?:[Tt]he|[Aa]|its|old|whole|same|that) hand\b|\bcop(?:y|ies) of hands?\b|\w*(?:letGo|LetGo|LET_GO|let-go)\w*/,
+    advice: 'say workspace copy or workspace; release',
+  }),
+  textRule({
     name: 'what-acts-is-named',
     guards: [],
     // The stop words of the search, and the value of a field that logs hold.
