@@ -249,7 +249,7 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
     return isKnown ? [] : [{ type: 'workspace.not_copied', data: { code, reason, staysHere: isLasting } }];
   }
 
-  /** What a wake has said of the workspace that died before its end is not in the log. */
+  /** What a wake that died before its end has said of the workspace is not in the log. */
   #isUntold({ epoch }: WorkspaceCopyStanding): boolean {
     return this.#last?.hasDied === true && epoch >= this.#last.epoch;
   }

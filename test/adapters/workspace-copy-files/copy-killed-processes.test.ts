@@ -1,5 +1,5 @@
 /**
- * Machines that die while they lay out a workspace copy or copy it: whoever comes next finds the one before or the one
+ * Machines that die while they lay out a workspace or copy it: whoever comes next finds the one before or the one
  * after, and never a mix.
  */
 import { spawn } from 'node:child_process';
@@ -145,7 +145,7 @@ describe('a machine that dies', () => {
     }
   }, 300_000);
 
-  it('while it copies a workspace copy leaves the copy before or the one after, wherever that is, and both can be laid out', async () => {
+  it('while it copies a workspace leaves the copy before or the one after, wherever that is, and both can be laid out', async () => {
     const changes = await changesOf('one', { file: 'a.md' });
     expect(changes).toBeGreaterThan(20);
     const copied = new Set<number>();

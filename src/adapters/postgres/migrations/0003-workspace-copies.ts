@@ -1,7 +1,9 @@
 /**
- * Copies of the folders that sessions work in: one row for each session whose folder a process has reported, which says
- * where it is at home and which copy there is; files that came for it since, such as attachments, paths that are long or
- * are no plain text by their hash; and the contents, by hash, each session for itself.
+ * Copies of the folders that sessions work in.
+ *
+ *   COPY_TABLE    one row for each session whose folder a process has reported: its home, and which copy there is
+ *   ADDED_TABLE   files that came for it since, such as attachments; paths that are long or no plain text by their hash
+ *   PIECE_TABLE   the contents, by hash, each session for itself
  */
 import { ADDED_TABLE, COPY_TABLE, PIECE_TABLE } from '../workspace-copy-tables.ts';
 import type { Migration } from './migration.ts';
