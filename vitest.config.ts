@@ -1,7 +1,7 @@
 /**
  * How the tests run, alone in a process or many in one: against the sources, with dist/ built for the few that load it.
  */
-import { devNull } from 'node:os';
+import { availableParallelism, devNull } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { ClosingLine } from './test/setup/closing-line.ts';
@@ -34,7 +34,16 @@ const LONG_RUNS = [
  *  them can run in one, which spares each the start and the imports, and have their files in memory, which spares each the waits for the disk:
  *  a file that does not put back what it replaced fails there. */
 const ALONE = areLongRunsAskedFor
-  ? LONG_RUNS
+  ? [
+      // They need a sandbox, namespaces or mounts, which take nothing in /dev.
+      'test/adapters/bubblewrap/bubblewrap.test.ts',
+      'test/adapters/files/lease-processes.test.ts',
+      'test/adapters/postgres/chaos-full-disk-processes.test.ts',
+      'test/docs/{examples,long-pages}-processes.test.ts',
+      'test/runtime/chaos-full-disk.test.ts',
+      'test/scenarios/improvement/{ended-workers,full-disk,killed-shell,workers-in-sandbox}-processes.test.ts',
+      'test/scenarios/subagents/containers-processes.test.ts',
+    ]
   : [
       // Their pipes are named after the process that made them, or they watch its clock.
       'test/adapters/shell/shell-pipes-{left,missing}.test.ts',
@@ -54,9 +63,11 @@ const ALONE = areLongRunsAskedFor
 const EACH = {
   setupFiles: ['test/setup/leave-nothing-behind.ts', 'test/setup/chart-hits.ts'],
   pool: 'forks',
+  // Packages in CommonJS as Node gives them: what Vitest puts in front of each costs every use of it.
+  deps: { interopDefault: false },
   // A limit for what hangs, not a measure of speed: a loaded machine must not fail a test that would have passed.
-  testTimeout: 30_000,
-  hookTimeout: 30_000,
+  testTimeout: areLongRunsAskedFor ? 120_000 : 30_000,
+  hookTimeout: areLongRunsAskedFor ? 120_000 : 30_000,
   // A `.only` that slips through would hide every other test, here as much as in CI.
   allowOnly: false,
   // The same everywhere: no time zone and no git settings of the machine's owner.
@@ -81,8 +92,8 @@ export default defineConfig({
         test: {
           ...EACH,
           name: 'sharing',
-          include: areLongRunsAskedFor ? [] : ['test/**/*.test.ts'],
-          exclude: [...LONG_RUNS, ...ALONE],
+          include: areLongRunsAskedFor ? LONG_RUNS : ['test/**/*.test.ts'],
+          exclude: areLongRunsAskedFor ? ALONE : [...LONG_RUNS, ...ALONE],
           isolate: false,
           provide: { sharesProcess: true, scratchPlace: 'memory' },
         },
@@ -95,8 +106,8 @@ export default defineConfig({
       'test/setup/chart-hits-folder.ts',
     ],
     reporters: ['default', new ClosingLine()],
-    // As many as the machine has, where Vitest would leave one of two cores to nobody.
-    maxWorkers: '100%',
+    // More than the machine has cores: a quarter of the time of a file is spent on waiting for what it has started.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     teardownTimeout: 10_000,
     allowOnly: false,
     passWithNoTests: false,

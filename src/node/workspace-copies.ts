@@ -6,17 +6,15 @@ import type { WorkspaceCopyStore } from '../actors/workspace-copy/copy-store.ts'
 import { lackedHere } from '../actors/workspace-copy/lacked-here.ts';
 import { createWorkspaceCopies } from '../actors/workspace-copy/workspace-copies.ts';
 import type { WorkspaceCopiesPorts } from '../actors/workspace-copy/workspace-copies.ts';
-import { createSharedAttachments } from '../actors/workspace-copy/shared-attachments.ts';
 import { createSystemClock } from '../actors/clock/system-clock.ts';
 import type { EnvironmentCatalog } from '../actors/environment/environment-catalog.ts';
 import type { SessionEnvironments } from '../actors/environment/session-environment.ts';
 import type { AgentCatalog } from '../actors/session/agent-catalog.ts';
-import type { AttachmentStore } from '../actors/session/attachment-store.ts';
 import type { OnListenerError } from '../actors/streams/listener-errors.ts';
 import { FileAgentCatalog } from '../adapters/agents/file-agent-catalog.ts';
-import { createAttachmentFiles } from '../adapters/files/attachment-files.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
 import { createHomeCopyFolders } from '../adapters/workspace-copy-files/home-copy-folders.ts';
+import { attachmentsOf } from './attachments.ts';
 import { nodeEnvironments } from './environments.ts';
 import type { RuntimePorts } from '../runtime.ts';
 
@@ -61,12 +59,4 @@ export function workspaceCopiesOfHome(layout: HomeLayout): Pick<WorkspaceCopiesP
   });
   const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
   return { folders: createHomeCopyFolders({ layout }), boundBecause: copyBounds({ agents, environments, catalog }) };
-}
-
-/** Files that come with messages, for whichever machine wakes the session. */
-export function attachmentsOf(layout: HomeLayout, copies: WorkspaceCopyStore | undefined): AttachmentStore {
-  const attachments = createAttachmentFiles(layout);
-  return copies === undefined
-    ? attachments
-    : createSharedAttachments({ attachments, copies, folders: createHomeCopyFolders({ layout }) });
 }

@@ -10,11 +10,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNodeRuntime } from '../../src/node.ts';
 import { complaintsAbout, logOf, ofType, startSession, writeLearner } from '../scenarios/improvement/learning-home.ts';
+import { hostSnapshot } from '../support/host-snapshot.ts';
+import type { HostSnapshot } from '../support/host-snapshot.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 
 const HOST = fileURLToPath(new URL('../fixtures/processes/learning-host.mjs', import.meta.url));
-const DIST = new URL('../../dist/', import.meta.url).href;
 
 /** Processes that are killed at the same time; more would only wait for each other. */
 const AT_ONCE = 2;
@@ -30,22 +31,24 @@ interface Life {
   readonly isDone: boolean;
 }
 
+let snapshot: HostSnapshot;
 let template: TemporaryHome;
 let sessionId: string;
 
 beforeAll(async () => {
+  snapshot = await hostSnapshot(HOST, ['node.js']);
   template = await temporaryHome();
   await writeLearner(template.path);
   await using runtime = await createNodeRuntime({ home: template.path });
   sessionId = await startSession(runtime, 0);
 });
-afterAll(() => template.remove());
+afterAll(() => Promise.all([template.remove(), snapshot.remove()]));
 
 function live(home: string, crashAt?: number): Promise<Life> {
   return new Promise((resolve, reject) => {
     execFile(
       process.execPath,
-      [HOST, JSON.stringify({ dist: DIST, home, sessionId, crashAt })],
+      [...snapshot.parameters, JSON.stringify({ home, sessionId, crashAt })],
       { encoding: 'utf8' },
       (error, stdout, stderr) => {
         if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));

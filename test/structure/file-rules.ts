@@ -1,7 +1,7 @@
 /** How a file of the house looks, whatever it holds: its opening, its length, its imports and exports, its types. */
 import ts from 'typescript';
 import type { Rule, Violation } from './rules.ts';
-import { isCode, lineOf, nodesOf } from './source-tree.ts';
+import { foundInNodes, isCode, lineOf, mayMention } from './source-tree.ts';
 import type { ProjectFile } from './source-tree.ts';
 
 const MAX_LINES = 499;
@@ -34,11 +34,17 @@ function fileRule({ name, looksAt, guards, complaints }: FileRule): Rule {
   };
 }
 
-/** Complains about every node that `message` has something to say about. */
-function nodeComplaints({ syntax }: ProjectFile, message: (node: ts.Node) => string | undefined): Complaint[] {
-  return nodesOf(syntax).flatMap((node) => {
+/** Complains about every node that `message` has something to say about, in files that may say one of `words`. */
+function nodeComplaints(
+  file: ProjectFile,
+  words: RegExp,
+  message: (node: ts.Node) => string | undefined,
+): readonly Complaint[] {
+  if (!mayMention(file, words)) return [];
+  const { syntax } = file;
+  return foundInNodes(syntax, (node) => {
     const text = message(node);
-    return text === undefined ? [] : [{ line: lineOf(syntax, node), message: text }];
+    return text === undefined ? undefined : { line: lineOf(syntax, node), message: text };
   });
 }
 
@@ -92,7 +98,7 @@ const exportsAreNamed = fileRule({
   looksAt: ['src'],
   guards: ['src'],
   complaints: (file) =>
-    nodeComplaints(file, (node) => {
+    nodeComplaints(file, /\bdefault\b|\bexport\b[^;{]*(?:\*|=)/, (node) => {
       if (
         ts.isExportDeclaration(node) &&
         (node.exportClause === undefined || ts.isNamespaceExport(node.exportClause))
@@ -115,7 +121,7 @@ const anyStaysOut = fileRule({
   complaints: (file) =>
     ANY_IS_ALLOWED_IN.has(file.path)
       ? []
-      : nodeComplaints(file, (node) =>
+      : nodeComplaints(file, /\bany\b/, (node) =>
           node.kind === ts.SyntaxKind.AnyKeyword ? 'uses any; use unknown and narrow it' : undefined,
         ),
 });
@@ -127,7 +133,7 @@ const everyTestRuns = fileRule({
   looksAt: ['test'],
   guards: ['test'],
   complaints: (file) =>
-    nodeComplaints(file, (node) => {
+    nodeComplaints(file, /\b(?:only|skip|todo)\b/, (node) => {
       const modifier = ts.isPropertyAccessExpression(node)
         ? MODIFIED_TEST.exec(node.getText())?.groups?.['modifier']
         : undefined;

@@ -3,8 +3,8 @@
  * Node lacks.
  */
 import ts from 'typescript';
-import type { Rule } from './rules.ts';
-import { isCode, lineOf, nodesOf } from './source-tree.ts';
+import type { Rule, Violation } from './rules.ts';
+import { foundInNodes, isCode, lineOf, mayMention } from './source-tree.ts';
 
 const ASK_AN_ACTOR = 'a machine is a pure function of its input; let an actor bring it in';
 
@@ -38,6 +38,10 @@ const NEWER_THAN_THE_FLOOR: ReadonlyMap<string, string> = new Map([
   ['Promise.try', 'Node 24'],
   ['Promise.withResolvers', 'Node 22'],
 ]);
+/** The last word of each. */
+const NEWER_WORDS = new RegExp(
+  [...NEWER_THAN_THE_FLOOR.keys()].map((name) => `\\b${name.split('.').at(-1)}\\b`).join('|'),
+);
 const NEWER_MODULES: ReadonlySet<string> = new Set(['node:sqlite', 'node:sea']);
 
 /** Whether an identifier is used as a value here, and not as the name of a property, a declaration or a type. */
@@ -84,7 +88,7 @@ const machinesReadNoSurroundings: Rule = {
       .filter(isCode)
       .flatMap((file) => {
         const { syntax } = file;
-        const nodes = nodesOf(syntax);
+        const nodes = foundInNodes(syntax, (node) => node);
         const declared = declaredNames(nodes);
         return nodes.flatMap((node) => {
           const name = ambientName(node);
@@ -103,18 +107,17 @@ const nothingNewerThanTheFloor: Rule = {
       .filter(isCode)
       .flatMap((file) => {
         const { syntax } = file;
-        const names = nodesOf(syntax).flatMap((node) => {
+        const newer = (node: ts.Node): Omit<Violation, 'rule'> | undefined => {
           const name = ambientName(node);
           const since = NEWER_THAN_THE_FLOOR.get(name ?? '');
-          if (since === undefined) return [];
-          return [
-            {
-              file: file.path,
-              line: lineOf(syntax, node),
-              message: `uses ${String(name)}, new in ${since}; Node 20.19 is the floor`,
-            },
-          ];
-        });
+          if (since === undefined) return undefined;
+          return {
+            file: file.path,
+            line: lineOf(syntax, node),
+            message: `uses ${String(name)}, new in ${since}; Node 20.19 is the floor`,
+          };
+        };
+        const names = mayMention(file, NEWER_WORDS) ? foundInNodes(syntax, newer) : [];
         const modules = file.imports
           .filter(({ specifier }) => specifier !== undefined && NEWER_MODULES.has(specifier))
           .map(({ specifier, line }) => ({

@@ -64,15 +64,26 @@ export function lineOf(syntax: ts.SourceFile, node: ts.Node): number {
   return syntax.getLineAndCharacterOfPosition(node.getStart(syntax)).line + 1;
 }
 
-/** Every node of a file, parents before children. */
-export function nodesOf(syntax: ts.SourceFile): ts.Node[] {
-  const nodes: ts.Node[] = [];
+/** What `look` finds in the nodes of a file, parents before children. */
+export function foundInNodes<Found>(
+  syntax: ts.SourceFile,
+  look: (node: ts.Node) => Found | undefined,
+): readonly Found[] {
+  const found: Found[] = [];
+  // A checkout has millions of nodes: a list of them, or a function for each, would cost more than the looking.
   const visit = (node: ts.Node): void => {
-    nodes.push(node);
+    const one = look(node);
+    if (one !== undefined) found.push(one);
     node.forEachChild(visit);
   };
   visit(syntax);
-  return nodes;
+  return found;
+}
+
+/** Whether a node of this file may say one of `words`: where no text does, no node has to be asked. */
+export function mayMention({ text }: ProjectFile, words: RegExp): boolean {
+  // A name may be written with escapes.
+  return words.test(text) || text.includes('\\u');
 }
 
 function pathsBelow(root: string, folder = root): string[] {
@@ -108,18 +119,28 @@ function importsOf(path: string, syntax: ts.SourceFile): ImportEdge[] {
     specifier: fileName,
     line: syntax.getLineAndCharacterOfPosition(pos).line + 1,
   }));
-  const imports = nodesOf(syntax).flatMap((node) => {
+  const imports = foundInNodes(syntax, (node) => {
     const named = importedBy(node);
-    return named === undefined ? [] : [{ specifier: literal(named.module), line: lineOf(syntax, node) }];
+    return named === undefined ? undefined : { specifier: literal(named.module), line: lineOf(syntax, node) };
   });
   return [...references, ...imports].map((edge) => ({ ...edge, target: targetOf(path, edge.specifier) }));
 }
+
+const IMPORTING: ReadonlySet<ts.SyntaxKind> = new Set([
+  ts.SyntaxKind.ImportDeclaration,
+  ts.SyntaxKind.ExportDeclaration,
+  ts.SyntaxKind.ExternalModuleReference,
+  ts.SyntaxKind.ImportType,
+  ts.SyntaxKind.ModuleDeclaration,
+  ts.SyntaxKind.CallExpression,
+]);
 
 /**
  * What a node imports, if it imports: `import`, `export from`, `import()`, `require`, `import('x').T`, `declare module
  * 'x'`.
  */
 function importedBy(node: ts.Node): { readonly module: ts.Node | undefined } | undefined {
+  if (!IMPORTING.has(node.kind)) return undefined;
   if (ts.isImportDeclaration(node)) return { module: node.moduleSpecifier };
   if (ts.isExportDeclaration(node))
     return node.moduleSpecifier === undefined ? undefined : { module: node.moduleSpecifier };

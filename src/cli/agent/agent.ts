@@ -23,7 +23,7 @@ import { fieldLines, tableLines } from '../terminal/table.ts';
 import { printable } from '../terminal/text.ts';
 import { readTextFile } from '../terminal/text-file.ts';
 import { isolationsOf, textOfIsolation } from '../isolation.ts';
-import { usageError } from '../usage.ts';
+import { checkedAgentName } from '../names.ts';
 
 /** A character takes at most four bytes. */
 const MAX_AGENT_FILE_BYTES = MAX_AGENT_FILE_CHARACTERS * 4;
@@ -148,16 +148,6 @@ async function tellWarnings({ err, json }: CommandContext, warnings: readonly Co
   if (json) return;
   for (const { line, message } of warnings)
     await err.line(`${err.styles.yellow('warning:')} line ${line}: ${printable(message)}`);
-}
-
-/** @throws a usage error: a name that cannot be one is seen without looking anywhere */
-export function checkedAgentName(name: string): string {
-  const parsed = agentId.safeParse(name);
-  if (parsed.success) return parsed.data;
-  throw usageError(
-    `expected the name of an agent, received ${JSON.stringify(name)}`,
-    'A name has lower-case letters, digits, "-" and "_", at most 64 of them, such as code-reviewer.',
-  );
 }
 
 function readAgentFile(path: string): Promise<string> {

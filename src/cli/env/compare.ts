@@ -16,7 +16,7 @@ import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../open/stores.ts';
 import { counted, printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
-import { checkedEnvironmentName } from './env.ts';
+import { checkedEnvironmentName } from '../names.ts';
 import { checkedSessionId } from '../session/session.ts';
 
 export interface CompareOptions {

@@ -14,7 +14,7 @@ import { absolutePath, checkHome, makeHome } from '../home.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
 import { printable } from '../terminal/text.ts';
 import { readTextFile } from '../terminal/text-file.ts';
-import { usageError } from '../usage.ts';
+import { checkedEnvironmentName } from '../names.ts';
 
 /** A character takes at most four bytes. */
 const MAX_FILE_BYTES = MAX_ENVIRONMENT_FILE_CHARACTERS * 4;
@@ -130,16 +130,6 @@ export async function createEnvironment(
     );
   }
   return EXIT_SUCCESS;
-}
-
-/** @throws a usage error: a name that cannot be one is seen without looking anywhere */
-export function checkedEnvironmentName(name: string): string {
-  const parsed = environmentId.safeParse(name);
-  if (parsed.success) return parsed.data;
-  throw usageError(
-    `expected the name of an environment, received ${JSON.stringify(name)}`,
-    'A name has lower-case letters, digits, "-" and "_", at most 64 of them, such as builds.',
-  );
 }
 
 async function catalogOf({ home }: CommandContext): Promise<FileEnvironmentCatalog> {

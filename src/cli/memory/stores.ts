@@ -10,7 +10,7 @@ import type { HomeLayout } from '../../adapters/files/layout.ts';
 import { withAgents } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { localTime } from '../terminal/text.ts';
-import { checkedAgentName } from '../agent/agent.ts';
+import { checkedAgentName } from '../names.ts';
 
 export interface MemoryStores extends MemoryFiles {
   readonly memory: AgentMemory;

@@ -8,7 +8,7 @@ import { createIdSource } from '../../actors/session/id-source.ts';
 import { JournalCache } from '../../actors/session/journal-cache.ts';
 import { Sessions } from '../../actors/session/sessions.ts';
 import { messageOf } from '../../machines/errors.ts';
-import { attachmentsOf } from '../../node/workspace-copies.ts';
+import { attachmentsOf } from '../../node/attachments.ts';
 import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import type { CommandContext } from '../context.ts';

@@ -17,7 +17,7 @@ import { placesOf } from '../places.ts';
 import { withAgents, withSessions } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { counted, localTime, printable, shellQuoted } from '../terminal/text.ts';
-import { checkedAgentName } from '../agent/agent.ts';
+import { checkedAgentName } from '../names.ts';
 import { checkedSessionId } from '../session/session.ts';
 
 /** A rule, and where it comes from. */

@@ -2,9 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { MAX_CANDIDATES } from '../../machines/retrieval/retrieval-limits.ts';
-import { retrievalKind } from '../../machines/retrieval/retrieval-document.ts';
-import { retrievalSearchDefinition } from '../../machines/retrieval/retrieval-tool.ts';
-import { sessionRelation } from '../../machines/retrieval/session-relations.ts';
+import { RETRIEVAL_KINDS, SESSION_RELATIONS } from '../../machines/retrieval/retrieval-words.ts';
 import type { SessionProgram } from '../session/program.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
 import type { SearchOptions } from './retrieval.ts';
@@ -21,25 +19,26 @@ export function addRetrievalCommands(program: Command, { run, withExamples }: Se
     .argument('<words...>', 'what to look for')
     .requiredOption('--agent <name>', 'the agent', nonEmpty)
     .addOption(
-      new Option('--kind <kind>', 'only these; may be given again')
-        .choices(retrievalKind.options)
-        .argParser(severalKinds),
+      new Option('--kind <kind>', 'only these; may be given again').choices(RETRIEVAL_KINDS).argParser(severalKinds),
     )
     .option('--session <id>', 'the session from which relations are seen', nonEmpty)
-    .addOption(
-      new Option('--relation <relation>', 'only sessions related to that one').choices(sessionRelation.options),
-    )
+    .addOption(new Option('--relation <relation>', 'only sessions related to that one').choices(SESSION_RELATIONS))
     .option(
       '--since <time>',
       'only from this time on: a day, such as 2026-03-01, or a moment, such as 2026-03-01T09:00:00Z',
-      time,
     )
-    .option('--until <time>', 'only up to this time; a day counts from its beginning', time)
+    .option('--until <time>', 'only up to this time; a day counts from its beginning')
     .option('--tool <name>', 'only calls of this tool', nonEmpty)
     .option('--limit <number>', 'candidates at most', wholeNumber({ min: 1, max: MAX_CANDIDATES }))
-    .action((words: readonly string[], options: Omit<SearchOptions, 'query'>) =>
-      run(search, async (context) => (await load()).searchRetrieval(context, { ...options, query: words.join(' ') })),
-    );
+    .action(async (words: readonly string[], options: Omit<SearchOptions, 'query'>) => {
+      const { isTime, searchRetrieval } = await load();
+      for (const [option, value] of [
+        ['--since <time>', options.since],
+        ['--until <time>', options.until],
+      ] as const)
+        if (value !== undefined && !isTime(value)) refuseTime(search, option, value);
+      return run(search, (context) => searchRetrieval(context, { ...options, query: words.join(' ') }));
+    });
   const rebuild = retrieval
     .command('rebuild')
     .description('forget the index of an agent and make it anew from the logs');
@@ -51,15 +50,15 @@ export function addRetrievalCommands(program: Command, { run, withExamples }: Se
 }
 
 function severalKinds(value: string, before: readonly string[] | undefined): readonly string[] {
-  const kind = retrievalKind.safeParse(value);
-  if (!kind.success) throw new InvalidArgumentError(`Expected one of ${retrievalKind.options.join(', ')}.`);
-  return [...new Set([...(before ?? []), kind.data])];
+  const kind = RETRIEVAL_KINDS.find((each) => each === value);
+  if (kind === undefined) throw new InvalidArgumentError(`Expected one of ${RETRIEVAL_KINDS.join(', ')}.`);
+  return [...new Set([...(before ?? []), kind])];
 }
 
-/** As the tool reads it. */
-function time(value: string): string {
-  if (retrievalSearchDefinition.inputSchema.safeParse({ query: 'any', since: value }).success) return value;
-  throw new InvalidArgumentError(
-    'Expected a day, such as 2026-03-01, or a moment with its time zone, such as 2026-03-01T09:00:00Z.',
+/** In the words for options whose value is refused while it is read: what reads these is not loaded that early. */
+function refuseTime(command: Command, option: string, value: string): never {
+  return command.error(
+    `error: option '${option}' argument '${value}' is invalid. Expected a day, such as 2026-03-01, or a moment with its time zone, such as 2026-03-01T09:00:00Z.`,
+    { code: 'commander.invalidArgument' },
   );
 }

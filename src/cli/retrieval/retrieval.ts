@@ -16,7 +16,7 @@ import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../open/stores.ts';
 import { counted, localTime, printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
-import { checkedAgentName } from '../agent/agent.ts';
+import { checkedAgentName } from '../names.ts';
 import { memoryStores } from '../memory/stores.ts';
 import { checkedSessionId } from '../session/session.ts';
 
@@ -30,6 +30,11 @@ export interface SearchOptions {
   readonly until?: string;
   readonly tool?: string;
   readonly limit?: number;
+}
+
+/** Whether the tool reads it as a time. */
+export function isTime(value: string): boolean {
+  return retrievalSearchDefinition.inputSchema.safeParse({ query: 'any', since: value }).success;
 }
 
 /** The folder of the index in that of an agent. */

@@ -19,8 +19,7 @@ import { withSessions } from '../open/stores.ts';
 import type { SessionStore } from '../open/stores.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
 import { counted, localTime, oneLine } from '../terminal/text.ts';
-import { checkedAgentName } from '../agent/agent.ts';
-import { checkedEnvironmentName } from '../env/env.ts';
+import { checkedAgentName, checkedEnvironmentName } from '../names.ts';
 
 export interface CreateOptions {
   readonly agent: string;

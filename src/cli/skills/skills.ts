@@ -13,7 +13,7 @@ import { tableLines } from '../terminal/table.ts';
 import { printable } from '../terminal/text.ts';
 import { readTextFile } from '../terminal/text-file.ts';
 import { usageError } from '../usage.ts';
-import { checkedAgentName } from '../agent/agent.ts';
+import { checkedAgentName } from '../names.ts';
 
 /** A character takes at most four bytes. */
 const MAX_SKILL_FILE_BYTES = MAX_SKILL_FILE_CHARACTERS * 4;

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { beginningOf } from '../cut-text.ts';
 import { MAX_DOCUMENT_CHARACTERS } from './retrieval-limits.ts';
+import { RETRIEVAL_KINDS } from './retrieval-words.ts';
 
-/** Where something is found. The order is how much each is trusted when the words fit equally well. */
-export const retrievalKind = z.enum(['learning', 'memory', 'checkpoint', 'text', 'trace']);
+export const retrievalKind = z.enum(RETRIEVAL_KINDS);
 
 export type RetrievalKind = z.output<typeof retrievalKind>;
 

@@ -1,11 +1,8 @@
 /** How sessions are related: by the session that each works for. */
 import { z } from 'zod';
+import { SESSION_RELATIONS } from './retrieval-words.ts';
 
-/**
- * As seen from the session that asks. `family`: all of the first four. `agent`: every session of the agent, related or
- * not.
- */
-export const sessionRelation = z.enum(['self', 'ancestors', 'descendants', 'siblings', 'family', 'agent']);
+export const sessionRelation = z.enum(SESSION_RELATIONS);
 
 export type SessionRelation = z.output<typeof sessionRelation>;
 

@@ -7,15 +7,24 @@ import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hostSnapshot } from '../../support/host-snapshot.ts';
+import type { HostSnapshot } from '../../support/host-snapshot.ts';
 import { openMemoryHouse } from '../../support/memory-house.ts';
 import type { MemoryHouse } from '../../support/memory-house.ts';
+import { PROMOTING_LOADS } from './promoting-process.mjs';
 
 const SCRIPT = fileURLToPath(new URL('./promoting-process.mjs', import.meta.url));
 const AGENT = 'writer';
 
 /** `CRASH_MATRIX=all` tries every operation; otherwise these many, evenly spread. */
 const TRIED = process.env['CRASH_MATRIX'] === 'all' ? Infinity : 6;
+
+let snapshot: HostSnapshot;
+beforeAll(async () => {
+  snapshot = await hostSnapshot(SCRIPT, PROMOTING_LOADS);
+});
+afterAll(() => snapshot.remove());
 
 let house: MemoryHouse;
 let folder: string;
@@ -32,9 +41,13 @@ interface Ended {
 }
 
 async function promoting(when: 'before' | 'after', number: number, count = 1): Promise<Ended> {
-  const child = spawn(process.execPath, [SCRIPT, house.agentDirectory(AGENT), when, String(number), String(count)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...snapshot.parameters, house.agentDirectory(AGENT), when, String(number), String(count)],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     text += piece;
