@@ -143,22 +143,32 @@ export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn
 export type { ToolFamily } from './machines/turn/tool-family.ts';
 export type { QuotaNote } from './actors/turn/quota-notes.ts';
 export type { KeptOutput, OutputKeeper } from './actors/turn/output-keeper.ts';
-export { HAND_GRACE_MS } from './actors/hand/hand-copies.ts';
+export { WORKSPACE_COPY_GRACE_MS } from './actors/workspace-copy/copy-store.ts';
 export type {
-  HandCopies,
-  HandPiece,
-  HandPieces,
-  HandRecord,
-  HandStandings,
-  HandSteps,
+  WorkspaceCopyStore,
+  WorkspaceCopyPiece,
+  WorkspaceCopyPieces,
+  WorkspaceCopyRecord,
+  WorkspaceCopyStandings,
+  WorkspaceCopySteps,
   PrunedPieces,
-} from './actors/hand/hand-copies.ts';
-export type { HandFolders, LaidHand, LayHand, TakeHand, TakenHand } from './actors/hand/hand-folders.ts';
-export type { ArrivedHand, HandWake, SessionHands } from './actors/hand/session-hands.ts';
-export type { HandLimits } from './machines/hand/hand-limits.ts';
-export type { HandFile, HandMeasure } from './machines/hand/hand-manifest.ts';
-export { handSuperseded, maySpeak } from './machines/hand/hand-standing.ts';
-export type { HandCopy, HandHost, HandStanding } from './machines/hand/hand-standing.ts';
+} from './actors/workspace-copy/copy-store.ts';
+export type {
+  WorkspaceCopyFolders,
+  LaidWorkspaceCopy,
+  LayWorkspaceCopy,
+  TakeWorkspaceCopy,
+  TakenWorkspaceCopy,
+} from './actors/workspace-copy/copy-folders.ts';
+export type {
+  ArrivedWorkspaceCopy,
+  WorkspaceCopyWake,
+  WorkspaceCopies,
+} from './actors/workspace-copy/workspace-copies.ts';
+export type { WorkspaceCopyLimits } from './machines/workspace-copy/copy-limits.ts';
+export type { WorkspaceCopyFile, WorkspaceCopyMeasure } from './machines/workspace-copy/copy-manifest.ts';
+export { copySuperseded, maySpeak } from './machines/workspace-copy/copy-standing.ts';
+export type { WorkspaceCopy, HomeHost, WorkspaceCopyStanding } from './machines/workspace-copy/copy-standing.ts';
 export type { SessionHold } from './actors/shell/session-watch.ts';
 export type { AttachmentStore } from './actors/session/attachment-store.ts';
 export type { AttachmentSource } from './machines/session/session-requests.ts';

@@ -15,8 +15,8 @@ export { createPostgresCandidateHealthStore } from './adapters/postgres/candidat
 export type { PostgresCandidateHealthStoreOptions } from './adapters/postgres/candidate-health-store.ts';
 export { createPostgresFleet } from './adapters/postgres/fleet.ts';
 export type { PostgresFleetOptions } from './adapters/postgres/fleet.ts';
-export { createPostgresHandCopies } from './adapters/postgres/hand-copies.ts';
-export type { PostgresHandCopiesOptions } from './adapters/postgres/hand-copies.ts';
+export { createPostgresWorkspaceCopyStore } from './adapters/postgres/workspace-copy-store.ts';
+export type { PostgresWorkspaceCopyStoreOptions } from './adapters/postgres/workspace-copy-store.ts';
 export { createPostgresJobRecords } from './adapters/postgres/job-records.ts';
 export type { PostgresJobRecords, PostgresJobRecordsOptions } from './adapters/postgres/job-records.ts';
 export { createPostgresPolicyStore } from './adapters/postgres/policy-store.ts';

@@ -26,7 +26,7 @@ import type { SessionWorkerOptions } from './actors/session/session-worker-types
 import { SessionWorkers } from './actors/session/session-workers.ts';
 import { Sessions } from './actors/session/sessions.ts';
 import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
-import type { SessionHands } from './actors/hand/session-hands.ts';
+import type { WorkspaceCopies } from './actors/workspace-copy/workspace-copies.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { createSubagentServices } from './actors/subagent/subagent-services.ts';
 import type {
@@ -122,7 +122,7 @@ export interface RuntimePorts {
    * Has what a session works in where it is woken, when several machines share the store. Without it every session
    * stays with what lies here.
    */
-  readonly hands?: SessionHands | undefined;
+  readonly workspaceCopies?: WorkspaceCopies | undefined;
   /** What sessions work in. Without it in their workspace, with nothing shut in. */
   readonly environments?: SessionEnvironments | undefined;
   /** Takes out of every event what no log may keep. Without it events are stored as they come. */
@@ -248,7 +248,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
-    ...{ runtimes, hands: ports.hands, conversations: new KeptConversations() },
+    ...{ runtimes, workspaceCopies: ports.workspaceCopies, conversations: new KeptConversations() },
     ...turn,
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,

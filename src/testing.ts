@@ -22,8 +22,8 @@ export type { CandidateHealthStoreUnderTest } from './testing/candidate-health-c
 export type { ContractCase } from './testing/contract-case.ts';
 export { eventStoreContract } from './testing/event-store-contract.ts';
 export type { ActivationIndexUnderTest } from './testing/index-case.ts';
-export { handCopiesContract } from './testing/hand-copies-contract.ts';
-export type { HandCopiesUnderTest } from './testing/hand-copies-contract.ts';
+export { workspaceCopyStoreContract } from './testing/workspace-copy-store-contract.ts';
+export type { WorkspaceCopyStoreUnderTest } from './testing/workspace-copy-store-contract.ts';
 export { wakeRightContract } from './testing/wake-right-contract.ts';
 export type { WakeRightStore } from './testing/wake-right-contract.ts';
 export { subagentRunnerContract } from './testing/subagent-runner-contract.ts';

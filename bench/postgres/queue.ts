@@ -1,6 +1,6 @@
 /**
  * The half of a wake that a queue does, beside `graphile-worker` on the same server: what is due is claimed, leased,
- * done with and let go of, by 1, 2, 4 and 8 worker processes; and how fast one makes something due, one at a time by 64
+ * done with and released, by 1, 2, 4 and 8 worker processes; and how fast one makes something due, one at a time by 64
  * at once.
  */
 import { makeWorkerUtils, Logger, runMigrations } from 'graphile-worker';

@@ -88,7 +88,7 @@ async function written(): Promise<FleetWork> {
   };
 }
 
-/** The half of our wakes that a queue does: what is due is claimed, leased, done with and let go of. */
+/** The half of our wakes that a queue does: what is due is claimed, leased, done with and released. */
 async function queue(): Promise<FleetWork> {
   const store = await PostgresEventStore.open({ url, clock: createSystemClock() });
   const { activations, clock } = store;

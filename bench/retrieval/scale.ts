@@ -138,7 +138,7 @@ async function costOf(work: () => Promise<unknown>): Promise<Cost> {
 
 /** Of objects, and of what lies beside them. */
 async function memoryBytes(): Promise<number> {
-  // What lies beside objects is let go of after them.
+  // What lies beside objects is released after them.
   for (let round = 0; round < 3; round += 1) {
     collectGarbage();
     await nextTurn();

@@ -16,7 +16,7 @@ import type { BenchRow } from '../harness.ts';
 const MESSAGES = 60;
 /** By then the compiler has seen all of the way: a worker that has run for a minute. */
 const WARM_UP = 400;
-/** Milliseconds of quiet before each message: the wake before has let go of everything by then. */
+/** Milliseconds of quiet before each message: the wake before has released everything by then. */
 const REST_MS = 25;
 const RECORD = Buffer.from(`${'.'.repeat(299)}\n`);
 const [, , role, workerHome] = process.argv;

@@ -138,7 +138,7 @@ export async function createInspector(
   const { title = scriptName(), notes, recorderLimits, recorder: given, ...server } = checkedOptions(options);
   const leave = inspected.inspection.onShutdown(async () => (await opening.catch(() => undefined))?.close());
   const releases = [leave];
-  const letGo = (): void => {
+  const releaseAll = (): void => {
     for (const release of releases.splice(0)) release();
   };
   const open = async (): Promise<Inspector> => {
@@ -152,10 +152,10 @@ export async function createInspector(
       onProblem: server.onProblem,
     });
     releases.push(() => source.close());
-    return { ...(await openSource(source, { ...server, onClosed: letGo })), recorder };
+    return { ...(await openSource(source, { ...server, onClosed: releaseAll })), recorder };
   };
   const opening = open();
-  opening.catch(letGo);
+  opening.catch(releaseAll);
   return opening;
 }
 

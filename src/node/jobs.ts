@@ -36,7 +36,7 @@ export function nodeJobRecords({ layout, clock, hostLife, shared }: NodeJobsPart
     const { createFileJobRecords } = await import('../adapters/subagent-files/file-job-records.ts');
     const files = createFileJobRecords({ directory, clock, hostLife });
     if (shared === undefined) return files;
-    const { hostOfHome } = await import('../adapters/hand-files/host-id.ts');
+    const { hostOfHome } = await import('../adapters/workspace-copy-files/host-id.ts');
     return shared({ place: (await hostOfHome(layout.home)).id, machine: hostname(), hostLife, outputs: files });
   };
   const records = (): Promise<JobRecords> => (opened ??= open());

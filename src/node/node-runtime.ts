@@ -201,7 +201,7 @@ async function portsOver(
     directories: layout,
     agents,
     attachments: createAttachmentFiles(layout),
-    ...(await handsOf(parts, { agents, worked })),
+    ...(await workspaceCopiesOf(parts, { agents, worked })),
     ...backends,
     telemetry: telemetryOf(options),
     tasks,
@@ -223,15 +223,15 @@ async function portsOver(
 }
 
 /** What sessions work in, as machines that share a store hand it on. Nothing, where no store is shared. */
-async function handsOf(
-  { layout, opened: { hands }, options }: RuntimeParts,
+async function workspaceCopiesOf(
+  { layout, opened: { workspaceCopies }, options }: RuntimeParts,
   { agents, worked }: { readonly agents: FileAgentCatalog; readonly worked: NodeEnvironments },
 ): Promise<Partial<RuntimePorts>> {
-  if (hands === undefined) return {};
-  const { nodeHands } = await import('./workspace-copies.ts');
-  return nodeHands({
+  if (workspaceCopies === undefined) return {};
+  const { nodeWorkspaceCopies } = await import('./workspace-copies.ts');
+  return nodeWorkspaceCopies({
     layout,
-    copies: hands,
+    copies: workspaceCopies,
     agents,
     environments: worked.environments,
     catalog: worked.catalog,

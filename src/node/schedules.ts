@@ -5,7 +5,7 @@ import { ScheduleRegistry } from '../actors/schedule/durable-registry.ts';
 import { DurableSchedules } from '../actors/schedule/durable-schedules.ts';
 import { createSlotOwners } from '../actors/schedule/slot-owners.ts';
 import type { SlotOwners } from '../actors/schedule/slot-owners.ts';
-import { LET_GO, WorkerFires } from '../actors/session/worker-fires.ts';
+import { WORKER_ENDS, WorkerFires } from '../actors/session/worker-fires.ts';
 import type { OnListenerError } from '../actors/streams/listener-errors.ts';
 import { createCronerPlan } from '../adapters/cron/croner-plan.ts';
 import type { Runtime } from '../runtime.ts';
@@ -23,7 +23,7 @@ export interface StopSchedulesOptions {
 /** Machines that share a database do not see each other's processes. */
 export function slotOwners(home: string, { jobs }: NodeStore, life: HostLife): SlotOwners {
   const place = async (): Promise<string> =>
-    (await (await import('../adapters/hand-files/host-id.ts')).hostOfHome(home)).id;
+    (await (await import('../adapters/workspace-copy-files/host-id.ts')).hostOfHome(home)).id;
   return createSlotOwners({ life, place: jobs === undefined ? undefined : place });
 }
 
@@ -82,7 +82,7 @@ export function withSchedules<Home extends Runtime>(
     }
   };
   const stopSchedules = async ({ drainLimitMs = DRAIN_LIMIT_MS }: StopSchedulesOptions = {}): Promise<void> => {
-    await schedules.stop(LET_GO);
+    await schedules.stop(WORKER_ENDS);
     await fires.drain(clock, drainLimitMs);
   };
   const startSchedules = (): Promise<void> => (starting ??= schedules.start());

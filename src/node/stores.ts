@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../actors/clock/clock.ts';
 import type { Fleet } from '../actors/inspection/fleet.ts';
-import type { HandCopies } from '../actors/hand/hand-copies.ts';
+import type { WorkspaceCopyStore } from '../actors/workspace-copy/copy-store.ts';
 import type { PolicyStore } from '../actors/permission/policy-store.ts';
 import type { CandidateHealthStore } from '../actors/run/candidate-health-store.ts';
 import type { ScheduleDefinitions, ScheduleStates } from '../actors/schedule/durable-ports.ts';
@@ -94,7 +94,7 @@ export interface NodeStore {
   /** Records of subagent jobs. Undefined: they lie in the home. */
   readonly jobs: ((parts: SharedJobsParts) => JobRecords & { close(): Promise<void> }) | undefined;
   /** Copies of what sessions work in. Undefined: no other machine shares the store. */
-  readonly hands: HandCopies | undefined;
+  readonly workspaceCopies: WorkspaceCopyStore | undefined;
   /** Resolves when the store has answered, for which it waits. Undefined: it is on this machine. */
   readonly answers: (() => Promise<unknown>) | undefined;
   /** The workers over the store. Undefined: others are unknown. */
@@ -136,7 +136,7 @@ function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStorePar
     answers: undefined,
     fleet: undefined,
     word: undefined,
-    hands: undefined,
+    workspaceCopies: undefined,
     jobs: undefined,
     hold: (session) => holdLog(layout.log(session)),
     modelOf: (session) => modelOfSession(layout, session),
@@ -153,7 +153,7 @@ async function databaseOf(
     holdSession,
     createPostgresCandidateHealthStore,
     createPostgresFleet,
-    createPostgresHandCopies,
+    createPostgresWorkspaceCopyStore,
     createPostgresJobRecords,
     createPostgresPolicyStore,
     createPostgresScheduleDefinitions,
@@ -186,7 +186,7 @@ async function databaseOf(
     answers: () => database.run('SELECT 1'),
     fleet: createPostgresFleet({ database, isHearing: () => store.isHearing }),
     word: storeWord({ url, schema: options.schema }),
-    hands: createPostgresHandCopies({ database }),
+    workspaceCopies: createPostgresWorkspaceCopyStore({ database }),
     jobs: (where) => createPostgresJobRecords({ ...where, database, clock }),
     hold: ({ sessionId }) => holdSession(database, sessionId),
     modelOf: ({ sessionId }) =>

@@ -127,7 +127,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: 'lets go of what people take out, for good',
+    name: 'releases what people take out, for good',
     async run({ store, beside }) {
       await store.keep(AGENT, learning('a'));
       expectSame(

@@ -136,7 +136,7 @@ it('comes from a home to a database, is laid out where the session is woken firs
   expect(await filesOf(elsewhere)).toEqual(before);
   const restored = records(
     (await other.run('session', 'events', '--session', id, '--store', url, '--json')).stdout,
-  ).filter((record) => (record as { readonly type: string }).type === 'hand.restored');
+  ).filter((record) => (record as { readonly type: string }).type === 'workspace.restored');
   expect(restored).toMatchObject([{ data: { copyEpoch: 1, mayHaveLost: false } }]);
   await appendFile(join(elsewhere, 'out', 'run.sh'), 'exit 3\n');
   await rm(join(elsewhere, 'out', 'link'));
@@ -189,10 +189,10 @@ it('stays where it is bound to its machine, and others are told so; nothing is s
     stderr: expect.stringMatching(new RegExp(`session ${sessionId} is bound to this machine[^]*hostBound`)) as string,
   });
   expect(there.stdout).toContain('Folders of sessions: 0 copied, 1 left where they are');
-  expect(await ask(url, 'SELECT count(*)::int AS hands FROM wakechart.hand')).toEqual([{ hands: 1 }]);
+  expect(await ask(url, 'SELECT count(*)::int AS copies FROM wakechart.hand')).toEqual([{ copies: 1 }]);
   expect(await (await machine()).run('wake', '--session', sessionId, '--store', url)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('HAND_ELSEWHERE') as string,
+    stderr: expect.stringContaining('WORKSPACE_COPY_ELSEWHERE') as string,
   });
   expect(await stage.run('wake', '--session', sessionId, '--store', url)).toMatchObject({ code: 0 });
 });
@@ -212,7 +212,7 @@ it('goes along from one database to another, so that a machine that has nothing 
   }
   await rm(workspace, { recursive: true });
   for (const words of [
-    ['session', 'let-go', '--session', id, '--yes'],
+    ['session', 'release', '--session', id, '--yes'],
     ['session', 'send', '--session', id, '--message', 'Go on.'],
     ['wake', '--session', id],
   ]) {
@@ -228,7 +228,7 @@ it('is named and not made due where a piece of its copy is missing, and goes wit
   await stage.run('session', 'send', '--session', id, '--message', 'Go on.', '--store', one);
   await ask(one, 'DELETE FROM wakechart.hand_piece WHERE length(bytes) = 6');
   const broken = await stage.run('store', 'copy', '--from', one, '--to', two);
-  expect(broken).toMatchObject({ code: 1, stderr: expect.stringMatching(/HAND_COPY_DAMAGED/) as string });
+  expect(broken).toMatchObject({ code: 1, stderr: expect.stringMatching(/WORKSPACE_COPY_DAMAGED/) as string });
   expect(await ask(two, 'SELECT count(*)::int AS due FROM wakechart.activation')).toEqual([{ due: 0 }]);
   await stage.run('session', 'terminate', '--session', id, '--store', one);
   const prune = ['store', 'prune', '--ended-before', '0m', '--export-to', join(stage.home, 'archive'), '--store', one];
@@ -240,7 +240,7 @@ it('is named and not made due where a piece of its copy is missing, and goes wit
   expect(
     await ask(
       one,
-      'SELECT (SELECT count(*) FROM wakechart.hand)::int AS hands, (SELECT count(*) FROM wakechart.hand_piece)::int AS pieces, (SELECT count(*) FROM wakechart.hand_added)::int AS added',
+      'SELECT (SELECT count(*) FROM wakechart.hand)::int AS copies, (SELECT count(*) FROM wakechart.hand_piece)::int AS pieces, (SELECT count(*) FROM wakechart.hand_added)::int AS added',
     ),
-  ).toEqual([{ hands: 0, pieces: 0, added: 0 }]);
+  ).toEqual([{ copies: 0, pieces: 0, added: 0 }]);
 });

@@ -41,7 +41,7 @@ describe('the commands', () => {
       'session export',
       'session import',
       'session delete',
-      'session let-go',
+      'session release',
       'session events',
       'session why',
       'env list',

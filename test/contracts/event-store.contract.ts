@@ -10,7 +10,7 @@ export { outcomeOf as codeOf } from '../../src/testing/expectations.ts';
 
 export interface StoreUnderTest {
   readonly store: EventStore;
-  /** Lets go of everything, the store included. */
+  /** Releases everything, the store included. */
   dispose(): Promise<void>;
 }
 

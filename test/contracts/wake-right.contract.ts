@@ -10,7 +10,7 @@ export type { WakeRightStore } from '../../src/testing/wake-right-contract.ts';
 
 export interface WakeRightsUnderTest {
   readonly store: WakeRightStore;
-  /** Lets go of everything, the store included. */
+  /** Releases everything, the store included. */
   dispose(): Promise<void>;
 }
 

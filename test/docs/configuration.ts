@@ -95,7 +95,7 @@ const FILES: readonly ConfigurationFile[] = [
       vaults: 'vaults.md',
       permission: 'permissions.md',
       budget: 'agents.md#budgets',
-      hostBound: 'hands.md',
+      hostBound: 'workspace-copies.md',
       quota: 'workspace.md',
       evaluation: 'outcomes.md',
     },

@@ -27,7 +27,7 @@ export const SUBJECTS: readonly SubjectOfErrors[] = [
   { title: 'Permissions', codes: /^(?:RULE_|POLICY_)/ },
   {
     title: 'Environments, sandbox and workspace',
-    codes: /^(?:ENVIRONMENT_|SANDBOX_|MOUNT_|NETWORK_|QUOTA_|WORKSPACE_|HAND_|ARTIFACTS_)/,
+    codes: /^(?:ENVIRONMENT_|SANDBOX_|MOUNT_|NETWORK_|QUOTA_|WORKSPACE_|ARTIFACTS_)/,
   },
   { title: 'Vaults and secrets', codes: /^(?:VAULT_|SECRET_)/ },
   { title: 'Schedules', codes: /^SCHEDULES?_/ },
@@ -71,8 +71,6 @@ const PARTS: Readonly<Record<string, string>> = {
   'file-tools': 'the tools for files',
   files: 'the store of files',
   git: 'worktrees',
-  hand: 'the folders of sessions on many machines',
-  'hand-files': 'the folders of sessions on many machines',
   host: 'the runtime',
   'host-life': 'what tells whether a host lives',
   'http-request': 'the tool for HTTP',
@@ -116,6 +114,8 @@ const PARTS: Readonly<Record<string, string>> = {
   vault: 'vaults',
   'vault-files': 'vaults',
   wake: 'wakes',
+  'workspace-copy': 'the folders of sessions on many machines',
+  'workspace-copy-files': 'the folders of sessions on many machines',
 };
 
 const LAYERS: Readonly<Record<string, string>> = {

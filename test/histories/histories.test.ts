@@ -145,3 +145,20 @@ describe('a log that says substrate', () => {
     expect(await readFile(new HomeLayout(house.home).log(expected), 'utf8')).toBe(stored);
   });
 });
+
+describe('a log that calls a workspace copy a hand', () => {
+  it('is read with the names of today, those of errors among them', async () => {
+    const name = '0.4-another-machine';
+    expect(await readFile(logFile(name), 'utf8')).toMatch(/"hand\.restored"[^]*"hand\.not_copied"[^]*"HAND_TOO_LARGE"/);
+    const expected = await expectedOf(name);
+    await using house = await openWith(name, expected);
+    const events = await house.log(expected.sessionId);
+    expect(events.filter(({ type }) => type.startsWith('workspace.'))).toMatchObject([
+      { type: 'workspace.restored', v: 1, data: { from: 'one', host: 'two', copyEpoch: 1, files: 2 } },
+      { type: 'workspace.not_copied', v: 2, data: { code: 'WORKSPACE_COPY_TOO_LARGE', staysHere: true } },
+    ]);
+    expect(JSON.stringify(assembleTranscript(events))).toContain(
+      'This session goes on on another machine (two, before it was on one).',
+    );
+  });
+});

@@ -2,11 +2,21 @@
  * The stories whose logs are kept, one after another for each version: run once by that version, with the real store,
  * then never again. A later version that can do more adds stories of its own; these stay as they are.
  */
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { WorkspaceCopyStore } from '../../src/actors/workspace-copy/copy-store.ts';
+import { createWorkspaceCopies } from '../../src/actors/workspace-copy/workspace-copies.ts';
 import { createIdSource } from '../../src/actors/session/id-source.ts';
 import { SessionJournal } from '../../src/actors/session/session-journal.ts';
+import { BackgroundTaskManager } from '../../src/actors/task/background-task-manager.ts';
+import { FileAgentCatalog } from '../../src/adapters/agents/file-agent-catalog.ts';
 import { FileEventStore } from '../../src/adapters/files/file-event-store.ts';
+import { HomeLayout } from '../../src/adapters/files/layout.ts';
+import { createHomeCopyFolders } from '../../src/adapters/workspace-copy-files/home-copy-folders.ts';
+import { createMemoryWorkspaceCopyStore } from '../../src/adapters/memory/memory-workspace-copy-store.ts';
+import { createScriptAgentRuntime } from '../../src/adapters/script/script-agent-runtime.ts';
+import type { WorkspaceCopyLimits } from '../../src/machines/workspace-copy/copy-limits.ts';
+import { createRuntime } from '../../src/runtime.ts';
 import { AGENT, openHouse, until } from '../support/session-house.ts';
 import type { SessionHouse } from '../support/session-house.ts';
 
@@ -239,7 +249,58 @@ export const SCENARIOS: readonly Scenario[] = [
       await keep(id);
     },
   },
+  {
+    name: '0.4-another-machine',
+    async play(house, keep) {
+      const id = await house.session([{ text: 'First.' }, { text: 'Second.' }], { message: 'Go' });
+      const copies = createMemoryWorkspaceCopyStore({ clock: house.clock });
+      const one = machine(house, copies, { name: 'one' });
+      const workspace = one.layout.ownWorkspace({ sessionId: id, agentId: AGENT });
+      await mkdir(workspace, { recursive: true });
+      await writeFile(join(workspace, 'notes.md'), 'more than ten bytes');
+      await one.wake(id);
+      await house.runtime.sessions.send(id, { type: 'user.message', text: 'Go on' });
+      await machine(house, copies, { name: 'two', limits: { maxFiles: 100, maxBytes: 10 } }).wake(id);
+      await keep(id);
+    },
+  },
 ];
+
+/** One of several machines that share the store of the house. */
+function machine(
+  house: SessionHouse,
+  copies: WorkspaceCopyStore,
+  { name, limits }: { readonly name: string; readonly limits?: WorkspaceCopyLimits },
+): { readonly layout: HomeLayout; wake(sessionId: string): Promise<unknown> } {
+  const { clock, store } = house;
+  const shared = new HomeLayout(house.home);
+  const layout = new HomeLayout(join(house.home, 'machines', name));
+  const folders = createHomeCopyFolders({ layout });
+  const onTrouble = (): void => undefined;
+  const workspaceCopies = createWorkspaceCopies({
+    copies,
+    folders: { ...folders, host: async () => ({ id: name, name }) },
+    boundBecause: async () => undefined,
+    limits,
+    onTrouble,
+  });
+  const runtime = createRuntime({
+    clock,
+    store,
+    directories: {
+      agentDirectory: (agentId) => shared.agentDirectory(agentId),
+      workspaceDirectory: async () => '/workspace',
+    },
+    agents: new FileAgentCatalog({ agentsDirectory: shared.agents }),
+    runtimes: [createScriptAgentRuntime({ clock })],
+    tasks: new BackgroundTaskManager({ runners: {}, clock, onListenerError: onTrouble }),
+    workspaceCopies,
+    owner: name,
+    onListenerError: onTrouble,
+  });
+  // The store is the house's, which closes it: a runtime that is shut down would.
+  return { layout, wake: (sessionId) => runtime.wake(sessionId) };
+}
 
 /** A session with a job that is done and one that failed, and the session that did the first. */
 async function jobsOf(house: SessionHouse): Promise<{ readonly parent: string; readonly child: string }> {

@@ -316,7 +316,7 @@ const shutDown = fc.constant(
   }),
 );
 
-function letGo(real: Real): void {
+function release(real: Real): void {
   for (const { resolve } of real.starts.values()) resolve();
   for (const resolve of real.stops.values()) resolve();
   // What was held up may hold up something else.
@@ -325,7 +325,7 @@ function letGo(real: Real): void {
 
 afterEach(async () => {
   for (const real of realOnes.splice(0)) {
-    letGo(real);
+    release(real);
     await real.manager.shutdown();
   }
 });
@@ -357,7 +357,7 @@ describe('the subagent manager', () => {
       fc.asyncProperty(commands, fc.integer({ min: 1, max: 4 }), async (plan, maxConcurrent) => {
         const real = createReal(maxConcurrent);
         await fc.asyncModelRun(() => ({ model: new Model(maxConcurrent), real }), plan);
-        letGo(real);
+        release(real);
         await real.manager.shutdown();
         const stages = new Set([...real.records.stored.values()].map(({ stage }) => stage));
         expect([...stages].filter((stage) => stage !== 'ended')).toEqual([]);

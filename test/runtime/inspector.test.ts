@@ -104,7 +104,7 @@ describe('the inspector of a runtime', () => {
     });
   });
 
-  it('frees its port and lets go of the actors when it is closed, and the runtime goes on', async () => {
+  it('frees its port and releases the actors when it is closed, and the runtime goes on', async () => {
     const inspector = await open();
     expect(await isServing(inspector)).toBe(true);
     await inspector.close();

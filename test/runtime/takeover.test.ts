@@ -1,4 +1,4 @@
-/** What a runtime does about the wake of a process that died, and what it lets go of when its own parts fail. */
+/** What a runtime does about the wake of a process that died, and what it releases when its own parts fail. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
@@ -201,7 +201,7 @@ describe('a runtime that is shut down', () => {
     expect(await codeOf(store.head(id))).toBe('STORE_CLOSED');
   });
 
-  it('lets go of its store though its tasks cannot be shut down, and tells', async () => {
+  it('releases its store though its tasks cannot be shut down, and tells', async () => {
     class StuckTasks extends BackgroundTaskManager {
       override async shutdown(reason?: string): Promise<void> {
         await super.shutdown(reason);

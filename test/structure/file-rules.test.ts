@@ -172,6 +172,30 @@ describe('what belongs to one machine is found, when', () => {
   });
 
   it.each([
+    'createHandCopies()',
+    'const handRow = 1;',
+    'class SessionHands {}',
+    "code('HAND_TOO_LARGE')",
+    'SELECT hash FROM hand_piece',
+    "join(session, 'hand')",
+    "type: 'hand.restored'",
+    '// Laid out beside the hand.',
+    '// All copies of hands.',
+    'await copies.letGo(id)',
+    "'session let-go'",
+  ])('a file calls a workspace copy, or a release, as no other system does: %s', (text) => {
+    expect(violationsWith({ 'src/cli/bad.ts': `/** What is bad. */\n${text}\n` }, houseRules)).toEqual([
+      expect.stringMatching(/^src\/cli\/bad\.ts:2 says .*\[a-workspace-copy-is-called-so\]$/),
+    ]);
+  });
+
+  it('a file may have work in hand, hand it on, and be written by hand', () => {
+    const text =
+      '/** By hand, at hand, in the hands of; hands it on, hand over. */\nexport const inHand = byHand(handDown);\n';
+    expect(violationsWith({ 'src/cli/good.ts': text }, houseRules)).toEqual([]);
+  });
+
+  it.each([
     ['src/actors/bad.ts', 'Told to nobody.'],
     ['src/machines/bad.ts', "Nobody's file."],
     ['src/adapters/files/bad.ts', 'Stops whoever asks.'],

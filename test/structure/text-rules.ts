@@ -125,7 +125,7 @@ export const textRules: readonly Rule[] = [
     name: 'the-floor-is-laid-once',
     guards: [],
     // The page runs in browsers, and a lease has a port to the disk of its own.
-    appliesTo: (path) => /^src\/(?!adapters\/(?:system|inspector-page|hand-files)\/).*\.ts$/.test(path),
+    appliesTo: (path) => /^src\/(?!adapters\/(?:system|inspector-page|workspace-copy-files)\/).*\.ts$/.test(path),
     pattern:
       /function sync(?:Folder|Directory)\b|random\/boot_id|as NodeJS\.ErrnoException|process\.kill\([^,()]+, 0\)|\bO_DIRECTORY\b|\/proc\/self\/fd\/\$|(?:access|exists\w*|stat\w*)\('\/proc\/self\/fd/,
     advice: 'src/adapters/system has it, the strictest of its kind',
@@ -151,6 +151,20 @@ export const textRules: readonly Rule[] = [
     appliesTo: (path) => path.startsWith('src/') && !KEEPS_OLD_NAMES.test(path) && !NOT_YET.test(path),
     pattern: /(?<!under|out|notwith|long-?)standings?|substrates?/i,
     advice: 'say health, state, status or liveness; shared files',
+  }),
+  textRule({
+    name: 'a-workspace-copy-is-called-so',
+    guards: [],
+    // What disks and databases hold under the earlier word is named there, once each.
+    appliesTo: (path) =>
+      path.startsWith('src/') &&
+      !/^src\/(?:adapters\/postgres\/(?:workspace-copy-tables|migrations\/0003-workspace-copies)|adapters\/workspace-copy-files\/copy-places|machines\/session\/(?:event-schemas|former-events))\.ts$/.test(
+        path,
+      ),
+    // By case, since things lie at hand, are in hand and are handed on: types, names, quoted words, and the noun.
+    pattern:
+      /(?<!(?:[Ii]n|[Bb]y))Hands?[A-Z]\w*|\bhands?(?!Down)[A-Z]\w*|(?<=[a-z])(?<!(?:[Ii]n|[Bb]y))Hands?\b|\bHAND_\w+|\bhand_\w+|(?<=['"`#.])hands?\b(?! )|\bhand\.[a-z]|\b(?:[Tt]he|[Aa]|its|old|whole|same|that) hand\b|\bcop(?:y|ies) of hands?\b|\w*(?:letGo|LetGo|LET_GO|let-go)\w*/,
+    advice: 'say workspace copy or workspace; release',
   }),
   textRule({
     name: 'what-acts-is-named',

@@ -266,9 +266,9 @@ export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
     { type: 'tool.skipped', data: { name: 'none', reason: 'not there' } },
     { type: 'learning.kept', data: { learningId: 'learning_1', as: 'new' } },
     { type: 'environment.entered', data: { environmentId: 'host', fingerprint: 'f', sandbox: 'off', network: 'open' } },
-    { type: 'hand.restored', data: { host: 'two', files: 1, bytes: 2, fetchedBytes: 2, mayHaveLost: false } },
+    { type: 'workspace.restored', data: { host: 'two', files: 1, bytes: 2, fetchedBytes: 2, mayHaveLost: false } },
     { type: 'log.loss_accepted', data: { what: '5 records were stored, and 4 are there', events: 4 } },
-    { type: 'hand.not_copied', data: { code: 'HAND_TOO_LARGE', reason: 'r', staysHere: true } },
+    { type: 'workspace.not_copied', data: { code: 'WORKSPACE_COPY_TOO_LARGE', reason: 'r', staysHere: true } },
     { type: 'outcome.defined', data: { title: 't' } },
     { type: 'outcome.graded', data: { grade: 'in_progress', because: 'b', evidence: [] } },
     {

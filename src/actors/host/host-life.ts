@@ -15,6 +15,6 @@ export interface HostLife {
    * taken from such a one.
    */
   isAlive(token: string): Promise<boolean | undefined>;
-  /** Lets go of the token: nothing that carries it is this process's any more. Idempotent. */
+  /** Releases the token: nothing that carries it is this process's any more. Idempotent. */
   close(): Promise<void>;
 }

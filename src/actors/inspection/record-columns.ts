@@ -49,7 +49,7 @@ export class RecordColumns {
     cells[cell + 4] = data;
   }
 
-  /** Lets go of what the record held. */
+  /** Releases what the record held. */
   clear(at: number): void {
     const cells = this.#cells;
     const cell = at * CELLS;

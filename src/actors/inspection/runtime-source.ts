@@ -76,7 +76,7 @@ const MAX_SHOWN_CHARACTERS = 500;
 /** No system takes a longer one. */
 const MAX_PATH_CHARACTERS = 4_096;
 
-/** Let go of with `close`: until then it may hold timers, and follow logs. */
+/** Released with `close`: until then it may hold timers, and follow logs. */
 export interface ClosableSource extends InspectionSource {
   /** Idempotent. What was read stays readable. */
   close(): void;

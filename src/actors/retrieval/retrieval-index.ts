@@ -62,6 +62,6 @@ export interface RetrievalIndex {
   clear(agentId: string): Promise<void>;
   /** Resolves when others have had their turn, if this has gone on for some milliseconds; at once otherwise. */
   breathe(): Promise<void>;
-  /** Lets go of what is in memory. */
+  /** Releases what is in memory. */
   close(): Promise<void>;
 }

@@ -72,7 +72,7 @@ export class DurableSchedules implements AsyncDisposable {
   #owner: string | undefined = undefined;
   readonly #mutex = new Mutex();
   readonly #running = new Map<string, Running>();
-  /** What was let go of and may still have a command that is ending. */
+  /** What was released and may still have a command that is ending. */
   readonly #leaving = new Set<Promise<void>>();
   /** What was last heard of a schedule's trouble, so that it is not told again and again. */
   readonly #troubles = new Map<string, string>();
@@ -123,7 +123,7 @@ export class DurableSchedules implements AsyncDisposable {
   }
 
   /**
-   * Lets go of all of them; a command that runs is cancelled. Slots that pass from now on are those of other workers,
+   * Releases all of them; a command that runs is cancelled. Slots that pass from now on are those of other workers,
    * or missed. Idempotent.
    */
   async stop(reason = 'the worker is stopping'): Promise<void> {

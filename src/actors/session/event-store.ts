@@ -58,7 +58,7 @@ export interface AppendOptions {
 export interface EndOfWake {
   /** The state that the events leave, to be kept as `saveView` keeps it. */
   readonly view: SessionState;
-  /** Let go of. */
+  /** Released. */
   readonly right: WakeRight;
 }
 
@@ -68,7 +68,7 @@ export interface AppendResult {
   readonly durability: Durability;
   /** The key or the first event's id was stored before; `events` are those. */
   readonly isDuplicate: boolean;
-  /** The view that was asked for is kept, and the right is let go of. */
+  /** The view that was asked for is kept, and the right is released. */
   readonly hasEnded?: true | undefined;
 }
 
@@ -226,7 +226,7 @@ export interface EventStore {
   /** Resolves when the right may have become free since it was refused, or when `signal` aborts. */
   wakeRightFreed(sessionId: string, signal: AbortSignal): Promise<void>;
 
-  /** Waits for what is being written and lets go of everything. Later calls reject. Idempotent. */
+  /** Waits for what is being written and releases everything. Later calls reject. Idempotent. */
   close(): Promise<void>;
 }
 

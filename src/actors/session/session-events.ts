@@ -15,7 +15,7 @@ export interface SessionEventsOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Told when an iterator begins to hold something and when it has let go of it. */
+/** Told when an iterator begins to hold something and when it has released it. */
 export interface Lifetime {
   started(events: SessionEvents): void;
   ended(events: SessionEvents): void;

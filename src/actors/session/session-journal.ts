@@ -35,7 +35,7 @@ export interface JournalAppendOptions {
   /** The right that the events begin under, where it comes with them. */
   readonly begins?: WakeRight | undefined;
   /**
-   * Let go of with the events, where the store can and nothing is owed to a parent; `hasEnded` of the result says
+   * Released with the events, where the store can and nothing is owed to a parent; `hasEnded` of the result says
    * whether it has.
    */
   readonly ends?: WakeRight | undefined;

@@ -64,7 +64,7 @@ export interface SessionsOptions extends LineagePorts, BoundsPorts {
   /** Without it no message can come with files. */
   readonly attachments?: AttachmentStore | undefined;
   readonly onListenerError: OnListenerError;
-  /** Lets go of what tools keep for a session that is ended or removed. */
+  /** Releases what tools keep for a session that is ended or removed. */
   readonly closeSession?: ((sessionId: string, reason: string) => Promise<void>) | undefined;
 }
 

@@ -1,7 +1,7 @@
 /** One wake for a worker, and what comes of the session's activation by the way it ends. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
-import { HAND_ELSEWHERE, WAKE_ELSEWHERE } from '../../machines/hand/hand-standing.ts';
+import { WORKSPACE_COPY_ELSEWHERE, WAKE_ELSEWHERE } from '../../machines/workspace-copy/copy-standing.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { SessionNews, SessionWorkerPorts } from './session-worker-types.ts';
@@ -54,7 +54,7 @@ async function refused(claim: Claim, error: unknown, host: ClaimHost): Promise<b
   }
   try {
     if (code === 'WAKE_CONFLICT') contended(claim, host);
-    else if (code === HAND_ELSEWHERE || code === WAKE_ELSEWHERE) leftToOthers(claim, error, host);
+    else if (code === WORKSPACE_COPY_ELSEWHERE || code === WAKE_ELSEWHERE) leftToOthers(claim, error, host);
     else if (code === 'SESSION_NOT_FOUND')
       await passOver(claim, host, () => removeStrayHints(claim.sessionId, claim.session.activations, ports));
     else if (code === 'SESSION_TERMINATED')

@@ -116,7 +116,7 @@ interface Carried {
   readonly sha256: string;
 }
 
-/** Lets go of the right at the end. */
+/** Releases the right at the end. */
 async function carryOverUnder(
   right: WakeRight | undefined,
   identity: SessionIdentity,

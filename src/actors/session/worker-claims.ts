@@ -294,7 +294,7 @@ export class WorkerClaims {
     this.#forget(claim);
   }
 
-  /** Lets go of what a session that is set aside waits by. */
+  /** Releases what a session that is set aside waits by. */
   #release(claim: Claim): void {
     if (claim.phase === 'contended') this.#contended -= 1;
     this.#early.delete(claim);

@@ -1,5 +1,5 @@
 /**
- * What the schedules of a worker have started. When the worker is asked to end, its schedules are let go of at once, so
+ * What the schedules of a worker have started. When the worker is asked to end, its schedules are released at once, so
  * that nothing new fires, and the commands that run may go on to their end, up to a limit.
  */
 import type { BackgroundTaskResult } from '../../machines/task/task-state.ts';
@@ -7,7 +7,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { ChildTasks } from '../task/task-runner.ts';
 
 /** With this reason a schedule that is stopped does not take its command with it. */
-export const LET_GO = 'the worker is ending, and its commands may end first';
+export const WORKER_ENDS = 'the worker is ending, and its commands may end first';
 
 interface Going {
   readonly fires: ChildTasks;
@@ -30,7 +30,7 @@ export class WorkerFires {
     return {
       spawn: (request) => fires.spawn(request),
       wait: (taskId) => this.#wait(fires, taskId),
-      cancel: (taskId, reason) => (reason === LET_GO ? this.#letGo(taskId) : fires.cancel(taskId, reason)),
+      cancel: (taskId, reason) => (reason === WORKER_ENDS ? this.#release(taskId) : fires.cancel(taskId, reason)),
       close: (taskId) => fires.close(taskId),
     };
   }
@@ -75,7 +75,7 @@ export class WorkerFires {
   }
 
   /** For its schedule it is over; what becomes of it is recorded all the same. */
-  async #letGo(taskId: string): Promise<void> {
+  async #release(taskId: string): Promise<void> {
     this.#waiting.get(taskId)?.({ taskId, output: '' });
   }
 }

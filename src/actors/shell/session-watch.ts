@@ -86,7 +86,7 @@ export class SessionWatch {
     this.#tell('deleted');
   }
 
-  /** Lets go of everything. Idempotent. */
+  /** Releases everything. Idempotent. */
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;

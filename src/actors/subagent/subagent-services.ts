@@ -49,7 +49,7 @@ export interface SubagentPorts {
   readonly limits?: SubagentLimitsInput | undefined;
   /** The folder that takes what the runtime itself wrote for a session into a worktree that goes. */
   readonly filesOf?: ((session: SessionIdentity) => string) | undefined;
-  /** Lets go of what the process runner keeps. */
+  /** Releases what the process runner keeps. */
   readonly close?: (() => Promise<void>) | undefined;
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
 }

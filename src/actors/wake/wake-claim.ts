@@ -14,7 +14,7 @@ import { wakeConflict } from '../session/event-store.ts';
 import { endClosedCalls } from './closed-calls.ts';
 import { survivorsOf } from './end-survivors.ts';
 import { isOvertaken, isStale, triggerOf } from './wake-facts.ts';
-import type { WakeHand } from './wake-hand.ts';
+import type { WakeWorkspaceCopy } from './wake-workspace-copy.ts';
 import type { WakeJournal } from './wake-journal.ts';
 import type { WakeOptions, WakePorts } from './wake-ports.ts';
 import { acquireRight, comesWithFirst } from './wake-right.ts';
@@ -24,7 +24,7 @@ export interface WakeClaimOptions {
   readonly ports: WakePorts;
   readonly options: WakeOptions;
   readonly journal: WakeJournal;
-  readonly hand: WakeHand;
+  readonly workspaceCopy: WakeWorkspaceCopy;
   readonly signal: AbortSignal;
   /** Cuts the work in hand short, when the right is lost. */
   readonly interrupt: (reason: unknown) => void;
@@ -120,9 +120,9 @@ export class WakeClaim {
   }
 
   async #begin(state: SessionState, epoch: number, survivors: string | undefined): Promise<ClaimAnswer> {
-    const { wakeId, ports, options, journal, hand, signal } = this.#options;
+    const { wakeId, ports, options, journal, workspaceCopy, signal } = this.#options;
     const due = dueWakeIds(state, this.#now());
-    const arrival = await hand.arrive(state, { epoch, signal });
+    const arrival = await workspaceCopy.arrive(state, { epoch, signal });
     const unparked: SessionEventDraft[] =
       state.parked === undefined ? [] : [{ type: 'session.unparked', data: { wakeId } }];
     const at = arrival === undefined ? {} : { host: arrival.host };

@@ -138,7 +138,7 @@ export class WakeJournal {
     return this.append(drafts, { onlyAtHead: true });
   }
 
-  /** Whether the record that ended the wake has kept the view and let go of the right. */
+  /** Whether the record that ended the wake has kept the view and released the right. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }

@@ -20,7 +20,7 @@ import type { SessionDirectories } from '../session/session-directories.ts';
 import type { JournalCache } from '../session/journal-cache.ts';
 import type { JournalPorts, SessionJournal } from '../session/session-journal.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { SessionHands } from '../hand/session-hands.ts';
+import type { WorkspaceCopies } from '../workspace-copy/workspace-copies.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { SubflowWorktrees } from '../subagent/subflow-worktrees.ts';
 import type { Tool, ToolProgress } from '../turn/tool.ts';
@@ -40,7 +40,7 @@ export interface WakePorts extends JournalPorts {
    * Has what a session works in where it is woken. Absent: the machines that wake it share that already, or there is
    * one.
    */
-  readonly hands?: SessionHands | undefined;
+  readonly workspaceCopies?: WorkspaceCopies | undefined;
   /** Puts it into the parent's log that this session came to rest, if the parent does not know. */
   readonly tellParent: (journal: SessionJournal) => Promise<void>;
   readonly agents: AgentCatalog;

@@ -40,6 +40,10 @@ export async function acquireRight({ store, known, withFirst, refresh, onRight }
  * Whether nothing has to be done under the right before the record that begins the wake: no folder moves, no wake has
  * died, nothing is parked.
  */
-export function comesWithFirst(state: SessionState, { hands }: Pick<WakePorts, 'hands'>, now: string): boolean {
-  return hands === undefined && !isStale(state) && state.parked === undefined && hasWork(state, now);
+export function comesWithFirst(
+  state: SessionState,
+  { workspaceCopies }: Pick<WakePorts, 'workspaceCopies'>,
+  now: string,
+): boolean {
+  return workspaceCopies === undefined && !isStale(state) && state.parked === undefined && hasWork(state, now);
 }

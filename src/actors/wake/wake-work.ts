@@ -48,7 +48,7 @@ import { runModel } from './model-run.ts';
 import { ModelStep } from './model-step.ts';
 import { requireAskingBackends, requireConfinedBackends } from './unasking-backends.ts';
 import { WakeConversation } from './wake-conversation.ts';
-import { WakeHand, hasMovingWorkspace } from './wake-hand.ts';
+import { WakeWorkspaceCopy, hasMovingWorkspace } from './wake-workspace-copy.ts';
 import { WakeJournal } from './wake-journal.ts';
 import { WakeTime } from './wake-time.ts';
 import {
@@ -81,7 +81,7 @@ export class WakeWork {
   readonly #meter = new ProgressMeter();
   readonly #subflows: Subflows;
   readonly #hooks: WakeHooks;
-  readonly #hand: WakeHand;
+  readonly #workspaceCopy: WakeWorkspaceCopy;
   /** Read once for a wake: a file that is edited meanwhile counts from the next one on. */
   #agent: PreparedAgent | undefined;
   #gate: CallGate | undefined;
@@ -95,7 +95,7 @@ export class WakeWork {
     this.#conversation = new WakeConversation(new KnownEvents(ports.store, options.opening?.events));
     this.#journal = new WakeJournal(ports, { wakeId, state, onEvent: (event) => this.#hear(event) });
     this.#hooks = new WakeHooks(ports);
-    this.#hand = new WakeHand(ports.hands);
+    this.#workspaceCopy = new WakeWorkspaceCopy(ports.workspaceCopies);
     this.#subflows = new Subflows({ ...ports, newId: () => ports.ids.next() });
   }
 
@@ -106,13 +106,13 @@ export class WakeWork {
 
   /** Gets the right to write and says so in the log, with an end for whatever a dead wake left open. */
   async claim(parent: AnyActorRef): Promise<ClaimAnswer> {
-    const [ports, options, journal, hand] = [this.#ports, this.#options, this.#journal, this.#hand];
+    const [ports, options, journal, workspaceCopy] = [this.#ports, this.#options, this.#journal, this.#workspaceCopy];
     const claim = new WakeClaim({
       wakeId: this.#wakeId,
       ports,
       options,
       journal,
-      hand,
+      workspaceCopy,
       signal: this.#abort.signal,
       interrupt: (reason) => this.interrupt(reason),
     });
@@ -260,7 +260,7 @@ export class WakeWork {
   /** Stores how the wake ended, unless another process appended since the fold: that has to be seen first. */
   async commit({ course, decided: { end, head } }: CommitInput): Promise<CommitAnswer> {
     const journal = this.#journal;
-    await this.#hand.leave({ lost: journal.right?.lost, force: this.#options.force });
+    await this.#workspaceCopy.leave({ lost: journal.right?.lost, force: this.#options.force });
     // What follows the log has folded what came since, and nothing was decided upon it yet.
     if (journal.state.head !== head) return { next: 'moved' };
     try {
@@ -280,7 +280,7 @@ export class WakeWork {
   /** Ends the wake with the error that broke it. @throws when that cannot be stored either */
   async recordFailure({ course, error }: FailureInput): Promise<RecordedEnd> {
     const journal = this.#journal;
-    await this.#hand.leave({ lost: journal.right?.lost, force: this.#options.force });
+    await this.#workspaceCopy.leave({ lost: journal.right?.lost, force: this.#options.force });
     for (let attempt = 1; ; attempt += 1) {
       const state = await journal.refresh();
       // Another process goes on from here, or the end is stored already.
@@ -415,7 +415,7 @@ export class WakeWork {
       nowMs: this.#ports.clock.now(),
       newId: () => this.#ports.ids.next(),
     });
-    await this.#journal.append([...this.#hand.endNotes, ...drafts], options);
+    await this.#journal.append([...this.#workspaceCopy.endNotes, ...drafts], options);
     return {
       end,
       summary: secrets.text(

@@ -129,7 +129,7 @@ export class WarmPool {
 
   #end(worker: TalkingWorker): void {
     worker.process.setHeld(true);
-    worker.process.letGo();
+    worker.process.release();
     const { killGraceMs } = this.#options;
     const ended = worker.process.endedWithin(killGraceMs).then(() => worker.process.end({ graceMs: killGraceMs }));
     this.#ends.set(worker, ended);

@@ -244,7 +244,7 @@ export class WorkerJob {
     const process = worker.process;
     try {
       if (this.#outcome?.kind === 'result') {
-        process.letGo();
+        process.release();
         await process.endedWithin(killGraceMs);
       }
       const exit = await process.end({ graceMs: killGraceMs });

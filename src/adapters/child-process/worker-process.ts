@@ -124,7 +124,7 @@ export class WorkerProcess {
   }
 
   /** Nothing more is to be said: a worker that only waits for messages ends. */
-  letGo(): void {
+  release(): void {
     if (this.#child.connected) this.#child.disconnect();
   }
 
@@ -142,7 +142,7 @@ export class WorkerProcess {
     const exit = await this.exited;
     await this.#lastWords();
     for (const stream of [this.stdout, this.stderr, lifelineOf(this.#child)]) stream.destroy();
-    this.letGo();
+    this.release();
     await rm(this.folder, { recursive: true, force: true });
     return exit;
   }

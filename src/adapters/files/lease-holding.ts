@@ -71,15 +71,15 @@ export class LeaseHolding implements WakeRight {
   /** Gives up before the right was held. Idempotent. */
   async refuse(): Promise<void> {
     this.#take('REFUSE');
-    await this.#letGo();
+    await this.#close();
   }
 
   async release(): Promise<void> {
     this.#take('RELEASE');
-    await this.#letGo();
+    await this.#close();
   }
 
-  #letGo(): Promise<void> {
+  #close(): Promise<void> {
     this.#ending ??= (async () => {
       await this.#socket?.close();
       await this.#folder.close();

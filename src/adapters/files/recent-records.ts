@@ -38,7 +38,7 @@ export class RecentRecords {
     this.#records.push({ record, firstSeq, bytes });
     this.#nextSeq = firstSeq + record.events.length;
     this.#bytes += bytes;
-    while (this.#bytes > RECENT_BYTES && this.#oldest < this.#records.length) this.#letGo();
+    while (this.#bytes > RECENT_BYTES && this.#oldest < this.#records.length) this.#dropOldest();
     if (this.#oldest >= SLACK_RECORDS) {
       this.#records = this.#records.slice(this.#oldest);
       this.#oldest = 0;
@@ -67,7 +67,7 @@ export class RecentRecords {
     this.#nextSeq = 0;
   }
 
-  #letGo(): void {
+  #dropOldest(): void {
     const entry = this.#records[this.#oldest];
     this.#bytes -= entry?.bytes ?? 0;
     this.#oldest += 1;

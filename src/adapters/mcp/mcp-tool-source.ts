@@ -180,7 +180,7 @@ class McpToolSource implements ToolSource {
         isConnectedAnew ||= kind === 'connected';
         this.#tell(label, kind, message);
       },
-      onIdle: () => this.#letGo(key, connection),
+      onIdle: () => this.#release(key, connection),
     });
     this.#connections.set(key, connection);
     return connection;
@@ -212,7 +212,7 @@ class McpToolSource implements ToolSource {
   }
 
   /** The next use gets a new one; this one is remembered until everything of it has ended. */
-  #letGo(key: string, connection: McpConnection): void {
+  #release(key: string, connection: McpConnection): void {
     if (this.#connections.get(key) === connection) this.#connections.delete(key);
     this.#resting.add(connection);
     queueMicrotask(() => {

@@ -110,7 +110,7 @@ export class PostgresEventStore implements EventStore {
       held: () => this.#rights.held(),
       onTaken: (lease, by) => this.#rights.take(lease, by),
       onExpired: (reason) => this.#rights.loseAll(reason),
-      onRenewed: () => this.#rights.letGoOfUnanswered(),
+      onRenewed: () => this.#rights.releaseUnanswered(),
     });
     this.#activations = new PostgresActivations({
       database,

@@ -9,6 +9,7 @@ import { parseOrThrow } from '../../machines/validate.ts';
 import { ledgerStatement } from './migrate.ts';
 import { DEFAULT_SCHEMA, quoted, schemaName } from './postgres-options.ts';
 import { ROW_SECURITY } from './roles-of-tenants.ts';
+import { COPY_TABLE } from './workspace-copy-tables.ts';
 
 export interface PostgresRolesOptions {
   /** Schema of the tables. Default `wakechart`. */
@@ -72,7 +73,7 @@ const WATCHED: Readonly<Record<string, readonly string[]>> = {
   schedule_log: ['schedule', 'head', 'folded_through'],
   job: ['number', 'owner', 'machine', 'stage', 'has_output', 'made_at'],
   job_owner: ['id', 'alive_until'],
-  hand: ['session_id', 'epoch', 'host_id', 'host_name', 'copy_epoch', 'files', 'bytes', 'changed_at'],
+  [COPY_TABLE]: ['session_id', 'epoch', 'host_id', 'host_name', 'copy_epoch', 'files', 'bytes', 'changed_at'],
 };
 
 /** @throws RuntimeError STORE_OPTIONS_INVALID */

@@ -1,5 +1,6 @@
 /** What a statement of ours does, in words for its caller, who has never heard of its functions and tables. */
 import { CANDIDATE_HEALTH_TABLE, SCHEDULE_STATE_TABLE } from '../../machines/stored-names.ts';
+import { ADDED_TABLE, COPY_TABLE, PIECE_TABLE } from './workspace-copy-tables.ts';
 
 /** By function or table; how a sentence goes on that begins with "could not". */
 const WORDS: Readonly<Record<string, string>> = {
@@ -16,9 +17,9 @@ const WORDS: Readonly<Record<string, string>> = {
   create_session: 'create a session',
   delete_session: 'delete a session',
   event: 'read a session',
-  hand: 'see on which machine the folder of a session is',
-  hand_added: 'see which files were added to a session',
-  hand_piece: 'copy the folder of a session',
+  [COPY_TABLE]: 'see on which machine the folder of a session is',
+  [ADDED_TABLE]: 'see which files were added to a session',
+  [PIECE_TABLE]: 'copy the folder of a session',
   job: 'see which jobs of subagents there are',
   job_owner: 'say that this process lives, whose jobs others would take over',
   migration: 'see which version the tables have',

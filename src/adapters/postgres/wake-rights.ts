@@ -131,7 +131,7 @@ export class WakeRights {
       if (row?.verdict === 'given') return this.#hold({ sessionId, epoch: row.epoch, token }, tipOf(row));
       if (row?.verdict === 'conflict') {
         // The holder may be a lease of ours whose answer was lost.
-        if (await this.letGoOfUnanswered(sessionId)) continue;
+        if (await this.releaseUnanswered(sessionId)) continue;
         break;
       }
       // Another call may have registered anew while the answer was on its way.
@@ -170,7 +170,7 @@ export class WakeRights {
       if (verdict === 'stored' || verdict === 'same') this.#hold(right);
       if (verdict === 'passed') throw epochPassed(sessionId, answer.epoch ?? 0);
       // The holder may be a lease of ours whose answer was lost.
-      if (verdict === 'conflict' && !(await this.letGoOfUnanswered(sessionId))) break;
+      if (verdict === 'conflict' && !(await this.releaseUnanswered(sessionId))) break;
       if (verdict !== 'conflict' && verdict !== 'expired') return answer;
       // Another call may have registered anew while the answer was on its way.
       if (verdict === 'expired' && this.#options.life().id === worker) this.#options.life().expire();
@@ -205,7 +205,7 @@ export class WakeRights {
    * Releases what the database may have given to no process, of one session or of all. @returns whether there may have
    * been any
    */
-  async letGoOfUnanswered(sessionId?: string): Promise<boolean> {
+  async releaseUnanswered(sessionId?: string): Promise<boolean> {
     const { clock, database, life } = this.#options;
     for (const [token, { sinceMs }] of this.#unanswered)
       if (clock.steadyNow() - sinceMs > LATEST_MS) this.#unanswered.delete(token);

@@ -7,7 +7,7 @@ import { constants, existsSync, readlinkSync } from 'node:fs';
 import { mkdir, open, realpath, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nameOfBytes } from '../../machines/hand/hand-names.ts';
+import { nameOfBytes } from '../../machines/workspace-copy/file-names.ts';
 import { hasCode, unlessCode } from './error-codes.ts';
 import { nativePath } from './native-path.ts';
 import { PRIVATE_FOLDER_MODE } from './whole-files.ts';

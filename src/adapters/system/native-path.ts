@@ -1,6 +1,6 @@
 /** Paths as the system takes them. */
 import { Buffer } from 'node:buffer';
-import { bytesOfName } from '../../machines/hand/hand-names.ts';
+import { bytesOfName } from '../../machines/workspace-copy/file-names.ts';
 
 /** Bytes where a name is no proper text. */
 export type NativePath = string | Buffer;

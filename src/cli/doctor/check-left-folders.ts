@@ -9,6 +9,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
 import type { EventStore, SessionIdentity } from '../../actors/session/event-store.ts';
 import type { HomeLayout } from '../../adapters/files/layout.ts';
+import { COPY_FOLDER } from '../../adapters/workspace-copy-files/copy-places.ts';
 import { counted, shellQuoted } from '../terminal/text.ts';
 import { note } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
@@ -24,7 +25,6 @@ export interface LeftFoldersCheck {
 const MAX_TOLD = 20;
 
 /** What lay here before another machine's copy was laid out. */
-const HAND_FOLDER = 'hand';
 const SET_ASIDE = /^before-\d+$/;
 
 export async function checkLeftFolders(check: LeftFoldersCheck): Promise<RepairableFinding[]> {
@@ -90,7 +90,7 @@ async function foldersIn(layout: HomeLayout): Promise<readonly SessionIdentity[]
 }
 
 async function setAside(session: string): Promise<readonly string[]> {
-  const folder = join(session, HAND_FOLDER);
+  const folder = join(session, COPY_FOLDER);
   return (await namesIn(folder)).filter((name) => SET_ASIDE.test(name)).map((name) => join(folder, name));
 }
 
@@ -99,7 +99,7 @@ async function setAside(session: string): Promise<readonly string[]> {
  * that kind.
  */
 export async function hasBeenShared(session: string): Promise<boolean> {
-  return isThere(join(session, HAND_FOLDER));
+  return isThere(join(session, COPY_FOLDER));
 }
 
 function namesIn(directory: string): Promise<readonly string[]> {

@@ -12,6 +12,6 @@ export const NO_SECRETS_KNOWN: InspectedSecrets = { redact: undefined, unknownSe
 
 export interface OpenedSource extends InspectedSecrets {
   readonly source: InspectionSource;
-  /** Lets go of it. */
+  /** Releases it. */
   readonly close: () => Promise<void>;
 }

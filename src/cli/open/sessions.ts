@@ -1,7 +1,7 @@
 /** Opens the sessions of a store for a command that looks and sends, and never wakes. */
 import type { Clock } from '../../actors/clock/clock.ts';
 import { environmentNames } from '../../actors/environment/environment-names.ts';
-import type { HandCopies } from '../../actors/hand/hand-copies.ts';
+import type { WorkspaceCopyStore } from '../../actors/workspace-copy/copy-store.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
 import { createIdSource } from '../../actors/session/id-source.ts';
@@ -20,7 +20,7 @@ export interface OpenSessions {
   readonly store: EventStore;
   readonly clock: Clock;
   /** Undefined: no other machine shares the store. */
-  readonly hands: HandCopies | undefined;
+  readonly workspaceCopies: WorkspaceCopyStore | undefined;
 }
 
 export async function openSessions(
@@ -28,21 +28,21 @@ export async function openSessions(
   agents: AgentCatalog,
 ): Promise<OpenSessions> {
   const { home, err } = context;
-  const { store, clock, hands, policy } = await openStore(context);
+  const { store, clock, workspaceCopies, policy } = await openStore(context);
   const onListenerError = (error: unknown): void =>
     void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
   const ports = { store, ids: createIdSource({ clock }), clock };
   return {
     store,
     clock,
-    hands,
+    workspaceCopies,
     sessions: new Sessions({
       ...ports,
       journals: new JournalCache(ports),
       agents,
       policy,
       environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }),
-      attachments: attachmentsOf(new HomeLayout(home), hands),
+      attachments: attachmentsOf(new HomeLayout(home), workspaceCopies),
       onListenerError,
     }),
   };

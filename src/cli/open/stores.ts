@@ -1,6 +1,6 @@
 /** The agents and sessions of a home, without anything that could run them: for commands that look and send. */
 import type { Clock } from '../../actors/clock/clock.ts';
-import type { HandCopies } from '../../actors/hand/hand-copies.ts';
+import type { WorkspaceCopyStore } from '../../actors/workspace-copy/copy-store.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
@@ -21,7 +21,7 @@ export interface SessionStore extends AgentStore {
   readonly store: EventStore;
   readonly clock: Clock;
   /** Where the folders of sessions are at home. Undefined: no other machine shares the store. */
-  readonly hands: HandCopies | undefined;
+  readonly workspaceCopies: WorkspaceCopyStore | undefined;
 }
 
 /** Lets `work` use the agents. Errors about names that are not there say which ones are. */
@@ -47,9 +47,9 @@ export function withSessions<Result>(
   return withAgents(context, async ({ agents, layout }) => {
     // Loaded when it is needed: most of the time a short command takes is spent on loading.
     const { openSessions } = await import('./sessions.ts');
-    const { sessions, store, clock, hands } = await openSessions(context, agents);
+    const { sessions, store, clock, workspaceCopies } = await openSessions(context, agents);
     try {
-      return await work({ agents, layout, sessions, store, clock, hands });
+      return await work({ agents, layout, sessions, store, clock, workspaceCopies });
     } catch (error) {
       throw await withSuggestions(error, context, { agents, sessions });
     } finally {

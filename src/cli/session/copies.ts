@@ -76,13 +76,13 @@ export async function importSession(
 
 export async function deleteSession(context: CommandContext, session: string): Promise<number> {
   const { out, json } = context;
-  await withSessions(context, async ({ sessions, hands }) => {
+  await withSessions(context, async ({ sessions, workspaceCopies }) => {
     const id = checkedSessionId(session);
-    const home = await homeOf(id, hands);
+    const home = await homeOf(id, workspaceCopies);
     await sessions.delete(id);
     if (json) return out.document({ deleted: id, ...(home === undefined ? {} : { folderOn: home.host }) });
     await out.line(
-      `${out.styles.green('Deleted')} session ${id}${hands === undefined ? '' : ', with its log and the copy of its folder'}`,
+      `${out.styles.green('Deleted')} session ${id}${workspaceCopies === undefined ? '' : ', with its log and the copy of its folder'}`,
     );
     if (home !== undefined)
       await out.line(

@@ -1,7 +1,7 @@
 /** One event of a session as one line for people: what happened, in as many words as it takes. */
 import { environmentText } from '../env/text.ts';
 import { z } from 'zod';
-import { restoredText } from '../../machines/hand/hand-notes.ts';
+import { restoredText } from '../../machines/workspace-copy/copy-notes.ts';
 import type {
   SessionEvent,
   SessionEventData,
@@ -92,9 +92,9 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
     `events up to ${data.throughSeq}: ${data.tokensBefore} tokens are ${data.tokensAfter} now`,
   'learning.kept': ({ data }) => `${data.learningId}: ${data.as}`,
   'environment.entered': ({ data }) => environmentText(data),
-  'hand.restored': ({ data }) => restoredText(data),
+  'workspace.restored': ({ data }) => restoredText(data),
   'log.loss_accepted': ({ data }) => data.what,
-  'hand.not_copied': ({ data }) => data.reason,
+  'workspace.not_copied': ({ data }) => data.reason,
   'outcome.defined': ({ data }) => data.title,
   'outcome.graded': ({ data }) => `${data.grade}: ${data.because}`,
   'outcome.evaluated': ({ data }) => `${data.verdict}: ${data.because}`,

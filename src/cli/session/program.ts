@@ -14,7 +14,7 @@ export function addSessionCommands(program: Command, run: RunWork): void {
   const session = program
     .command('session')
     .description(
-      'sessions: create, list, status, send, answer, confirm-tool, custom-tool-result, define-outcome, interrupt, terminate, fork, export, import, delete, let-go, events, why',
+      'sessions: create, list, status, send, answer, confirm-tool, custom-tool-result, define-outcome, interrupt, terminate, fork, export, import, delete, release, events, why',
     );
   addMaking(session, run);
   addSend(session, run);
@@ -27,7 +27,7 @@ export function addSessionCommands(program: Command, run: RunWork): void {
   addExport(session, run);
   addImport(session, run);
   addDelete(session, run);
-  addLetGo(session, run);
+  addRelease(session, run);
   addEvents(session, run);
   addWhy(session, run);
 }
@@ -316,21 +316,23 @@ function addDelete(session: Command, run: RunWork): void {
     );
 }
 
-function addLetGo(session: Command, run: RunWork): void {
-  const letGo = session
-    .command('let-go')
+function addRelease(session: Command, run: RunWork): void {
+  const release = session
+    .command('release')
     .description(
       'take a session from the machine that has its folder, when that is gone for good; without --yes it only says what may be lost',
     );
   withExamples(
-    letGo,
-    'wakechart session let-go --session ID --store postgres://worker@db.example.com/work',
-    'wakechart session let-go --session ID --store postgres://worker@db.example.com/work --yes',
+    release,
+    'wakechart session release --session ID --store postgres://worker@db.example.com/work',
+    'wakechart session release --session ID --store postgres://worker@db.example.com/work --yes',
   )
     .addOption(sessionOption())
     .option('--yes', 'do it')
     .action(({ session: id, yes }: OfSession & { readonly yes?: true }) =>
-      run(letGo, async (context) => (await import('./unbind.ts')).letSessionGo(context, id, { isMeant: yes === true })),
+      run(release, async (context) =>
+        (await import('./release.ts')).releaseSession(context, id, { isMeant: yes === true }),
+      ),
     );
 }
 

@@ -10,7 +10,7 @@ import { nextCommand, storeText } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { homeElsewhere } from './workspace-copies.ts';
-import type { HandHome } from './workspace-copies.ts';
+import type { CopyHome } from './workspace-copies.ts';
 import type { Output } from '../terminal/output.ts';
 import { placesOf } from '../places.ts';
 import { isolationsOf, shortTextOfIsolation, textOfIsolation } from '../isolation.ts';
@@ -88,11 +88,11 @@ async function listed(
 
 export async function showStatus(context: CommandContext, session: string): Promise<number> {
   const { out, json } = context;
-  await withSessions(context, async ({ agents, sessions, layout, hands }) => {
+  await withSessions(context, async ({ agents, sessions, layout, workspaceCopies }) => {
     const state = await sessions.status(checkedSessionId(session));
     const asked = await ownRequests(sessions, state);
     const isolation = await isolationsOf({ home: context.home, agents }).ofSession(state);
-    const elsewhere = await homeElsewhere(state.sessionId, { hands, home: context.home });
+    const elsewhere = await homeElsewhere(state.sessionId, { workspaceCopies, home: context.home });
     if (json)
       return out.document({
         ...withPlaces(state, { layout, context, elsewhere }),
@@ -128,7 +128,7 @@ interface Whereabouts {
   readonly layout: SessionStore['layout'];
   readonly context: CommandContext;
   /** The machine that has the folder, where that is another one. */
-  readonly elsewhere?: HandHome | undefined;
+  readonly elsewhere?: CopyHome | undefined;
 }
 
 interface ShownPlaces {
@@ -136,7 +136,7 @@ interface ShownPlaces {
   readonly store?: string;
   /** Absent: another machine has it. */
   readonly workspace?: string;
-  readonly home?: HandHome;
+  readonly home?: CopyHome;
 }
 
 /** What is in a database has no file of a log. */

@@ -1,6 +1,6 @@
 /** What is told of each event in a transcript. A new type of event does not compile until it has an entry. */
 import { environmentText } from '../env/text.ts';
-import { restoredText } from '../../machines/hand/hand-notes.ts';
+import { restoredText } from '../../machines/workspace-copy/copy-notes.ts';
 import type { SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { handoverLines, surroundings, toolCallText, toolEnding, toolOutputText } from './event-text.ts';
 import { exactLine } from '../terminal/exact-text.ts';
@@ -160,11 +160,12 @@ export const TRANSCRIPT_LINES: { readonly [Type in SessionEventType]: Transcript
     ),
   'learning.kept': () => [],
   'environment.entered': (session, { data }) => session.notes('wakechart', '·', `works in ${environmentText(data)}`),
-  'hand.restored': (session, { data }) =>
+  'workspace.restored': (session, { data }) =>
     session.notes('wakechart', data.mayHaveLost ? session.options.styles.yellow('!') : '·', restoredText(data)),
   'log.loss_accepted': (session, { data }) =>
     session.notes('wakechart', session.options.styles.yellow('!'), `a part of the log is gone: ${data.what}`),
-  'hand.not_copied': (session, { data }) => session.notes('wakechart', session.options.styles.yellow('!'), data.reason),
+  'workspace.not_copied': (session, { data }) =>
+    session.notes('wakechart', session.options.styles.yellow('!'), data.reason),
   'outcome.defined': (session, { data }) => session.notes('agent', '◎', `is to achieve: ${data.title}`),
   'outcome.graded': (session, { data }) => session.notes('wakechart', '◎', `${data.grade}: ${data.because}`),
   'outcome.evaluated': (session, { data }) =>

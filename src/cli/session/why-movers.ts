@@ -33,8 +33,8 @@ export function moversElsewhere(
     {
       who: 'person',
       events: [],
-      does: `lets it go, where ${host} is gone for good`,
-      command: ['session', 'let-go', '--session', sessionId],
+      does: `releases it, where ${host} is gone for good`,
+      command: ['session', 'release', '--session', sessionId],
     },
   ];
 }

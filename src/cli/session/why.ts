@@ -17,7 +17,7 @@ import type { CommandContext } from '../context.ts';
 import { exactLine } from '../terminal/exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { agentMissingHere, homeElsewhere, homeOf, homeText, missingAgentText } from './workspace-copies.ts';
-import type { HandHome } from './workspace-copies.ts';
+import type { CopyHome } from './workspace-copies.ts';
 import { lastModel, modelLines } from '../model-text.ts';
 import { withSessions } from '../open/stores.ts';
 import type { SessionStore } from '../open/stores.ts';
@@ -33,7 +33,7 @@ export interface ExplainedSession extends Omit<Explanation, 'reasons'> {
   /** Why this model; absent when none was asked yet. */
   readonly model?: ModelExplanation | undefined;
   /** Absent where no other machine shares the store, or no worker has woken it yet. */
-  readonly home?: HandHome | undefined;
+  readonly home?: CopyHome | undefined;
   /** The id of its agent where the home of this machine has not got it, so that others have to wake the session. */
   readonly agentMissingHere?: string | undefined;
 }
@@ -59,9 +59,13 @@ export async function explainSession(
   { verbose = false }: ExplainSessionOptions = {},
 ): Promise<number> {
   const { out, json } = context;
-  await withSessions(context, async ({ sessions, agents, hands, layout }) => {
+  await withSessions(context, async ({ sessions, agents, workspaceCopies, layout }) => {
     const nowMs = Date.now();
-    const explained = await explainTree({ sessions, agents, hands, layout }, checkedSessionId(session), nowMs);
+    const explained = await explainTree(
+      { sessions, agents, workspaceCopies, layout },
+      checkedSessionId(session),
+      nowMs,
+    );
     if (json) return out.document(plain(explained));
     for (const line of explanationLines(context, explained)) await out.line(line);
     if (explained.chart === undefined) return;
@@ -75,7 +79,7 @@ export async function explainSession(
 
 /** @param nowMs milliseconds since the epoch */
 async function explainTree(
-  store: Pick<SessionStore, 'sessions' | 'agents' | 'hands' | 'layout'>,
+  store: Pick<SessionStore, 'sessions' | 'agents' | 'workspaceCopies' | 'layout'>,
   sessionId: string,
   nowMs: number,
   depth = 0,
@@ -87,7 +91,7 @@ async function explainTree(
     maxSecondsPerWake: await secondsPerWake(store, state),
   });
   const requests = await ownRequests(sessions, state);
-  const elsewhere = await homeElsewhere(sessionId, { hands: store.hands, home: store.layout.home });
+  const elsewhere = await homeElsewhere(sessionId, { workspaceCopies: store.workspaceCopies, home: store.layout.home });
   const reasons = await Promise.all(
     explanation.reasons.map(async (given): Promise<ExplainedReason> => {
       const found =
@@ -104,7 +108,7 @@ async function explainTree(
     }),
   );
   const model = await lastModel(sessions, state);
-  const home = await homeOf(sessionId, store.hands);
+  const home = await homeOf(sessionId, store.workspaceCopies);
   const missing = await agentMissingHere(state, store);
   return {
     ...explanation,

@@ -1,14 +1,14 @@
 /** Where the folder of a session is at home, as commands say it. */
-import type { HandStandings } from '../../actors/hand/hand-copies.ts';
+import type { WorkspaceCopyStandings } from '../../actors/workspace-copy/copy-store.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import type { HandStanding } from '../../machines/hand/hand-standing.ts';
+import type { WorkspaceCopyStanding } from '../../machines/workspace-copy/copy-standing.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { hostIdOf } from '../../adapters/hand-files/host-id.ts';
+import { hostIdOf } from '../../adapters/workspace-copy-files/host-id.ts';
 import { printable } from '../terminal/text.ts';
 
 /** The machine that has the folder of a session. */
-export interface HandHome {
+export interface CopyHome {
   readonly host: string;
   /** Why no other machine wakes it. Absent: any does. */
   readonly bound?: string | undefined;
@@ -19,17 +19,20 @@ export interface HandHome {
 /** Undefined where no other machine shares the store, no worker has woken it yet, or it was unbound. */
 export async function homeOf(
   sessionId: string,
-  hands: Pick<HandStandings, 'latest'> | undefined,
-): Promise<HandHome | undefined> {
-  return asHome(await hands?.latest(sessionId));
+  workspaceCopies: Pick<WorkspaceCopyStandings, 'latest'> | undefined,
+): Promise<CopyHome | undefined> {
+  return asHome(await workspaceCopies?.latest(sessionId));
 }
 
 /** The machine that has the folder of a session, where that is another one than this with its home directory. */
 export async function homeElsewhere(
   sessionId: string,
-  { hands, home }: { readonly hands: Pick<HandStandings, 'latest'> | undefined; readonly home: string },
-): Promise<HandHome | undefined> {
-  const standing = await hands?.latest(sessionId);
+  {
+    workspaceCopies,
+    home,
+  }: { readonly workspaceCopies: Pick<WorkspaceCopyStandings, 'latest'> | undefined; readonly home: string },
+): Promise<CopyHome | undefined> {
+  const standing = await workspaceCopies?.latest(sessionId);
   if (standing?.host === undefined || standing.host.id === (await hostIdOf(home))) return undefined;
   return asHome(standing);
 }
@@ -40,16 +43,19 @@ export async function homeElsewhere(
  */
 export async function agentMissingHere(
   { agentId, status }: Pick<SessionState, 'agentId' | 'status'>,
-  { hands, agents }: { readonly hands: object | undefined; readonly agents: Pick<AgentCatalog, 'get'> },
+  {
+    workspaceCopies,
+    agents,
+  }: { readonly workspaceCopies: object | undefined; readonly agents: Pick<AgentCatalog, 'get'> },
 ): Promise<string | undefined> {
-  if (hands === undefined || status === 'terminated') return undefined;
+  if (workspaceCopies === undefined || status === 'terminated') return undefined;
   return agents.get(agentId).then(
     () => undefined,
     (error: unknown) => (RuntimeError.is(error) && error.code === 'AGENT_NOT_FOUND' ? agentId : undefined),
   );
 }
 
-function asHome({ host, bound, copy }: Partial<HandStanding> = {}): HandHome | undefined {
+function asHome({ host, bound, copy }: Partial<WorkspaceCopyStanding> = {}): CopyHome | undefined {
   return host === undefined
     ? undefined
     : {
@@ -59,7 +65,7 @@ function asHome({ host, bound, copy }: Partial<HandStanding> = {}): HandHome | u
       };
 }
 
-export function homeText({ host, bound, copyOfWake }: HandHome): string {
+export function homeText({ host, bound, copyOfWake }: CopyHome): string {
   if (bound !== undefined) return printable(`Its folder is on ${host}, and no other machine wakes it: ${bound}.`);
   return printable(
     `Its folder is on ${host}${copyOfWake === undefined ? ', and there is no copy of it yet' : `; the newest copy is that of wake ${copyOfWake}`}.`,

@@ -4,12 +4,12 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fetchHand, sendHand } from '../../actors/hand/hand-moves.ts';
-import { transferHand } from '../../actors/hand/hand-transfer.ts';
-import type { HandCopies } from '../../actors/hand/hand-copies.ts';
+import { fetchCopy, sendCopy } from '../../actors/workspace-copy/copy-moves.ts';
+import { transferCopy } from '../../actors/workspace-copy/copy-transfer.ts';
+import type { WorkspaceCopyStore } from '../../actors/workspace-copy/copy-store.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { handsOfHome } from '../../node/workspace-copies.ts';
+import { workspaceCopiesOfHome } from '../../node/workspace-copies.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import { systemCodeOf } from '../../adapters/system/error-codes.ts';
 
@@ -30,7 +30,7 @@ export interface FolderPlace {
   readonly shown: string;
   readonly home: string;
   /** Undefined: folders are in the home. */
-  readonly hands: HandCopies | undefined;
+  readonly workspaceCopies: WorkspaceCopyStore | undefined;
 }
 
 export class CopiedFolders {
@@ -41,22 +41,22 @@ export class CopiedFolders {
   readonly #from: FolderPlace;
   readonly #to: FolderPlace;
   readonly #layout: HomeLayout;
-  readonly #home: ReturnType<typeof handsOfHome>;
+  readonly #home: ReturnType<typeof workspaceCopiesOfHome>;
 
   constructor(from: FolderPlace, to: FolderPlace) {
     this.#from = from;
     this.#to = to;
-    this.#layout = new HomeLayout(from.hands === undefined ? from.home : to.home);
-    this.#home = handsOfHome(this.#layout);
+    this.#layout = new HomeLayout(from.workspaceCopies === undefined ? from.home : to.home);
+    this.#home = workspaceCopiesOfHome(this.#layout);
   }
 
-  /** @throws RuntimeError HAND_COPY_DAMAGED, HAND_SUPERSEDED, STORAGE_FAILED */
+  /** @throws RuntimeError WORKSPACE_COPY_DAMAGED, WORKSPACE_COPY_SUPERSEDED, STORAGE_FAILED */
   async carry(session: SessionState, signal: AbortSignal | undefined): Promise<void> {
-    const { hands: from } = this.#from;
-    const { hands: to } = this.#to;
+    const { workspaceCopies: from } = this.#from;
+    const { workspaceCopies: to } = this.#to;
     if (from === undefined) return to === undefined ? this.#stayInHome(session) : this.#send(session, to, signal);
     if (to === undefined) return this.#fetch(session, from, signal);
-    if (await transferHand({ sessionId: session.sessionId, from, to, signal })) this.copied += 1;
+    if (await transferCopy({ sessionId: session.sessionId, from, to, signal })) this.copied += 1;
   }
 
   async #stayInHome(session: SessionState): Promise<void> {
@@ -64,18 +64,18 @@ export class CopiedFolders {
     if (await holdsFiles(workspace)) this.#leave(session, { where: workspace });
   }
 
-  async #send(session: SessionState, to: HandCopies, signal: AbortSignal | undefined): Promise<void> {
+  async #send(session: SessionState, to: WorkspaceCopyStore, signal: AbortSignal | undefined): Promise<void> {
     const workspace = this.#layout.ownWorkspace(session);
     const isEmpty =
       !(await holdsFiles(workspace)) && !(await holdsFiles(join(this.#layout.runtimeDirectory(session), 'agent')));
-    const sent = await sendHand({ session, to, isEmpty, signal, ...this.#home });
+    const sent = await sendCopy({ session, to, isEmpty, signal, ...this.#home });
     if (sent.kind === 'stays') this.#leave(session, { where: session.workspace ?? workspace, bound: sent.reason });
     else if (sent.kind !== 'none') this.copied += 1;
   }
 
-  async #fetch(session: SessionState, from: HandCopies, signal: AbortSignal | undefined): Promise<void> {
+  async #fetch(session: SessionState, from: WorkspaceCopyStore, signal: AbortSignal | undefined): Promise<void> {
     const { sessionId, agentId } = session;
-    const { kind, newerOn, setAside } = await fetchHand({ session, from, signal, folders: this.#home.folders });
+    const { kind, newerOn, setAside } = await fetchCopy({ session, from, signal, folders: this.#home.folders });
     if (setAside !== undefined) this.aside.push({ sessionId, agentId, setAside });
     if (newerOn !== undefined)
       this.#leave(session, {

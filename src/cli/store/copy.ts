@@ -59,7 +59,10 @@ async function copied(
   signal: AbortSignal,
   telling: Telling,
 ): Promise<{ readonly copy: StoreCopy; readonly folders: CopiedFolders }> {
-  const folders = new CopiedFolders({ ...from, hands: source.hands }, { ...to, hands: target.hands });
+  const folders = new CopiedFolders(
+    { ...from, workspaceCopies: source.workspaceCopies },
+    { ...to, workspaceCopies: target.workspaceCopies },
+  );
   const copy = await copyStore({
     from: source.store,
     to: target.store,

@@ -58,7 +58,7 @@ export async function pruneStore(
     }
     const { pruned, left } = await prunedOf(states, { context, opened, directory });
     if (json) await out.document({ store: storeText(context), before, directory, pruned, left });
-    else await tellEnd(context, { pruned, left, directory, isShared: opened.hands !== undefined });
+    else await tellEnd(context, { pruned, left, directory, isShared: opened.workspaceCopies !== undefined });
     return left.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   });
 }
@@ -71,11 +71,11 @@ function isOver(state: SessionState, before: string): boolean {
 /** Those whose folder has a copy in the database, which goes with them. */
 async function copiesOf(
   states: readonly SessionState[],
-  { hands }: Pick<SessionStore, 'hands'>,
+  { workspaceCopies }: Pick<SessionStore, 'workspaceCopies'>,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const { sessionId } of hands === undefined ? [] : states)
-    if ((await hands?.latest(sessionId))?.copy !== undefined) found.add(sessionId);
+  for (const { sessionId } of workspaceCopies === undefined ? [] : states)
+    if ((await workspaceCopies?.latest(sessionId))?.copy !== undefined) found.add(sessionId);
   return found;
 }
 

@@ -1,6 +1,6 @@
 /** A wake as it is lived, for people: what the agent says, what it runs and how that ended, as the events come. */
 import { environmentText } from '../env/text.ts';
-import { restoredText } from '../../machines/hand/hand-notes.ts';
+import { restoredText } from '../../machines/workspace-copy/copy-notes.ts';
 import { candidateText } from '../../machines/run/candidate.ts';
 import type {
   SessionEvent,
@@ -124,9 +124,9 @@ export class WakeView {
     'learning.kept': (view, { data }) =>
       data.as === 'new' ? [] : view.#labelled('knew', 'what it learned was known already'),
     'environment.entered': (view, { data }) => view.#labelled('enters', environmentText(data)),
-    'hand.restored': (view, { data }) => view.#labelled('moves', oneLine(restoredText(data))),
+    'workspace.restored': (view, { data }) => view.#labelled('moves', oneLine(restoredText(data))),
     'log.loss_accepted': (view, { data }) => view.#labelled('lost', oneLine(data.what)),
-    'hand.not_copied': (view, { data }) => view.#labelled('stays', oneLine(data.reason)),
+    'workspace.not_copied': (view, { data }) => view.#labelled('stays', oneLine(data.reason)),
     'outcome.defined': (view, { data }) => view.#labelled('aims at', oneLine(data.title)),
     'outcome.graded': (view, { data }) => view.#labelled('grades', `${data.grade}: ${oneLine(data.because)}`),
     'outcome.evaluated': (view, { data }) => view.#labelled('judges', `${data.verdict}: ${oneLine(data.because)}`),

@@ -2,7 +2,7 @@
  * Each event of a session's log as a step of a conversation: what was said, what moved which call, and what became of
  * which request.
  */
-import { restoredText } from '../hand/hand-notes.ts';
+import { restoredText } from '../workspace-copy/copy-notes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import { jsonText } from './data-parts.ts';
 import { outcomeTold } from './request-outcome.ts';
@@ -123,9 +123,13 @@ const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Ty
     `${error.message}\n${because}`,
   ],
   'tool.skipped': ({ data }) => ['trouble', `The tool ${data.name} is not available`],
-  'hand.restored': ({ data }) => [data.mayHaveLost ? 'trouble' : 'note', `Goes on on ${data.host}`, restoredText(data)],
+  'workspace.restored': ({ data }) => [
+    data.mayHaveLost ? 'trouble' : 'note',
+    `Goes on on ${data.host}`,
+    restoredText(data),
+  ],
   'log.loss_accepted': ({ data }) => ['trouble', 'A part of its log is gone', data.what],
-  'hand.not_copied': ({ data }) => ['trouble', 'No copy of its folder was made', data.reason],
+  'workspace.not_copied': ({ data }) => ['trouble', 'No copy of its folder was made', data.reason],
   'learning.captured': ({ data }) => ['note', 'Learned', `${data.title}\n${data.detail}`],
   'outcome.evaluated': ({ data }) => [data.verdict === 'fail' ? 'trouble' : 'note', `Goal: ${VERDICTS[data.verdict]}`],
   'memory.promoted': () => ['note', 'What it learned was promoted'],

@@ -262,6 +262,11 @@ const wake = {
   ),
 } as const;
 
+/** Version 1 of `workspace.not_copied` holds the codes of errors as they were called then. */
+function codeOfToday(code: string): string {
+  return code.replace(/^HAND_(?:COPY_(?=DAMAGED$))?/, 'WORKSPACE_COPY_');
+}
+
 /** Where the session works, and what became of its folder and its log. */
 const surroundings = {
   'environment.entered': define(
@@ -274,7 +279,7 @@ const surroundings = {
       within: z.array(id).optional(),
     }),
   ),
-  'hand.restored': define(
+  'workspace.restored': define(
     'The folder of the session has come to another machine. `mayHaveLost`: the last wake may have changed what is in no copy. `setAside`: where on `host` lies what lay there before and was in no copy.',
     z.object({
       from: z.string().optional(),
@@ -291,9 +296,11 @@ const surroundings = {
     'A person goes on with a log of which a part is gone. `what` was found; `events`: how many are left.',
     z.object({ what: z.string().min(1), events: z.number().int().nonnegative() }),
   ),
-  'hand.not_copied': define(
+  'workspace.not_copied': define(
     "No copy of the session's folder could be made at the end of a wake. `staysHere`: until one can be made it is left to the machine that it is on.",
     z.object({ code: z.string().min(1), reason: z.string().min(1), staysHere: z.boolean() }),
+    // Version 1 called a workspace copy a hand, in the codes of its errors too.
+    [({ code, ...data }) => ({ ...data, code: typeof code === 'string' ? codeOfToday(code) : code })],
   ),
 } as const;
 

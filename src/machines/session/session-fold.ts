@@ -239,8 +239,8 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   }),
   'files.promoted': () => NOTHING,
   'promotion.refused': () => NOTHING,
-  'hand.restored': () => NOTHING,
-  'hand.not_copied': () => NOTHING,
+  'workspace.restored': () => NOTHING,
+  'workspace.not_copied': () => NOTHING,
   'log.loss_accepted': () => NOTHING,
   'event.unrecognized': () => NOTHING,
 };

@@ -21,6 +21,9 @@ export const mcpConnectionEvents = chartEvents({
     EXHAUST: { says: 'It has failed too often in a row, or for too long.', from: itself },
     COOLED: { says: 'The cool-down is over.', from: 'the connection itself, by its timer' },
     LOSE: { says: 'The server is gone, or no longer knows us.', from: itself },
-    REST: { says: 'No agent has used it for a while, and it was let go.', from: 'the connection itself, by its timer' },
+    REST: {
+      says: 'No agent has used it for a while, and it was released.',
+      from: 'the connection itself, by its timer',
+    },
   },
 });

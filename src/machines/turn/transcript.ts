@@ -10,7 +10,7 @@
  * comes later. Providers keep what they have read in a cache, which a change further up would void. Only a compaction
  * replaces what is settled.
  */
-import { restoredText } from '../hand/hand-notes.ts';
+import { restoredText } from '../workspace-copy/copy-notes.ts';
 import { MAX_CONTINUES_IN_A_ROW } from '../session/limits.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import type {
@@ -139,7 +139,7 @@ export class TranscriptBuilder {
       if (data.directive.outcome === 'continue')
         builder.#note(`You asked to continue (at most ${MAX_CONTINUES_IN_A_ROW} times in a row). Go on.`);
     },
-    'hand.restored': (builder, { data }) => builder.#note(restoredText(data)),
+    'workspace.restored': (builder, { data }) => builder.#note(restoredText(data)),
     'log.loss_accepted': (builder) =>
       builder.#note(
         'A part of the record of this session was lost, so what you read here may not be all that happened: what seems undone may have been done. Look before you repeat anything.',

@@ -14,7 +14,7 @@
  * held:        No other living process holds or contends for a number above the log's epoch, and a later one is
  *              refused.
  * lost:        Another process found us silent and went past; what we write is void, and all that is left to do is to
- *              let go.
+ *              release the right.
  * refused:     Nothing is open; another process has the right, or it could not be asked for.
  * released:    Nothing is open; the number may be taken by others.
  *
@@ -63,7 +63,7 @@ export const leaseMachine = setup({ types: { events: {} as LeaseChartEvent } }).
     },
     lost: {
       description:
-        'Another process found us silent and went past; what we write is void, and all that is left to do is to let go.',
+        'Another process found us silent and went past; what we write is void, and all that is left to do is to release the right.',
       on: { RELEASE: 'released' },
     },
     refused: {

@@ -209,12 +209,12 @@ describe('a schedule among the tasks of a manager', () => {
     const { id } = await manager.spawn(scheduledRequest());
     await clock.advance(MINUTE);
     const [work] = processes.works;
-    let letGo = (): void => undefined;
-    if (work !== undefined) work.onCancel = () => new Promise<void>((resolve) => (letGo = resolve));
+    let release = (): void => undefined;
+    if (work !== undefined) work.onCancel = () => new Promise<void>((resolve) => (release = resolve));
     const cancelled = manager.cancel(id, 'enough');
     await settled();
     expect([work?.cancelReasons, manager.get(id)?.status]).toEqual([['enough'], 'sleeping']);
-    letGo();
+    release();
     await cancelled;
     expect(manager.list().map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
     expect(clock.pendingTimers).toBe(0);

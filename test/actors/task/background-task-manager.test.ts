@@ -427,7 +427,7 @@ describe('what a short task costs', () => {
     expect(manager.get(id)).toMatchObject({ id, status: 'completed', unread: false });
   });
 
-  it('changes nothing of what the runner was given when the record lets go of it', async () => {
+  it('changes nothing of what the runner was given when the record releases it', async () => {
     const starts: BackgroundTaskStart[] = [];
     const noting: BackgroundTaskRunner = {
       kind: 'process',

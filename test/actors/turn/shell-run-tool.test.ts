@@ -95,17 +95,17 @@ describe('shell_run', () => {
         isOver = true;
       });
     await settled();
-    let letGo: () => void = () => undefined;
+    let release: () => void = () => undefined;
     const [work] = processes.works;
     if (work === undefined) throw new Error('nothing was started');
     work.onCancel = () =>
       new Promise((resolve) => {
-        letGo = resolve;
+        release = resolve;
       });
     controller.abort('enough');
     await settled();
     expect([work.cancelReasons, isOver]).toEqual([['enough'], false]);
-    letGo();
+    release();
     await running;
     expect(isOver).toBe(true);
   });

@@ -1,7 +1,7 @@
 /** What an approval is worth: for which call, how often, how long, and for whom. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { NO_SECRETS } from '../../../src/actors/environment/session-secrets.ts';
-import type { SessionHands } from '../../../src/actors/hand/session-hands.ts';
+import type { WorkspaceCopies } from '../../../src/actors/workspace-copy/workspace-copies.ts';
 import { HOST_ENVIRONMENT } from '../../../src/machines/environment/environment-definition.ts';
 import type { SessionDirectories } from '../../../src/actors/session/session-directories.ts';
 import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-store.ts';
@@ -65,14 +65,14 @@ describe('an approval', () => {
   });
 
   describe('of a session whose own workspace goes from machine to machine', () => {
-    const hands: SessionHands = {
+    const workspaceCopies: WorkspaceCopies = {
       arrive: async () => ({ host: { id: 'here', name: 'here' }, notes: [], leave: async () => [] }),
     };
     const lies = (workspace: string): SessionDirectories => ({
       agentDirectory: (agentId) => house.layout.agentDirectory(agentId),
       workspaceDirectory: async () => workspace,
     });
-    const at = (workspace: string): TurnHouseOptions => ({ hands, directories: lies(workspace) });
+    const at = (workspace: string): TurnHouseOptions => ({ workspaceCopies, directories: lies(workspace) });
     /** Runs in a folder that the test moves about. */
     let cwd = '';
     const inFolder = noteTools();

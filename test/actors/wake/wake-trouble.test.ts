@@ -121,7 +121,7 @@ describe('a wake that goes wrong', () => {
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Done.', modelSteps: 1 });
   });
 
-  it('that cannot write lets go of the session and tells the caller, and the next wake puts it right', async () => {
+  it('that cannot write releases the session and tells the caller, and the next wake puts it right', async () => {
     let isFull = false;
     class FullStore extends MemoryEventStore {
       override append(...parameters: Parameters<MemoryEventStore['append']>): Promise<AppendResult> {

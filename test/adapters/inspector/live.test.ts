@@ -150,7 +150,7 @@ describe('a browser that follows', () => {
     response.destroy();
   });
 
-  it('is let go of when it leaves', async () => {
+  it('is released when it leaves', async () => {
     const { open, source } = await inspected();
     const response = await open('/api/live');
     await vi.waitFor(() => expect(source.followers).toBe(1));

@@ -135,7 +135,7 @@ describe('the history', () => {
     },
   );
 
-  it('lets go of the source when the client leaves in the middle', async () => {
+  it('releases the source when the client leaves in the middle', async () => {
     const source = new RecordedSource();
     source.add(1);
     const left = vi.fn<() => void>();

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
-import { createPostgresHandCopies } from '../../../src/adapters/postgres/hand-copies.ts';
+import { createPostgresWorkspaceCopyStore } from '../../../src/adapters/postgres/workspace-copy-store.ts';
 import type { NewSessionEvent } from '../../../src/machines/session/session-event.ts';
 import { IDENTITY, SESSION_ID, creation, idOf, messageOf, messagesOf } from '../../../src/testing/session-fixtures.ts';
 import { emptyStores } from './empty-stores.ts';
@@ -79,8 +79,8 @@ describe('an event', () => {
   });
 });
 
-it('a file for a hand may have a name with bytes that are no text, or one longer than an index takes', async () => {
-  const copies = createPostgresHandCopies({ database: store.database });
+it('a file for a workspace may have a name with bytes that are no text, or one longer than an index takes', async () => {
+  const copies = createPostgresWorkspaceCopyStore({ database: store.database });
   const long = Array.from({ length: 40 }, (_, folder) =>
     Array.from({ length: 90 }, (_entry, index) =>
       String.fromCodePoint(0x4e_00 + (((folder * 90 + index) * 7_919) % 20_000)),

@@ -68,7 +68,7 @@ describe('a statement whose sender has given up', () => {
     expect(store.workerId).toBeDefined();
   });
 
-  it('keeps no right that it has let go of', async () => {
+  it('keeps no right that it has released', async () => {
     const right = await store.acquireWakeRight(SESSION_ID, NEW);
     await whileHeld(() => right.release());
     const next = await store.acquireWakeRight(SESSION_ID, { epoch: 1, isOpen: true });

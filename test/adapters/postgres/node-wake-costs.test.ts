@@ -5,6 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COPY_TABLE } from '../../../src/adapters/postgres/workspace-copy-tables.ts';
 import { createNodeRuntime } from '../../../src/node.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
 import { countedWire } from '../../support/counted-wire.ts';
@@ -60,9 +61,9 @@ async function wokenFor(sessionId: string): Promise<readonly string[]> {
 
 describe('a wake of the whole Node runtime', () => {
   const ONE_WAKE = [
-    ...['acquire_lease_2', 'hand', 'append_events_1'],
+    ...['acquire_lease_2', COPY_TABLE, 'append_events_1'],
     ...['candidate_standing', 'append_events_1', 'append_events_1'],
-    ...['hand', 'append_one_1'],
+    ...[COPY_TABLE, 'append_one_1'],
   ];
 
   it('asks eight times beside its claim: its folder is looked up once, and a copy of it kept once', async () => {

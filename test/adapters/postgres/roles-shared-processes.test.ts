@@ -7,7 +7,7 @@ import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-st
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createIdSource } from '../../../src/actors/session/id-source.ts';
 import { createPostgresCandidateHealthStore } from '../../../src/adapters/postgres/candidate-health-store.ts';
-import { createPostgresHandCopies } from '../../../src/adapters/postgres/hand-copies.ts';
+import { createPostgresWorkspaceCopyStore } from '../../../src/adapters/postgres/workspace-copy-store.ts';
 import { createPostgresPolicyStore } from '../../../src/adapters/postgres/policy-store.ts';
 import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
 import { createPostgresScheduleDefinitions } from '../../../src/adapters/postgres/schedule-definitions.ts';
@@ -17,7 +17,7 @@ import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import { creation } from '../../../src/testing/session-fixtures.ts';
 import { claimed, describeScheduleStore } from '../../actors/schedule/schedule-store-contract.ts';
 import { describeCandidateHealthStore } from '../../contracts/candidate-health.contract.ts';
-import { describeHandCopies } from '../../contracts/hand-copies.contract.ts';
+import { describeWorkspaceCopyStore } from '../../contracts/workspace-copy-store.contract.ts';
 import { by, describePolicyStore } from '../../contracts/policy-store.contract.ts';
 import { describeScheduleDefinitions, describeScheduleStates } from '../../contracts/schedule-places.contract.ts';
 import { ownServer } from '../../support/postgres-server.ts';
@@ -76,9 +76,10 @@ describe('shut into a tenant, PostgreSQL', () => {
     return { store: of(tables.one), beside: of(tables.other), dispose: async () => undefined };
   });
 
-  describeHandCopies('PostgreSQL', async () => {
+  describeWorkspaceCopyStore('PostgreSQL', async () => {
     const store = await emptied(await PostgresEventStore.open({ url: tables.url, clock }));
-    const of = (database: SharedTables['one'], graceMs?: number) => createPostgresHandCopies({ database, graceMs });
+    const of = (database: SharedTables['one'], graceMs?: number) =>
+      createPostgresWorkspaceCopyStore({ database, graceMs });
     return {
       ...{ copies: of(store.database), beside: of(tables.other), impatient: of(tables.other, 0) },
       newSession: async () => {

@@ -9,14 +9,14 @@ import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
-import { createSessionHands } from '../../../src/actors/hand/session-hands.ts';
+import { createWorkspaceCopies } from '../../../src/actors/workspace-copy/workspace-copies.ts';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import { FileAgentCatalog } from '../../../src/adapters/agents/file-agent-catalog.ts';
 import { HomeLayout } from '../../../src/adapters/files/layout.ts';
-import { createHomeHandFolders } from '../../../src/adapters/hand-files/home-hand-folders.ts';
+import { createHomeCopyFolders } from '../../../src/adapters/workspace-copy-files/home-copy-folders.ts';
 import { createPostgresCandidateHealthStore } from '../../../src/adapters/postgres/candidate-health-store.ts';
-import { createPostgresHandCopies } from '../../../src/adapters/postgres/hand-copies.ts';
+import { createPostgresWorkspaceCopyStore } from '../../../src/adapters/postgres/workspace-copy-store.ts';
 import { createPostgresJobRecords } from '../../../src/adapters/postgres/job-records.ts';
 import type { PostgresJobRecords } from '../../../src/adapters/postgres/job-records.ts';
 import { migratePostgres } from '../../../src/adapters/postgres/migrate.ts';
@@ -119,14 +119,14 @@ async function machine(url: string, name: string, home: TemporaryHome): Promise<
     join(layout.agents, 'player', 'play.json'),
     JSON.stringify({ format: 'wakechart-script/1', steps: ACTING_STEPS, onEnd: 'sleep' }),
   );
-  const hands = createSessionHands({
-    copies: createPostgresHandCopies({ database: store.database }),
-    folders: { ...createHomeHandFolders({ layout }), host: async () => ({ id: name, name }) },
+  const workspaceCopies = createWorkspaceCopies({
+    copies: createPostgresWorkspaceCopyStore({ database: store.database }),
+    folders: { ...createHomeCopyFolders({ layout }), host: async () => ({ id: name, name }) },
     boundBecause: async () => undefined,
     onTrouble: () => undefined,
   });
   const runtime = createRuntime({
-    ...{ clock: store.clock, store, directories: layout, agents, hands, tools: [effectTool], owner: name },
+    ...{ clock: store.clock, store, directories: layout, agents, workspaceCopies, tools: [effectTool], owner: name },
     runtimes: [createScriptAgentRuntime({ clock })],
     tasks: new BackgroundTaskManager({ runners: {}, clock }),
     onListenerError: () => undefined,
@@ -208,13 +208,13 @@ function expectMovesTold(events: readonly SessionEvent[]): void {
   for (const [index, wake] of wakes.entries()) {
     const before = wakes[index - 1];
     if (before === undefined || before.data.host?.id === wake.data.host?.id) continue;
-    const told = events.find((event) => event.type === 'hand.restored' && event.epoch === wake.data.epoch);
+    const told = events.find((event) => event.type === 'workspace.restored' && event.epoch === wake.data.epoch);
     const hasDied = events.some(
       (event) =>
         event.type === 'wake.ended' && event.data.wakeId === before.data.wakeId && event.epoch === wake.data.epoch,
     );
     expect(
-      told?.type === 'hand.restored' && told.data,
+      told?.type === 'workspace.restored' && told.data,
       `wake ${wake.data.epoch} on ${wake.data.host?.name}`,
     ).toMatchObject({ from: before.data.host?.name, ...(hasDied ? { mayHaveLost: true } : {}) });
   }
@@ -351,14 +351,14 @@ const ANSWERS: readonly {
   },
   {
     what: 'the place of a copy',
-    say: () => handsOf(one).record(SESSION_ID, { epoch: 1, host: { id: 'one', name: 'one' } }),
-    find: async () => (await handsOf(two).latest(SESSION_ID))?.host?.name,
+    say: () => workspaceCopiesOf(one).record(SESSION_ID, { epoch: 1, host: { id: 'one', name: 'one' } }),
+    find: async () => (await workspaceCopiesOf(two).latest(SESSION_ID))?.host?.name,
     found: 'one',
   },
   {
     what: 'a piece of a copy',
-    say: () => handsOf(one).put(SESSION_ID, [{ hash: 'a'.repeat(64), bytes: new Uint8Array([1]) }]),
-    find: async () => (await handsOf(two).has(SESSION_ID, ['a'.repeat(64)])).size,
+    say: () => workspaceCopiesOf(one).put(SESSION_ID, [{ hash: 'a'.repeat(64), bytes: new Uint8Array([1]) }]),
+    find: async () => (await workspaceCopiesOf(two).has(SESSION_ID, ['a'.repeat(64)])).size,
     found: 1,
   },
   {
@@ -393,7 +393,7 @@ const ANSWERS: readonly {
 ];
 
 const CANDIDATE = { provider: 'anthropic', model: 'large', profile: 'work' };
-const handsOf = ({ store: { database } }: Machine) => createPostgresHandCopies({ database });
+const workspaceCopiesOf = ({ store: { database } }: Machine) => createPostgresWorkspaceCopyStore({ database });
 const slotsOf = ({ store: { database } }: Machine) => createPostgresScheduleStore({ database });
 const candidateHealthOf = ({ store: { database } }: Machine) => createPostgresCandidateHealthStore({ database, clock });
 const rulesOf = ({ store: { database } }: Machine) => createPostgresPolicyStore({ database, clock });

@@ -142,7 +142,7 @@ describe('one wake of a worker', () => {
     }
   });
 
-  it('keeps the view and lets go of the session with the record that ends it', async () => {
+  it('keeps the view and releases the session with the record that ends it', async () => {
     const { sessionId } = await maker.sessions.create({ agentId: 'echo' });
     await costOfWake(sessionId);
     const [row] = await ask(

@@ -113,6 +113,6 @@ describe.runIf(process.platform === 'linux' && canHideProc())('where Linux has n
   it('every adapter that holds folders open works by their paths', () => {
     const program = fileURLToPath(new URL('without-proc.mjs', import.meta.url));
     const said = JSON.parse(withoutProc(process.execPath, program, folder)) as unknown;
-    expect(said).toEqual({ attachments: 'text', hands: 'text', stage: 'text', tools: 'text', acp: 'text' });
+    expect(said).toEqual({ attachments: 'text', workspaceCopies: 'text', stage: 'text', tools: 'text', acp: 'text' });
   });
 });

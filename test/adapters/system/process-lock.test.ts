@@ -73,7 +73,7 @@ describe('under the lock', () => {
     expect(await readdir(home.path)).toEqual([]);
   });
 
-  it('work that fails lets go of it', async () => {
+  it('work that fails releases it', async () => {
     await expect(exclusively(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await run()).toBe('ran');
   });

@@ -10,7 +10,7 @@ const [, , folder = ''] = process.argv;
 const load = (path) => import(`../../../dist/adapters/${path}.js`);
 const [
   { createAttachmentFiles },
-  { scanHand },
+  { scanCopy },
   { createWorkspaceStage },
   { Places },
   { openRuntimeFolder },
@@ -18,7 +18,7 @@ const [
 ] = await Promise.all(
   [
     'files/attachment-files',
-    'hand-files/hand-scan',
+    'workspace-copy-files/copy-scan',
     'shared-files/workspace-stage',
     'file-tools/places',
     'file-tools/runtime-folder',
@@ -35,10 +35,10 @@ const ways = {
     const [kept] = await store.keep({ sessionId: 's', agentId: 'a' }, [{ path: source }]);
     return readFile(join(workspace, kept.path), 'utf8');
   },
-  async hands(workspace) {
+  async workspaceCopies(workspace) {
     await mkdir(join(workspace, 'in'));
     await writeFile(join(workspace, 'in/file'), 'text');
-    const { entries } = await scanHand({
+    const { entries } = await scanCopy({
       roots: [{ root: 'workspace', directory: workspace }],
       known: new Map(),
       limits: { maxFiles: 9, maxBytes: 99 },

@@ -43,6 +43,32 @@ describe('a stored event', () => {
     expect(quickStoredEvent({ ...stored, ...today })).toEqual(readStoredEvent({ ...stored, ...today }));
   });
 
+  it('under the name that its type had in an earlier version is read as one of today', () => {
+    const restored = { host: 'two', files: 1, bytes: 2, fetchedBytes: 2, mayHaveLost: false };
+    expect(readStoredEvent({ ...stored, type: 'hand.restored', data: restored })).toEqual({
+      ...stored,
+      epoch: undefined,
+      type: 'workspace.restored',
+      data: restored,
+    });
+    const codes = ['HAND_TOO_LARGE', 'HAND_COPY_DAMAGED', 'STORAGE_FAILED'].map(
+      (code) =>
+        readStoredEvent({ ...stored, type: 'hand.not_copied', data: { code, reason: 'r', staysHere: true } })?.data,
+    );
+    expect(codes).toEqual(
+      ['WORKSPACE_COPY_TOO_LARGE', 'WORKSPACE_COPY_DAMAGED', 'STORAGE_FAILED'].map((code) => ({
+        code,
+        reason: 'r',
+        staysHere: true,
+      })),
+    );
+    expect(readStoredEvent({ ...stored, type: 'hand.not_copied', data: { code: 5 } })).toBeUndefined();
+    expect(readStoredEvent({ ...stored, type: 'hand.restored', v: 9 })).toMatchObject({
+      type: 'event.unrecognized',
+      data: { type: 'hand.restored', v: 9 },
+    });
+  });
+
   it('is the same read quickly and by its schema, wherever the quick way dares to', () => {
     fc.assert(
       fc.property(anyDraft, (draft) => {

@@ -120,7 +120,7 @@ class Real implements RealSubject {
   breakDown = (): Promise<void> => this.#settleWake((wake) => wake.reject(new Error('it broke')));
   meetAnother = (): Promise<void> => this.#settleWake((wake) => wake.reject(wakeConflict(wake.sessionId)));
 
-  async letGo(): Promise<void> {
+  async release(): Promise<void> {
     for (const resolve of this.#freed.splice(0)) resolve();
     await this.house.settle();
   }
@@ -144,7 +144,7 @@ class Real implements RealSubject {
   async close(): Promise<void> {
     const over = this.house.worker.stop({ running: 'abort' });
     while (this.#wakes.length > 0) await this.#settleWake((wake) => wake.resolve(outcomeOf(wake.sessionId, 'aborted')));
-    await this.letGo();
+    await this.release();
     await over;
     await this.house.close();
     this.#watch.end();
@@ -246,7 +246,7 @@ describeModel<Facts, Real>(
         tells: (model) => {
           if (model.facts.attempts <= CONFLICTS_WAITED_FOR) again(model);
         },
-        act: (real) => real.letGo(),
+        act: (real) => real.release(),
       },
       'time passes': {
         tells: (model) => {

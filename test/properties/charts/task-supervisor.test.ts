@@ -26,7 +26,7 @@ interface Real extends RealSubject {
   spawn(): Promise<string | undefined>;
   end(): Promise<void>;
   shutdown(): Promise<void>;
-  letGo(): Promise<void>;
+  release(): Promise<void>;
 }
 
 function open(): Real {
@@ -40,7 +40,7 @@ function open(): Real {
     await settled();
     for (const work of runner.works) work.onCancel = () => new Promise((resolve) => held.push(resolve));
   };
-  const letGo = async (): Promise<void> => {
+  const release = async (): Promise<void> => {
     for (const resolve of held.splice(0)) resolve();
     await settled();
   };
@@ -70,11 +70,11 @@ function open(): Real {
       void manager.shutdown('model');
       await settled();
     },
-    letGo,
+    release,
     async close() {
       const over = manager.shutdown();
       await settled();
-      await letGo();
+      await release();
       await over;
       watch.end();
     },
@@ -122,13 +122,13 @@ describeModel<Facts, Real>(
         },
         act: (real) => real.shutdown(),
       },
-      letGo: {
+      release: {
         isPossible: ({ facts }) => facts.stopping > 0,
         tells: (model) => {
           model.facts.stopping = 0;
           model.tell('IDLE');
         },
-        act: (real) => real.letGo(),
+        act: (real) => real.release(),
       },
     },
   },

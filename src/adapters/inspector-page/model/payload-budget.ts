@@ -27,7 +27,7 @@ export class PayloadBudget {
     while (this.#characters > this.#most && gone < this.#pieces.length - 1) {
       const oldest = this.#pieces[gone];
       this.#characters -= oldest?.characters ?? 0;
-      for (const record of oldest?.records ?? []) letGo(record);
+      for (const record of oldest?.records ?? []) dropPayloads(record);
       gone += 1;
     }
     if (gone === 0) return undefined;
@@ -37,7 +37,7 @@ export class PayloadBudget {
   }
 }
 
-function letGo(record: InspectionRecord): void {
+function dropPayloads(record: InspectionRecord): void {
   for (const name of PAYLOADS) {
     if (!Object.hasOwn(record, name)) continue;
     Reflect.deleteProperty(record, name);

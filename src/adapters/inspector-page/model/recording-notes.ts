@@ -12,9 +12,9 @@ const NOTES = {
     `${counted(count, 'record')} on the way ${count === 1 ? 'is' : 'are'} missing: ${count === 1 ? 'it was' : 'they were'} gone before they could be read.`,
   damaged: (count: number) => `${counted(count, 'record')} arrived damaged and ${count === 1 ? 'is' : 'are'} missing.`,
   forgotten: (first: number) =>
-    `This tab keeps the newest records only. Those before number ${amount(first)} were let go; how the actors stood then is known.`,
+    `This tab keeps the newest records only. Those before number ${amount(first)} were dropped; how the actors stood then is known.`,
   emptied: (last: number) =>
-    `This tab keeps only so many payloads. Those of the records up to number ${amount(last)} were let go.`,
+    `This tab keeps only so many payloads. Those of the records up to number ${amount(last)} were dropped.`,
 } as const;
 
 export type NoteName = keyof typeof NOTES;
