@@ -149,7 +149,7 @@ export type {
   WorkspaceCopyPiece,
   WorkspaceCopyPieces,
   WorkspaceCopyRecord,
-  WorkspaceCopyStandings,
+  WorkspaceCopyStates,
   WorkspaceCopySteps,
   PrunedPieces,
 } from './actors/workspace-copy/copy-store.ts';
@@ -167,8 +167,8 @@ export type {
 } from './actors/workspace-copy/workspace-copies.ts';
 export type { WorkspaceCopyLimits } from './machines/workspace-copy/copy-limits.ts';
 export type { WorkspaceCopyFile, WorkspaceCopyMeasure } from './machines/workspace-copy/copy-manifest.ts';
-export { copySuperseded, maySpeak } from './machines/workspace-copy/copy-standing.ts';
-export type { WorkspaceCopy, HomeHost, WorkspaceCopyStanding } from './machines/workspace-copy/copy-standing.ts';
+export { copySuperseded, maySpeak } from './machines/workspace-copy/copy-state.ts';
+export type { WorkspaceCopy, HomeHost, WorkspaceCopyState } from './machines/workspace-copy/copy-state.ts';
 export type { SessionHold } from './actors/shell/session-watch.ts';
 export type { AttachmentStore } from './actors/session/attachment-store.ts';
 export type { AttachmentSource } from './machines/session/session-requests.ts';

@@ -23,6 +23,9 @@ export const CANDIDATE_HEALTH_KEY = 'standings';
 /** The states of schedules, in the folder of schedules. */
 export const SCHEDULE_STATES_FOLDER = 'standings';
 
+/** The states of workspace copies, in a folder that machines share. */
+export const COPY_STATES_FOLDER = 'standings';
+
 /** Tables of PostgreSQL. */
 export const CANDIDATE_HEALTH_TABLE = 'candidate_standing';
 export const SCHEDULE_STATE_TABLE = 'schedule_standing';

@@ -5,7 +5,7 @@ import type {
   WorkspaceCopyRecord,
 } from '../actors/workspace-copy/copy-store.ts';
 import type { WorkspaceCopyFile } from '../machines/workspace-copy/copy-manifest.ts';
-import type { HomeHost, WorkspaceCopyStanding } from '../machines/workspace-copy/copy-standing.ts';
+import type { HomeHost, WorkspaceCopyState } from '../machines/workspace-copy/copy-state.ts';
 import { named } from './contract-case.ts';
 import type { ContractCase } from './contract-case.ts';
 import { SUCCEEDED, expectRefusal, expectSame, expectThat, outcomeOf } from './expectations.ts';
@@ -157,14 +157,14 @@ const pieces: readonly Case[] = [
   },
 ];
 
-const standings: readonly Case[] = [
+const states: readonly Case[] = [
   {
     name: 'know nothing of a copy that no wake has recorded',
     async run({ copies, newSession }) {
       const sessionId = await newSession();
-      expectSame(await copies.latest(sessionId), undefined, 'the standing');
+      expectSame(await copies.latest(sessionId), undefined, 'the state');
       expectSame(await copies.release(sessionId, 1), false, 'releasing it');
-      expectSame(await copies.latest(sessionId), undefined, 'the standing after that');
+      expectSame(await copies.latest(sessionId), undefined, 'the state after that');
     },
   },
   {
@@ -174,7 +174,7 @@ const standings: readonly Case[] = [
       await copies.record(sessionId, { epoch: 1, host: ONE });
       expectSame(
         await beside.latest(sessionId),
-        { epoch: 1, host: ONE, added: [] } satisfies WorkspaceCopyStanding,
+        { epoch: 1, host: ONE, added: [] } satisfies WorkspaceCopyState,
         'at first',
       );
       await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1) });
@@ -229,7 +229,7 @@ const standings: readonly Case[] = [
           }),
         ),
       );
-      expectSame(await copies.latest(sessionId), { epoch: 6, host: ONE, ...copyAt(6), added: [] }, 'the standing');
+      expectSame(await copies.latest(sessionId), { epoch: 6, host: ONE, ...copyAt(6), added: [] }, 'the state');
     },
   },
   {
@@ -239,7 +239,7 @@ const standings: readonly Case[] = [
       await copies.record(sessionId, { epoch: 1, host: ONE, ...copyAt(1), bound: 'so it is' });
       expectSame(await beside.release(sessionId, 2), true, 'releasing it');
       expectSame(await beside.release(sessionId, 2), false, 'releasing it again');
-      expectSame(await copies.latest(sessionId), { epoch: 2, ...copyAt(1), added: [] }, 'the standing');
+      expectSame(await copies.latest(sessionId), { epoch: 2, ...copyAt(1), added: [] }, 'the state');
       await expectRefusal(
         copies.record(sessionId, { epoch: 1, host: ONE }),
         'WORKSPACE_COPY_SUPERSEDED',
@@ -272,7 +272,7 @@ const standings: readonly Case[] = [
         'a wake of long ago',
       );
       await copies.record(sessionId, { epoch: 2, host: ONE });
-      expectSame(await copies.latest(sessionId), { epoch: 2, host: ONE, ...copyAt(1), added: [] }, 'the standing');
+      expectSame(await copies.latest(sessionId), { epoch: 2, host: ONE, ...copyAt(1), added: [] }, 'the state');
     },
   },
   {
@@ -328,25 +328,25 @@ const steps: readonly Case[] = [
       await beside.add(sessionId, FILE);
       expectSame(
         await copies.latestOr(sessionId, { epoch: 1, host: ONE }),
-        { standing: { epoch: 0, added: [FILE] }, isSaid: true },
+        { state: { epoch: 0, added: [FILE] }, isSaid: true },
         'the first time',
       );
       const said = { epoch: 1, host: ONE, added: [FILE] };
       expectSame(
         await copies.latestOr(sessionId, { epoch: 1, host: ONE }),
-        { standing: said, isSaid: false },
+        { state: said, isSaid: false },
         'the same again',
       );
       expectSame(
         await beside.latestOr(sessionId, { epoch: 2, host: TWO }),
-        { standing: said, isSaid: false },
+        { state: said, isSaid: false },
         'another wake, later',
       );
       expectSame(await beside.latest(sessionId), said, 'what is known after all');
       const other = await newSession();
       expectSame(
         await copies.latestOr(other, { epoch: 1, host: ONE, bound: 'so it is' }),
-        { standing: undefined, isSaid: true },
+        { state: undefined, isSaid: true },
         'of another one',
       );
       expectSame(
@@ -366,7 +366,7 @@ const steps: readonly Case[] = [
         bytes: new TextEncoder().encode(`piece ${index}`),
       }));
       await copies.recordWith(sessionId, { epoch: 2, host: ONE, ...copyAt(2) }, many);
-      expectSame(await beside.latest(sessionId), { epoch: 2, host: ONE, ...copyAt(2), added: [] }, 'the standing');
+      expectSame(await beside.latest(sessionId), { epoch: 2, host: ONE, ...copyAt(2), added: [] }, 'the state');
       expectSame(
         (
           await beside.has(
@@ -396,6 +396,6 @@ async function pause(): Promise<void> {
 
 export const workspaceCopyStoreContract: readonly Case[] = [
   ...named('workspace copies', pieces),
-  ...named('workspace copies', standings),
+  ...named('workspace copies', states),
   ...named('workspace copies', steps),
 ];

@@ -20,9 +20,6 @@ const LOCK_FILE = 'package-lock.json';
 const KEEPS_OLD_NAMES =
   /^src\/(?:machines\/(?:stored-names|session\/former-events|run\/failure-patterns)\.ts|adapters\/postgres\/migrations\/)/;
 
-/** The copies of workspaces, whose words change next. */
-const NOT_YET = /^src\/(?:ports\.ts$|actors\/session\/settle-claim\.ts$|.*(?:hand|unbind|workspace-cop|workspaces\/))/;
-
 /** What is delivered, without the suites and fixtures for tests. */
 function isSource(path: string): boolean {
   return /^src\/(?!testing\/).*\.ts$/.test(path);
@@ -148,7 +145,7 @@ export const textRules: readonly Rule[] = [
     name: 'words-that-only-stores-keep',
     guards: [],
     // What is stored keeps its name, and a provider writes of accounts in good standing.
-    appliesTo: (path) => path.startsWith('src/') && !KEEPS_OLD_NAMES.test(path) && !NOT_YET.test(path),
+    appliesTo: (path) => path.startsWith('src/') && !KEEPS_OLD_NAMES.test(path),
     pattern: /(?<!under|out|notwith|long-?)standings?|substrates?/i,
     advice: 'say health, state, status or liveness; shared files',
   }),

@@ -1,7 +1,7 @@
 /** One wake for a worker, and what comes of the session's activation by the way it ends. */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
-import { WORKSPACE_COPY_ELSEWHERE, WAKE_ELSEWHERE } from '../../machines/workspace-copy/copy-standing.ts';
+import { WORKSPACE_COPY_ELSEWHERE, WAKE_ELSEWHERE } from '../../machines/workspace-copy/copy-state.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { SessionNews, SessionWorkerPorts } from './session-worker-types.ts';

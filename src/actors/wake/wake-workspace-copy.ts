@@ -2,7 +2,7 @@
  * The workspace of the session that a wake works with: here before the wake begins, and copied before it ends. Where
  * machines share nothing, nothing.
  */
-import { begunWake } from '../../machines/workspace-copy/copy-standing.ts';
+import { begunWake } from '../../machines/workspace-copy/copy-state.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ArrivedWorkspaceCopy, WorkspaceCopyWake, WorkspaceCopies } from '../workspace-copy/workspace-copies.ts';

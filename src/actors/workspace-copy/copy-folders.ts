@@ -4,7 +4,7 @@
  */
 import type { WorkspaceCopyFile, WorkspaceCopyMeasure } from '../../machines/workspace-copy/copy-manifest.ts';
 import type { WorkspaceCopyLimits } from '../../machines/workspace-copy/copy-limits.ts';
-import type { HomeHost } from '../../machines/workspace-copy/copy-standing.ts';
+import type { HomeHost } from '../../machines/workspace-copy/copy-state.ts';
 import type { SessionPlace } from '../session/session-directories.ts';
 import type { WorkspaceCopyPiece } from './copy-store.ts';
 

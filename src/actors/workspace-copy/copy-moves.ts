@@ -6,8 +6,8 @@
 import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { DEFAULT_COPY_LIMITS } from '../../machines/workspace-copy/copy-limits.ts';
-import { begunWake, lastHome, mayHaveLost } from '../../machines/workspace-copy/copy-standing.ts';
-import type { HomeHost, WorkspaceCopyStanding } from '../../machines/workspace-copy/copy-standing.ts';
+import { begunWake, lastHome, mayHaveLost } from '../../machines/workspace-copy/copy-state.ts';
+import type { HomeHost, WorkspaceCopyState } from '../../machines/workspace-copy/copy-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { placeOfSession } from '../session/session-directories.ts';
 import type { WorkspaceCopyStore, WorkspaceCopyPiece } from './copy-store.ts';
@@ -91,7 +91,7 @@ async function say(
     send,
     host,
     there,
-  }: { readonly send: SendCopy; readonly host: HomeHost; readonly there: WorkspaceCopyStanding | undefined },
+  }: { readonly send: SendCopy; readonly host: HomeHost; readonly there: WorkspaceCopyState | undefined },
 ): Promise<void> {
   const { manifestId, files, bytes } = taken;
   const { sessionId } = send.session;
@@ -112,7 +112,7 @@ async function stay(
     host,
     reason,
     there,
-  }: { readonly host: HomeHost; readonly reason: string; readonly there: WorkspaceCopyStanding | undefined },
+  }: { readonly host: HomeHost; readonly reason: string; readonly there: WorkspaceCopyState | undefined },
 ): Promise<SentCopy> {
   const { sessionId } = session;
   const epoch = spokenEpoch(session);
@@ -133,7 +133,7 @@ async function boundFor({ session, boundBecause }: SendCopy): Promise<string | u
 }
 
 function isTheirs(
-  there: WorkspaceCopyStanding | undefined,
+  there: WorkspaceCopyState | undefined,
   { epoch, host }: { readonly epoch: number; readonly host: HomeHost },
 ): boolean {
   if (there === undefined || there.host?.id === host.id) return false;
@@ -176,13 +176,13 @@ export interface FetchedCopy {
 export async function fetchCopy({ session, from, folders, signal }: FetchCopy): Promise<FetchedCopy> {
   const { sessionId, epoch } = session;
   const place = placeOfSession(session);
-  const [host, standing] = await Promise.all([folders.host(), from.latest(sessionId)]);
-  if (standing === undefined) return { kind: 'none' };
+  const [host, state] = await Promise.all([folders.host(), from.latest(sessionId)]);
+  if (state === undefined) return { kind: 'none' };
   const get = (hashes: readonly string[]): Promise<readonly WorkspaceCopyPiece[]> => from.get(sessionId, hashes);
   await folders.recover(place);
-  const { copy, added } = standing;
+  const { copy, added } = state;
   const last = begunWake(session);
-  const home = lastHome(standing, last);
+  const home = lastHome(state, last);
   const isHere = home?.id === host.id;
   const laid =
     isHere || copy === undefined
@@ -191,9 +191,9 @@ export async function fetchCopy({ session, from, folders, signal }: FetchCopy): 
   for (const file of added) await folders.place(place, file, get);
   if (isHere) return { kind: 'here' };
   const isOlder =
-    mayHaveLost(copy, last) || (copy?.epoch ?? 0) < Math.max(epoch, standing.epoch) || standing.bound !== undefined;
+    mayHaveLost(copy, last) || (copy?.epoch ?? 0) < Math.max(epoch, state.epoch) || state.bound !== undefined;
   return {
-    kind: copy !== undefined || added.length > 0 ? 'laid' : standing.host === undefined ? 'none' : 'left',
+    kind: copy !== undefined || added.length > 0 ? 'laid' : state.host === undefined ? 'none' : 'left',
     ...(isOlder && home !== undefined ? { newerOn: home.name } : {}),
     ...(laid?.setAside === undefined ? {} : { setAside: laid.setAside }),
   };

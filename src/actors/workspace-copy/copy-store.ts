@@ -1,12 +1,12 @@
 /**
  * The ports to durable workspace copies: the pieces that contents are made of, by hash, and where each workspace is at
- * home. Any shared place can keep the pieces; who keeps the standings has to answer one at a time.
+ * home. Any shared place can keep the pieces; who keeps the states has to answer one at a time.
  *
  * Pieces are kept session by session: no session can find out by a hash what another one holds, and with a session all
  * of its pieces go.
  */
 import type { WorkspaceCopyFile } from '../../machines/workspace-copy/copy-manifest.ts';
-import type { WorkspaceCopy, HomeHost, WorkspaceCopyStanding } from '../../machines/workspace-copy/copy-standing.ts';
+import type { WorkspaceCopy, HomeHost, WorkspaceCopyState } from '../../machines/workspace-copy/copy-state.ts';
 
 export interface WorkspaceCopyPiece {
   /** SHA-256 of the bytes, as 64 hexadecimal digits. */
@@ -57,8 +57,8 @@ export interface WorkspaceCopyRecord {
   readonly settled?: readonly string[] | undefined;
 }
 
-export interface WorkspaceCopyStandings {
-  latest(sessionId: string): Promise<WorkspaceCopyStanding | undefined>;
+export interface WorkspaceCopyStates {
+  latest(sessionId: string): Promise<WorkspaceCopyState | undefined>;
   /**
    * Saying the same again is fine. @throws RuntimeError WORKSPACE_COPY_SUPERSEDED when a later wake has spoken, or one
    * of the same epoch on another machine
@@ -87,9 +87,9 @@ export interface WorkspaceCopySteps {
   latestOr?(
     sessionId: string,
     first: Pick<WorkspaceCopyRecord, 'epoch' | 'host' | 'bound'>,
-  ): Promise<{ readonly standing: WorkspaceCopyStanding | undefined; readonly isSaid: boolean }>;
+  ): Promise<{ readonly state: WorkspaceCopyState | undefined; readonly isSaid: boolean }>;
   /** Puts the pieces and says that they are there: both or neither. @throws RuntimeError WORKSPACE_COPY_SUPERSEDED */
   recordWith?(sessionId: string, record: WorkspaceCopyRecord, pieces: readonly WorkspaceCopyPiece[]): Promise<void>;
 }
 
-export interface WorkspaceCopyStore extends WorkspaceCopyPieces, WorkspaceCopyStandings, WorkspaceCopySteps {}
+export interface WorkspaceCopyStore extends WorkspaceCopyPieces, WorkspaceCopyStates, WorkspaceCopySteps {}

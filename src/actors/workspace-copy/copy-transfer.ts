@@ -10,7 +10,7 @@ import {
   readParts,
 } from '../../machines/workspace-copy/copy-manifest.ts';
 import type { WorkspaceCopyFile } from '../../machines/workspace-copy/copy-manifest.ts';
-import type { WorkspaceCopyStanding } from '../../machines/workspace-copy/copy-standing.ts';
+import type { WorkspaceCopyState } from '../../machines/workspace-copy/copy-state.ts';
 import type { WorkspaceCopyStore, WorkspaceCopyPiece } from './copy-store.ts';
 
 /** Of pieces that are in the memory at once. */
@@ -36,17 +36,17 @@ export interface CopyTransfer {
  */
 export async function transferCopy(transfer: CopyTransfer): Promise<boolean> {
   const { sessionId, from, to } = transfer;
-  const standing = await from.latest(sessionId);
-  if (standing === undefined) return false;
-  await carry(await piecesOf(standing, transfer), transfer);
+  const state = await from.latest(sessionId);
+  if (state === undefined) return false;
+  await carry(await piecesOf(state, transfer), transfer);
   // Pieces first: a reader that finds the word that they are the copy finds all of them.
-  const { epoch, host, copy, bound, added } = standing;
+  const { epoch, host, copy, bound, added } = state;
   const there = await to.latest(sessionId);
   const settled = (there?.added ?? [])
     .filter(({ path }) => added.every((file) => file.path !== path))
     .map(({ path }) => path);
   const isSpokenOf = epoch > 0 || host !== undefined;
-  if (isSpokenOf && (settled.length > 0 || !isSaid(standing, there)))
+  if (isSpokenOf && (settled.length > 0 || !isSaid(state, there)))
     await to.record(sessionId, { epoch, host: host ?? NO_HOST, copy, bound, settled });
   if (host === undefined) await to.release(sessionId, Math.max(epoch, there?.epoch ?? 0));
   for (const file of added) await to.add(sessionId, file);
@@ -54,8 +54,8 @@ export async function transferCopy(transfer: CopyTransfer): Promise<boolean> {
 }
 
 function isSaid(
-  { epoch, host, copy, bound }: WorkspaceCopyStanding,
-  there: WorkspaceCopyStanding | undefined,
+  { epoch, host, copy, bound }: WorkspaceCopyState,
+  there: WorkspaceCopyState | undefined,
 ): boolean {
   if (there?.epoch !== epoch || there.copy?.manifestId !== copy?.manifestId) return false;
   return host === undefined || (there.host?.id === host.id && there.bound === bound);
@@ -63,7 +63,7 @@ function isSaid(
 
 /** How long each is that the copy is made of, by hash: the list of it last. */
 async function piecesOf(
-  { copy, added }: WorkspaceCopyStanding,
+  { copy, added }: WorkspaceCopyState,
   transfer: CopyTransfer,
 ): Promise<ReadonlyMap<string, number>> {
   if (copy === undefined) return sizesOf(added);

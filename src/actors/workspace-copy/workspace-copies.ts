@@ -6,13 +6,13 @@ import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { DEFAULT_COPY_LIMITS } from '../../machines/workspace-copy/copy-limits.ts';
 import type { WorkspaceCopyLimits } from '../../machines/workspace-copy/copy-limits.ts';
-import { begunWake, copyArrival, wakeElsewhere } from '../../machines/workspace-copy/copy-standing.ts';
+import { begunWake, copyArrival, wakeElsewhere } from '../../machines/workspace-copy/copy-state.ts';
 import type {
   BegunWake,
   CopyArrival,
   HomeHost,
-  WorkspaceCopyStanding,
-} from '../../machines/workspace-copy/copy-standing.ts';
+  WorkspaceCopyState,
+} from '../../machines/workspace-copy/copy-state.ts';
 import { wellFormed } from '../../machines/turn/transcript-text.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -83,7 +83,7 @@ export function createWorkspaceCopies(ports: WorkspaceCopiesPorts): WorkspaceCop
 }
 
 interface Said {
-  readonly copy?: WorkspaceCopyStanding['copy'];
+  readonly copy?: WorkspaceCopyState['copy'];
   readonly bound?: string | undefined;
   readonly settled?: readonly string[];
 }
@@ -96,7 +96,7 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
   readonly #wake: WorkspaceCopyWake;
   readonly #place: SessionPlace;
   readonly #last: BegunWake | undefined;
-  #standing: WorkspaceCopyStanding | undefined;
+  #state: WorkspaceCopyState | undefined;
   #bound: string | undefined;
 
   constructor(
@@ -121,20 +121,20 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
       this.#missingFolder(),
       this.#ports.lackedHere?.(this.#session),
     ]);
-    const { standing, isSaid } = await this.#latest({
+    const { state, isSaid } = await this.#latest({
       bound,
       isRefused: missingFolder !== undefined || lacks !== undefined,
     });
-    const arrival = copyArrival({ sessionId, standing, here, bound, missingFolder, last: this.#last });
+    const arrival = copyArrival({ sessionId, state, here, bound, missingFolder, last: this.#last });
     if (arrival.kind === 'refused') throw arrival.error;
     if (lacks !== undefined) throw wakeElsewhere(sessionId, { here, lacks });
-    this.#standing = isSaid
-      ? this.#said({ bound, ...(standing === undefined ? {} : { added: standing.added }) })
-      : standing;
+    this.#state = isSaid
+      ? this.#said({ bound, ...(state === undefined ? {} : { added: state.added }) })
+      : state;
     await folders.recover(this.#place);
     if (arrival.kind === 'moves') this.notes = [await this.#layOut(arrival)];
     if (arrival.kind !== 'home' && !isSaid) await this.#record({ bound });
-    for (const file of standing?.added ?? []) await folders.place(this.#place, file, (hashes) => this.#get(hashes));
+    for (const file of state?.added ?? []) await folders.place(this.#place, file, (hashes) => this.#get(hashes));
   }
 
   async leave({ signal = this.#wake.signal }: Pick<WorkspaceCopyWake, 'signal'> = {}): Promise<
@@ -142,7 +142,7 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
   > {
     const bound = await this.#boundNow();
     if (bound !== undefined) {
-      if (bound !== this.#standing?.bound) await this.#record({ bound });
+      if (bound !== this.#state?.bound) await this.#record({ bound });
       return [];
     }
     try {
@@ -168,10 +168,10 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
   }: {
     readonly bound: string | undefined;
     readonly isRefused: boolean;
-  }): Promise<{ readonly standing: WorkspaceCopyStanding | undefined; readonly isSaid: boolean }> {
+  }): Promise<{ readonly state: WorkspaceCopyState | undefined; readonly isSaid: boolean }> {
     const { copies } = this.#ports;
     const { sessionId } = this.#session;
-    if (isRefused || copies.latestOr === undefined) return { standing: await copies.latest(sessionId), isSaid: false };
+    if (isRefused || copies.latestOr === undefined) return { state: await copies.latest(sessionId), isSaid: false };
     return copies.latestOr(sessionId, { epoch: this.#wake.epoch, host: this.host, bound });
   }
 
@@ -214,7 +214,7 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
   async #copy(signal: AbortSignal | undefined): Promise<void> {
     const { copies, folders, limits = DEFAULT_COPY_LIMITS } = this.#ports;
     const { sessionId } = this.#session;
-    const last = this.#standing?.copy;
+    const last = this.#state?.copy;
     let waiting: readonly WorkspaceCopyPiece[] = [];
     const onPieces = async (pieces: readonly WorkspaceCopyPiece[]): Promise<void> => {
       await this.#put(waiting);
@@ -223,7 +223,7 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
     const taken = await folders.take(this.#place, { limits, signal, kept: last?.manifestId, onPieces });
     signal?.throwIfAborted();
     const { manifestId, files, bytes } = taken;
-    const added = this.#standing?.added ?? [];
+    const added = this.#state?.added ?? [];
     const settled = added.filter(({ path }) => taken.has(path)).map(({ path }) => path);
     const { epoch } = this.#wake;
     await this.#record(
@@ -244,13 +244,13 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
     this.#ports.onTrouble(error, 'listener');
     const isLasting = LASTING.has(code);
     const reason = beginningOf(wellFormed(messageOf(error).replaceAll('\0', '')), 900);
-    const isKnown = this.#standing?.bound === reason && !this.#isUntold(this.#standing);
+    const isKnown = this.#state?.bound === reason && !this.#isUntold(this.#state);
     if (isLasting && !isKnown) await this.#record({ bound: reason });
     return isKnown ? [] : [{ type: 'workspace.not_copied', data: { code, reason, staysHere: isLasting } }];
   }
 
   /** What a wake that died before its end has said of the workspace is not in the log. */
-  #isUntold({ epoch }: WorkspaceCopyStanding): boolean {
+  #isUntold({ epoch }: WorkspaceCopyState): boolean {
     return this.#last?.hasDied === true && epoch >= this.#last.epoch;
   }
 
@@ -264,17 +264,17 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
       await this.#put(pieces);
       await copies.record(sessionId, record);
     }
-    const added = (this.#standing?.added ?? []).filter(({ path }) => settled?.includes(path) !== true);
-    this.#standing = this.#said({ copy: copy ?? this.#standing?.copy, bound, added });
+    const added = (this.#state?.added ?? []).filter(({ path }) => settled?.includes(path) !== true);
+    this.#state = this.#said({ copy: copy ?? this.#state?.copy, bound, added });
   }
 
-  #said({ copy, bound, added = [] }: Partial<Omit<WorkspaceCopyStanding, 'epoch' | 'host'>>): WorkspaceCopyStanding {
+  #said({ copy, bound, added = [] }: Partial<Omit<WorkspaceCopyState, 'epoch' | 'host'>>): WorkspaceCopyState {
     return { epoch: this.#wake.epoch, host: this.host, copy, bound, added };
   }
 
   async #missing(pieces: readonly WorkspaceCopyPiece[]): Promise<readonly WorkspaceCopyPiece[]> {
     // Before there is a copy there are no pieces of one.
-    if (this.#standing?.copy === undefined) return pieces;
+    if (this.#state?.copy === undefined) return pieces;
     const there = await this.#ports.copies.has(
       this.#session.sessionId,
       pieces.map(({ hash }) => hash),

@@ -2,9 +2,9 @@
 import { WORKSPACE_COPY_GRACE_MS } from '../../actors/workspace-copy/copy-store.ts';
 import type { WorkspaceCopyStore, WorkspaceCopyPiece } from '../../actors/workspace-copy/copy-store.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
-import { mergedStanding, withAdded, withoutHome } from '../../machines/workspace-copy/copy-record.ts';
-import { copySuperseded, maySpeak } from '../../machines/workspace-copy/copy-standing.ts';
-import type { WorkspaceCopyStanding } from '../../machines/workspace-copy/copy-standing.ts';
+import { mergedState, withAdded, withoutHome } from '../../machines/workspace-copy/copy-record.ts';
+import { copySuperseded, maySpeak } from '../../machines/workspace-copy/copy-state.ts';
+import type { WorkspaceCopyState } from '../../machines/workspace-copy/copy-state.ts';
 
 export interface MemoryWorkspaceCopyStoreOptions {
   readonly clock: Clock;
@@ -20,7 +20,7 @@ export function createMemoryWorkspaceCopyStore({
   clock,
   graceMs = WORKSPACE_COPY_GRACE_MS,
 }: MemoryWorkspaceCopyStoreOptions): WorkspaceCopyStore {
-  const standings = new Map<string, WorkspaceCopyStanding>();
+  const states = new Map<string, WorkspaceCopyState>();
   const kept = new Map<string, Map<string, KeptPiece>>();
   const piecesOf = (sessionId: string): Map<string, KeptPiece> => {
     const pieces = kept.get(sessionId) ?? new Map<string, KeptPiece>();
@@ -45,28 +45,28 @@ export function createMemoryWorkspaceCopyStore({
           .map(({ hash, bytes }) => ({ hash, bytes: bytes.slice() })),
       ),
     prune: async (sessionId, { epoch, keep }) => {
-      if (standings.get(sessionId)?.epoch !== epoch) return { pieces: 0, bytes: 0 };
+      if (states.get(sessionId)?.epoch !== epoch) return { pieces: 0, bytes: 0 };
       const old = [...piecesOf(sessionId).values()].filter(
         ({ hash, putMs }) => !keep.has(hash) && clock.now() - putMs > graceMs,
       );
       for (const { hash } of old) piecesOf(sessionId).delete(hash);
       return { pieces: old.length, bytes: old.reduce((sum, { bytes }) => sum + bytes.length, 0) };
     },
-    latest: (sessionId) => Promise.resolve(standings.get(sessionId)),
+    latest: (sessionId) => Promise.resolve(states.get(sessionId)),
     record: async (sessionId, record) => {
-      const before = standings.get(sessionId);
+      const before = states.get(sessionId);
       if (!maySpeak(before, record)) throw copySuperseded(sessionId, record.epoch);
-      standings.set(sessionId, mergedStanding(before, record));
+      states.set(sessionId, mergedState(before, record));
     },
-    add: async (sessionId, file) => void standings.set(sessionId, withAdded(standings.get(sessionId), file)),
+    add: async (sessionId, file) => void states.set(sessionId, withAdded(states.get(sessionId), file)),
     release: async (sessionId, nextEpoch) => {
-      const before = standings.get(sessionId);
+      const before = states.get(sessionId);
       if (before === undefined) return false;
-      standings.set(sessionId, withoutHome(before, nextEpoch));
+      states.set(sessionId, withoutHome(before, nextEpoch));
       return before.host !== undefined;
     },
     forget: async (sessionId) => {
-      standings.delete(sessionId);
+      states.delete(sessionId);
       kept.delete(sessionId);
     },
   };

@@ -13,8 +13,8 @@ import type {
 } from '../../actors/workspace-copy/copy-store.ts';
 import { copyFile } from '../../machines/workspace-copy/copy-manifest.ts';
 import type { WorkspaceCopyFile } from '../../machines/workspace-copy/copy-manifest.ts';
-import { copyStanding, copySuperseded } from '../../machines/workspace-copy/copy-standing.ts';
-import type { WorkspaceCopyStanding } from '../../machines/workspace-copy/copy-standing.ts';
+import { copyState, copySuperseded } from '../../machines/workspace-copy/copy-state.ts';
+import type { WorkspaceCopyState } from '../../machines/workspace-copy/copy-state.ts';
 import { frequent } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { keyOf } from './revised-rows.ts';
@@ -155,25 +155,25 @@ class PostgresWorkspaceCopyStore implements WorkspaceCopyStore {
     return prunedRow.parse(row);
   }
 
-  async latest(sessionId: string): Promise<WorkspaceCopyStanding | undefined> {
+  async latest(sessionId: string): Promise<WorkspaceCopyState | undefined> {
     const [row] = await this.#run(`${latest()} WHERE h.session_id IS NOT NULL OR cardinality(a.added) > 0`, [
       sessionId,
     ]);
-    return row === undefined ? undefined : standingOf(copyRow.parse(row));
+    return row === undefined ? undefined : stateOf(copyRow.parse(row));
   }
 
   /** Run again after its answer was lost it finds what it has said: then the workspace is where it was said to be. */
   async latestOr(
     sessionId: string,
     { epoch, host, bound }: Pick<WorkspaceCopyRecord, 'epoch' | 'host' | 'bound'>,
-  ): Promise<{ readonly standing: WorkspaceCopyStanding | undefined; readonly isSaid: boolean }> {
+  ): Promise<{ readonly state: WorkspaceCopyState | undefined; readonly isSaid: boolean }> {
     const [row] = await this.#run(
       `WITH first AS (INSERT INTO $s.${COPY_TABLE} (session_id, epoch, host_id, host_name, bound) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING 1)
        ${latest('h.session_id IS NOT NULL OR cardinality(a.added) > 0 AS is_known, EXISTS (SELECT 1 FROM first) AS is_said')}`,
       [sessionId, epoch, host.id, host.name, bound ?? null],
     );
-    const { is_known: isKnown, is_said: isSaid, ...standing } = latestOrRow.parse(row);
-    return { standing: isKnown ? standingOf(standing) : undefined, isSaid };
+    const { is_known: isKnown, is_said: isSaid, ...state } = latestOrRow.parse(row);
+    return { state: isKnown ? stateOf(state) : undefined, isSaid };
   }
 
   async record(sessionId: string, record: WorkspaceCopyRecord): Promise<void> {
@@ -227,7 +227,7 @@ class PostgresWorkspaceCopyStore implements WorkspaceCopyStore {
   }
 }
 
-function standingOf({
+function stateOf({
   epoch,
   host_id: id,
   host_name: name,
@@ -237,8 +237,8 @@ function standingOf({
   files,
   bytes,
   added,
-}: z.output<typeof copyRow>): WorkspaceCopyStanding {
-  return copyStanding.parse({
+}: z.output<typeof copyRow>): WorkspaceCopyState {
+  return copyState.parse({
     epoch,
     ...(id === null ? {} : { host: { id, name } }),
     ...(manifestId === null ? {} : { copy: { epoch: copyEpoch, manifestId, files, bytes } }),

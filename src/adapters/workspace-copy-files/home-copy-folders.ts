@@ -25,7 +25,7 @@ import {
   readParts,
 } from '../../machines/workspace-copy/copy-manifest.ts';
 import type { CopyEntry, WorkspaceCopyFile } from '../../machines/workspace-copy/copy-manifest.ts';
-import type { HomeHost } from '../../machines/workspace-copy/copy-standing.ts';
+import type { HomeHost } from '../../machines/workspace-copy/copy-state.ts';
 import { HeldFolder } from '../system/held-folder.ts';
 import { nativePath } from '../system/native-path.ts';
 import { realPlaceOf } from '../system/real-path.ts';

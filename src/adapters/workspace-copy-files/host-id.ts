@@ -8,7 +8,7 @@ import { link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { HomeHost } from '../../machines/workspace-copy/copy-standing.ts';
+import type { HomeHost } from '../../machines/workspace-copy/copy-state.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { placeOf } from './host-place.ts';
 import { isMissing, storageFailed } from './copy-errors.ts';

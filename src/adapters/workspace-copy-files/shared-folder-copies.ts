@@ -1,6 +1,6 @@
 /**
  * Workspace copies in a folder that several machines share: `<sessionId>/pieces/<ab>/<hash>`, and
- * `<sessionId>/standings/<number>`, of which the highest counts. Each is made under the number after the one it was
+ * `<sessionId>/COPY_STATES_FOLDER/<number>`, of which the highest counts. Each is made under the number after the one it was
  * decided upon, so of two processes that decide at the same time one has to read again.
  */
 import { randomUUID } from 'node:crypto';
@@ -13,13 +13,14 @@ import type {
   WorkspaceCopyRecord,
   PrunedPieces,
 } from '../../actors/workspace-copy/copy-store.ts';
-import { copyStanding, copySuperseded, maySpeak } from '../../machines/workspace-copy/copy-standing.ts';
-import type { WorkspaceCopyStanding } from '../../machines/workspace-copy/copy-standing.ts';
+import { copyState, copySuperseded, maySpeak } from '../../machines/workspace-copy/copy-state.ts';
+import type { WorkspaceCopyState } from '../../machines/workspace-copy/copy-state.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { isMissing, storageFailed } from './copy-errors.ts';
 import { syncFolder } from './copy-swap.ts';
 import { eachAtMost } from './at-most.ts';
-import { mergedStanding, withAdded, withoutHome } from '../../machines/workspace-copy/copy-record.ts';
+import { mergedState, withAdded, withoutHome } from '../../machines/workspace-copy/copy-record.ts';
+import { COPY_STATES_FOLDER } from '../../machines/stored-names.ts';
 
 /** Pieces that are written at the same time: each of them waits for the disk. */
 const MAX_AT_ONCE = 16;
@@ -55,7 +56,7 @@ export function createSharedFolderCopies({
     put: attempt((copy, pieces: readonly WorkspaceCopyPiece[]) => copy.put(pieces)),
     get: attempt((copy, hashes: readonly string[]) => copy.get(hashes)),
     prune: attempt((copy, prune: Parameters<WorkspaceCopyStore['prune']>[1]) => copy.prune(prune)),
-    latest: attempt(async (copy) => (await copy.newest())?.standing),
+    latest: attempt(async (copy) => (await copy.newest())?.state),
     record: attempt((copy, record: WorkspaceCopyRecord) => copy.record(record)),
     add: attempt(
       async (copy, file: Parameters<WorkspaceCopyStore['add']>[1]) =>
@@ -68,7 +69,7 @@ export function createSharedFolderCopies({
 
 interface NumberedState {
   readonly number: number;
-  readonly standing: WorkspaceCopyStanding;
+  readonly state: WorkspaceCopyState;
 }
 
 class SharedCopy {
@@ -110,7 +111,7 @@ class SharedCopy {
 
   async prune({ epoch, keep }: Parameters<WorkspaceCopyStore['prune']>[1]): Promise<PrunedPieces> {
     let pruned: PrunedPieces = { pieces: 0, bytes: 0 };
-    if ((await this.newest())?.standing.epoch !== epoch) return pruned;
+    if ((await this.newest())?.state.epoch !== epoch) return pruned;
     const nowMs = await this.#nowMs();
     for (const folder of await namesIn(join(this.#directory, 'pieces'))) {
       for (const hash of await namesIn(join(this.#directory, 'pieces', folder))) {
@@ -123,28 +124,28 @@ class SharedCopy {
 
   async newest(): Promise<NumberedState | undefined> {
     for (;;) {
-      const name = (await namesIn(this.#standings))
+      const name = (await namesIn(this.#states))
         .filter((each) => /^\d+$/.test(each))
         .toSorted()
         .at(-1);
       if (name === undefined) return undefined;
-      const text = await readIfThere(join(this.#standings, name));
+      const text = await readIfThere(join(this.#states, name));
       // Removed in between, since there are newer ones.
       if (text === undefined) continue;
-      return { number: Number(name), standing: copyStanding.parse(JSON.parse(new TextDecoder().decode(text))) };
+      return { number: Number(name), state: copyState.parse(JSON.parse(new TextDecoder().decode(text))) };
     }
   }
 
   async record(record: WorkspaceCopyRecord): Promise<void> {
     await this.change((before) => {
       if (!maySpeak(before, record)) throw copySuperseded(this.#sessionId, record.epoch);
-      return mergedStanding(before, record);
+      return mergedState(before, record);
     });
   }
 
   async release(nextEpoch: number): Promise<boolean> {
     if ((await this.newest()) === undefined) return false;
-    const { before } = await this.change((standing) => withoutHome(standing ?? { epoch: 0, added: [] }, nextEpoch));
+    const { before } = await this.change((state) => withoutHome(state ?? { epoch: 0, added: [] }, nextEpoch));
     return before?.host !== undefined;
   }
 
@@ -153,21 +154,21 @@ class SharedCopy {
   }
 
   async change(
-    decide: (before: WorkspaceCopyStanding | undefined) => WorkspaceCopyStanding,
-  ): Promise<{ readonly before: WorkspaceCopyStanding | undefined }> {
-    await mkdir(this.#standings, { recursive: true, mode: FOLDER_MODE });
+    decide: (before: WorkspaceCopyState | undefined) => WorkspaceCopyState,
+  ): Promise<{ readonly before: WorkspaceCopyState | undefined }> {
+    await mkdir(this.#states, { recursive: true, mode: FOLDER_MODE });
     for (;;) {
       const newest = await this.newest();
       const next = (newest?.number ?? 0) + 1;
-      if (await this.#make(next, decide(newest?.standing))) {
+      if (await this.#make(next, decide(newest?.state))) {
         await this.#removeOldStates(next);
-        return { before: newest?.standing };
+        return { before: newest?.state };
       }
     }
   }
 
-  get #standings(): string {
-    return join(this.#directory, 'standings');
+  get #states(): string {
+    return join(this.#directory, COPY_STATES_FOLDER);
   }
 
   #piece(hash: string): string {
@@ -175,12 +176,12 @@ class SharedCopy {
   }
 
   /** @returns whether no other process was faster */
-  async #make(number: number, standing: WorkspaceCopyStanding): Promise<boolean> {
-    const draft = join(this.#standings, `.${randomUUID()}.tmp`);
+  async #make(number: number, state: WorkspaceCopyState): Promise<boolean> {
+    const draft = join(this.#states, `.${randomUUID()}.tmp`);
     try {
-      await writeSynced(draft, JSON.stringify(standing));
-      await link(draft, join(this.#standings, String(number).padStart(NUMBER_DIGITS, '0')));
-      await syncFolder(this.#standings);
+      await writeSynced(draft, JSON.stringify(state));
+      await link(draft, join(this.#states, String(number).padStart(NUMBER_DIGITS, '0')));
+      await syncFolder(this.#states);
       return true;
     } catch (error) {
       if (systemCodeOf(error) === 'EEXIST') return false;
@@ -193,8 +194,8 @@ class SharedCopy {
   /** Young ones stay: a slow process may be about to make the one after, and must find that another one has. */
   async #removeOldStates(newest: number): Promise<void> {
     const nowMs = await this.#nowMs();
-    for (const name of await namesIn(this.#standings)) {
-      const path = join(this.#standings, name);
+    for (const name of await namesIn(this.#states)) {
+      const path = join(this.#states, name);
       if (Number(name) < newest && ((await this.#ageMs(path, nowMs)) ?? 0) > WORKSPACE_COPY_GRACE_MS)
         await unlink(path).catch(() => undefined);
     }

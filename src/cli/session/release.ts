@@ -2,12 +2,12 @@
  * `wakechart session release`: takes the folder of a session from the machine that is its home, so that the next wake
  * may begin on any other.
  */
-import type { WorkspaceCopyStandings } from '../../actors/workspace-copy/copy-store.ts';
+import type { WorkspaceCopyStates } from '../../actors/workspace-copy/copy-store.ts';
 import { sessionBusy } from '../../actors/session/event-store.ts';
 import type { EventStore, WakeRight } from '../../actors/session/event-store.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import { begunWake, mayHaveLost } from '../../machines/workspace-copy/copy-standing.ts';
-import type { BegunWake } from '../../machines/workspace-copy/copy-standing.ts';
+import { begunWake, mayHaveLost } from '../../machines/workspace-copy/copy-state.ts';
+import type { BegunWake } from '../../machines/workspace-copy/copy-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
@@ -58,7 +58,7 @@ async function rightOf({ sessionId, epoch, openWake }: SessionState, store: Even
 async function release(
   { sessionId, epoch }: SessionState,
   home: CopyHome | undefined,
-  workspaceCopies: Pick<WorkspaceCopyStandings, 'release'>,
+  workspaceCopies: Pick<WorkspaceCopyStates, 'release'>,
 ): Promise<boolean> {
   if (home === undefined) return false;
   await workspaceCopies.release(sessionId, epoch + 1);

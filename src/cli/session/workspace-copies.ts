@@ -1,8 +1,8 @@
 /** Where the folder of a session is at home, as commands say it. */
-import type { WorkspaceCopyStandings } from '../../actors/workspace-copy/copy-store.ts';
+import type { WorkspaceCopyStates } from '../../actors/workspace-copy/copy-store.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import type { WorkspaceCopyStanding } from '../../machines/workspace-copy/copy-standing.ts';
+import type { WorkspaceCopyState } from '../../machines/workspace-copy/copy-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { hostIdOf } from '../../adapters/workspace-copy-files/host-id.ts';
 import { printable } from '../terminal/text.ts';
@@ -19,7 +19,7 @@ export interface CopyHome {
 /** Undefined where no other machine shares the store, no worker has woken it yet, or it was unbound. */
 export async function homeOf(
   sessionId: string,
-  workspaceCopies: Pick<WorkspaceCopyStandings, 'latest'> | undefined,
+  workspaceCopies: Pick<WorkspaceCopyStates, 'latest'> | undefined,
 ): Promise<CopyHome | undefined> {
   return asHome(await workspaceCopies?.latest(sessionId));
 }
@@ -30,11 +30,11 @@ export async function homeElsewhere(
   {
     workspaceCopies,
     home,
-  }: { readonly workspaceCopies: Pick<WorkspaceCopyStandings, 'latest'> | undefined; readonly home: string },
+  }: { readonly workspaceCopies: Pick<WorkspaceCopyStates, 'latest'> | undefined; readonly home: string },
 ): Promise<CopyHome | undefined> {
-  const standing = await workspaceCopies?.latest(sessionId);
-  if (standing?.host === undefined || standing.host.id === (await hostIdOf(home))) return undefined;
-  return asHome(standing);
+  const state = await workspaceCopies?.latest(sessionId);
+  if (state?.host === undefined || state.host.id === (await hostIdOf(home))) return undefined;
+  return asHome(state);
 }
 
 /**
@@ -55,7 +55,7 @@ export async function agentMissingHere(
   );
 }
 
-function asHome({ host, bound, copy }: Partial<WorkspaceCopyStanding> = {}): CopyHome | undefined {
+function asHome({ host, bound, copy }: Partial<WorkspaceCopyState> = {}): CopyHome | undefined {
   return host === undefined
     ? undefined
     : {

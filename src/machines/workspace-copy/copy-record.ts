@@ -1,6 +1,6 @@
-/** What becomes of a standing when a wake or a machine says something new. */
+/** What becomes of a state when a wake or a machine says something new. */
 import type { WorkspaceCopyFile } from './copy-manifest.ts';
-import type { WorkspaceCopy, HomeHost, WorkspaceCopyStanding } from './copy-standing.ts';
+import type { WorkspaceCopy, HomeHost, WorkspaceCopyState } from './copy-state.ts';
 
 export interface SaidOfCopy {
   readonly epoch: number;
@@ -11,22 +11,22 @@ export interface SaidOfCopy {
 }
 
 /** A copy stays until there is another one; what binds it holds as long as it is said. */
-export function mergedStanding(
-  before: WorkspaceCopyStanding | undefined,
+export function mergedState(
+  before: WorkspaceCopyState | undefined,
   { epoch, host, copy = before?.copy, bound, settled = [] }: SaidOfCopy,
-): WorkspaceCopyStanding {
+): WorkspaceCopyState {
   const added = (before?.added ?? []).filter(({ path }) => !settled.includes(path));
   return { epoch, host, ...(copy === undefined ? {} : { copy }), ...(bound === undefined ? {} : { bound }), added };
 }
 
 /** At home nowhere, for wakes from an epoch on. Where no record speaks of it there is nothing to release. */
-export function withoutHome(before: WorkspaceCopyStanding, nextEpoch: number): WorkspaceCopyStanding {
+export function withoutHome(before: WorkspaceCopyState, nextEpoch: number): WorkspaceCopyState {
   const { host, bound: _bound, ...rest } = before;
   return host === undefined && before.epoch === 0 ? rest : { ...rest, epoch: nextEpoch };
 }
 
 /** Before a record says where the workspace is, a file may have come for it. */
-export function withAdded(before: WorkspaceCopyStanding | undefined, file: WorkspaceCopyFile): WorkspaceCopyStanding {
+export function withAdded(before: WorkspaceCopyState | undefined, file: WorkspaceCopyFile): WorkspaceCopyState {
   const { added, ...rest } = before ?? { epoch: 0, added: [] };
   return { ...rest, added: [...added.filter(({ path }) => path !== file.path), file] };
 }

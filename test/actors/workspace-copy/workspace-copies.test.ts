@@ -16,7 +16,7 @@ import { HomeLayout } from '../../../src/adapters/files/layout.ts';
 import { createHomeCopyFolders } from '../../../src/adapters/workspace-copy-files/home-copy-folders.ts';
 import { createMemoryWorkspaceCopyStore } from '../../../src/adapters/memory/memory-workspace-copy-store.ts';
 import type { WorkspaceCopyLimits } from '../../../src/machines/workspace-copy/copy-limits.ts';
-import type { HomeHost } from '../../../src/machines/workspace-copy/copy-standing.ts';
+import type { HomeHost } from '../../../src/machines/workspace-copy/copy-state.ts';
 import type { Runtime } from '../../../src/runtime.ts';
 import { openTurnHouse } from '../../support/turn-house.ts';
 import type { TurnHouse } from '../../support/turn-house.ts';

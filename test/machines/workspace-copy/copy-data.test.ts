@@ -13,12 +13,12 @@ import {
 } from '../../../src/machines/workspace-copy/copy-manifest.ts';
 import type { CopyEntry } from '../../../src/machines/workspace-copy/copy-manifest.ts';
 import { bytesOfName, nameOfBytes } from '../../../src/machines/workspace-copy/file-names.ts';
-import { copyArrival, maySpeak } from '../../../src/machines/workspace-copy/copy-standing.ts';
+import { copyArrival, maySpeak } from '../../../src/machines/workspace-copy/copy-state.ts';
 import type {
   HomeHost,
   CopySituation,
-  WorkspaceCopyStanding,
-} from '../../../src/machines/workspace-copy/copy-standing.ts';
+  WorkspaceCopyState,
+} from '../../../src/machines/workspace-copy/copy-state.ts';
 
 const HASH = 'a'.repeat(64);
 const file = (path: string, size = 3, piece = HASH): CopyEntry => ({
@@ -115,10 +115,10 @@ describe('where a workspace is', () => {
   const one: HomeHost = { id: '1', name: 'one' };
   const two: HomeHost = { id: '2', name: 'two' };
   const copy = { epoch: 3, manifestId: HASH, files: 1, bytes: 1 };
-  const standing: WorkspaceCopyStanding = { epoch: 3, host: one, copy, added: [] };
+  const state: WorkspaceCopyState = { epoch: 3, host: one, copy, added: [] };
   const situation: CopySituation = {
     sessionId: 's',
-    standing,
+    state,
     here: two,
     bound: undefined,
     missingFolder: undefined,
@@ -126,10 +126,10 @@ describe('where a workspace is', () => {
   };
 
   it.each<[string, Partial<CopySituation>, object]>([
-    ['nobody has spoken of it', { standing: undefined }, { kind: 'first' }],
-    ['only a file has come for it', { standing: { epoch: 0, added: [] } }, { kind: 'first' }],
+    ['nobody has spoken of it', { state: undefined }, { kind: 'first' }],
+    ['only a file has come for it', { state: { epoch: 0, added: [] } }, { kind: 'first' }],
     ['it is here', { here: one }, { kind: 'home' }],
-    ['it is here and bound', { here: one, bound: 'b', standing: { ...standing, bound: 'b' } }, { kind: 'home' }],
+    ['it is here and bound', { here: one, bound: 'b', state: { ...state, bound: 'b' } }, { kind: 'home' }],
     ['it is elsewhere', {}, { kind: 'moves', from: one, copy, mayHaveLost: false }],
     ['a wake has begun since the copy', { last: { epoch: 4, hasDied: false } }, { kind: 'moves', mayHaveLost: true }],
     [
@@ -139,34 +139,34 @@ describe('where a workspace is', () => {
     ],
     [
       'no copy was made',
-      { standing: { epoch: 1, host: one, added: [] }, last: { epoch: 1, hasDied: false } },
+      { state: { epoch: 1, host: one, added: [] }, last: { epoch: 1, hasDied: false } },
       { kind: 'moves', copy: undefined, mayHaveLost: true },
     ],
     [
       'no wake has begun',
-      { standing: { epoch: 1, host: one, added: [] }, last: undefined },
+      { state: { epoch: 1, host: one, added: [] }, last: undefined },
       { kind: 'moves', copy: undefined, mayHaveLost: false },
     ],
     [
       'a wake has spoken for here that never began',
-      { here: one, standing: { ...standing, epoch: 5 }, last: { epoch: 4, host: two, hasDied: true } },
+      { here: one, state: { ...state, epoch: 5 }, last: { epoch: 4, host: two, hasDied: true } },
       { kind: 'moves', from: two, mayHaveLost: true },
     ],
     [
       'a wake has spoken for elsewhere that never began',
-      { here: one, standing: { ...standing, epoch: 5, host: two }, last: { epoch: 4, host: one, hasDied: true } },
+      { here: one, state: { ...state, epoch: 5, host: two }, last: { epoch: 4, host: one, hasDied: true } },
       { kind: 'stays' },
     ],
     [
       'a home was copied in after the last wake',
-      { here: two, standing: { ...standing, host: two }, last: { epoch: 3, host: one, hasDied: false } },
+      { here: two, state: { ...state, host: two }, last: { epoch: 3, host: one, hasDied: false } },
       { kind: 'home' },
     ],
-    ['it was released', { standing: { epoch: 3, copy, added: [] } }, { kind: 'moves', from: undefined }],
-    ['it is elsewhere and bound there', { standing: { ...standing, bound: 'b' } }, { kind: 'refused' }],
+    ['it was released', { state: { epoch: 3, copy, added: [] } }, { kind: 'moves', from: undefined }],
+    ['it is elsewhere and bound there', { state: { ...state, bound: 'b' } }, { kind: 'refused' }],
     ['it is elsewhere and bound as seen from here', { bound: 'b' }, { kind: 'refused' }],
     ['its folder is not here', { missingFolder: '/p' }, { kind: 'refused' }],
-    ['its folder is not here and nobody has spoken', { missingFolder: '/p', standing: undefined }, { kind: 'refused' }],
+    ['its folder is not here and nobody has spoken', { missingFolder: '/p', state: undefined }, { kind: 'refused' }],
     ['its folder is gone at home', { missingFolder: '/p', here: one }, { kind: 'home' }],
   ])('decides what a wake does when %s', (_when, changed, expected) => {
     expect(copyArrival({ ...situation, ...changed })).toMatchObject(expected);
@@ -176,7 +176,7 @@ describe('where a workspace is', () => {
     const now = { epoch: 3, host: one };
     expect([
       maySpeak(undefined, now),
-      maySpeak(standing, now),
+      maySpeak(state, now),
       maySpeak({ epoch: 2, host: two }, now),
       maySpeak({ epoch: 4, host: one }, now),
       maySpeak({ epoch: 3, host: two }, now),

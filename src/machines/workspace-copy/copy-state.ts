@@ -35,7 +35,7 @@ export const workspaceCopy = z.strictObject({
 
 export type WorkspaceCopy = Readonly<z.output<typeof workspaceCopy>>;
 
-export const copyStanding = z.strictObject({
+export const copyState = z.strictObject({
   /** Of the wake that said so; of the first that may speak again when it was released. */
   epoch,
   /** Absent: it was taken away from the machine that was its home. */
@@ -47,7 +47,7 @@ export const copyStanding = z.strictObject({
   added: z.array(copyFile),
 });
 
-export type WorkspaceCopyStanding = Readonly<z.output<typeof copyStanding>>;
+export type WorkspaceCopyState = Readonly<z.output<typeof copyState>>;
 
 /** The newest wake in the log: only what has begun can have changed anything. */
 export interface BegunWake {
@@ -69,7 +69,7 @@ export function begunWake({ openWake, lastWake }: Pick<SessionState, 'openWake' 
 export interface CopySituation {
   readonly sessionId: string;
   /** As it was said last; undefined when no record speaks of it. */
-  readonly standing: WorkspaceCopyStanding | undefined;
+  readonly state: WorkspaceCopyState | undefined;
   readonly here: HomeHost;
   /** Why it can be nowhere else, as this machine sees it. */
   readonly bound: string | undefined;
@@ -88,15 +88,15 @@ export type CopyArrival =
     }
   | { readonly kind: 'refused'; readonly error: RuntimeError };
 
-export function copyArrival({ sessionId, standing, here, bound, missingFolder, last }: CopySituation): CopyArrival {
-  const home = standing?.host;
+export function copyArrival({ sessionId, state, here, bound, missingFolder, last }: CopySituation): CopyArrival {
+  const home = state?.host;
   if (home !== undefined && home.id !== here.id) {
-    const reason = standing?.bound ?? bound;
+    const reason = state?.bound ?? bound;
     if (reason !== undefined) return { kind: 'refused', error: copyElsewhere(sessionId, { home, reason }) };
   }
   const isHome = home?.id === here.id;
   // A file that came for it says nothing of where it is.
-  const isUnknown = standing === undefined || (home === undefined && standing.epoch === 0);
+  const isUnknown = state === undefined || (home === undefined && state.epoch === 0);
   // At home the folder was removed, and the caller that released the session wants it to go on without.
   if (missingFolder !== undefined && !isHome && (home !== undefined || isUnknown))
     return {
@@ -104,8 +104,8 @@ export function copyArrival({ sessionId, standing, here, bound, missingFolder, l
       error: copyElsewhere(sessionId, { home, reason: `it works in ${missingFolder}, which is not on ${here.name}` }),
     };
   if (isUnknown) return { kind: 'first' };
-  if (lastHome(standing, last)?.id === here.id) return { kind: isHome ? 'home' : 'stays' };
-  const { copy } = standing;
+  if (lastHome(state, last)?.id === here.id) return { kind: isHome ? 'home' : 'stays' };
+  const { copy } = state;
   const from = last?.host ?? home;
   return { kind: 'moves', from: from?.id === here.id ? undefined : from, copy, mayHaveLost: mayHaveLost(copy, last) };
 }
@@ -115,7 +115,7 @@ export function copyArrival({ sessionId, standing, here, bound, missingFolder, l
  * released.
  */
 export function lastHome(
-  { host, epoch: said }: Pick<WorkspaceCopyStanding, 'host' | 'epoch'>,
+  { host, epoch: said }: Pick<WorkspaceCopyState, 'host' | 'epoch'>,
   last: BegunWake | undefined,
 ): HomeHost | undefined {
   if (host === undefined || last?.host === undefined || last.epoch === said) return host;
@@ -186,7 +186,7 @@ export function copySuperseded(sessionId: string, of: number): RuntimeError {
  * was released, the wake that comes first from the epoch on that it was released for.
  */
 export function maySpeak(
-  before: Pick<WorkspaceCopyStanding, 'epoch' | 'host'> | undefined,
+  before: Pick<WorkspaceCopyState, 'epoch' | 'host'> | undefined,
   now: { readonly epoch: number; readonly host: HomeHost },
 ): boolean {
   if (before === undefined || now.epoch > before.epoch) return true;
