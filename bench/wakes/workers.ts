@@ -48,8 +48,13 @@ class WorkerProcess {
 
   #next(): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#child.once('message', resolve);
-      this.#child.once('exit', (code) => reject(new Error(`a worker ended with ${code}`)));
+      const hear = (message: unknown): void => settle(() => resolve(message));
+      const leave = (code: number | null): void => settle(() => reject(new Error(`a worker ended with ${code}`)));
+      const settle = (told: () => void): void => {
+        this.#child.off('message', hear).off('exit', leave);
+        told();
+      };
+      this.#child.on('message', hear).on('exit', leave);
     });
   }
 }

@@ -53,10 +53,7 @@ export async function transferCopy(transfer: CopyTransfer): Promise<boolean> {
   return true;
 }
 
-function isSaid(
-  { epoch, host, copy, bound }: WorkspaceCopyState,
-  there: WorkspaceCopyState | undefined,
-): boolean {
+function isSaid({ epoch, host, copy, bound }: WorkspaceCopyState, there: WorkspaceCopyState | undefined): boolean {
   if (there?.epoch !== epoch || there.copy?.manifestId !== copy?.manifestId) return false;
   return host === undefined || (there.host?.id === host.id && there.bound === bound);
 }

@@ -7,12 +7,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { DEFAULT_COPY_LIMITS } from '../../machines/workspace-copy/copy-limits.ts';
 import type { WorkspaceCopyLimits } from '../../machines/workspace-copy/copy-limits.ts';
 import { begunWake, copyArrival, wakeElsewhere } from '../../machines/workspace-copy/copy-state.ts';
-import type {
-  BegunWake,
-  CopyArrival,
-  HomeHost,
-  WorkspaceCopyState,
-} from '../../machines/workspace-copy/copy-state.ts';
+import type { BegunWake, CopyArrival, HomeHost, WorkspaceCopyState } from '../../machines/workspace-copy/copy-state.ts';
 import { wellFormed } from '../../machines/turn/transcript-text.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -128,9 +123,7 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
     const arrival = copyArrival({ sessionId, state, here, bound, missingFolder, last: this.#last });
     if (arrival.kind === 'refused') throw arrival.error;
     if (lacks !== undefined) throw wakeElsewhere(sessionId, { here, lacks });
-    this.#state = isSaid
-      ? this.#said({ bound, ...(state === undefined ? {} : { added: state.added }) })
-      : state;
+    this.#state = isSaid ? this.#said({ bound, ...(state === undefined ? {} : { added: state.added }) }) : state;
     await folders.recover(this.#place);
     if (arrival.kind === 'moves') this.notes = [await this.#layOut(arrival)];
     if (arrival.kind !== 'home' && !isSaid) await this.#record({ bound });

@@ -7,7 +7,6 @@ import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/
 import { jsonText } from './data-parts.ts';
 import { outcomeTold } from './request-outcome.ts';
 import { VERDICTS } from './session-words.ts';
-import type { ShownStatus } from './session-words.ts';
 import { callChange } from './transcript-calls.ts';
 import type { CallChange } from './transcript-calls.ts';
 import { isBadEnd, wakeOutcome } from './wake-words.ts';

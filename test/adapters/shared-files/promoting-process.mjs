@@ -72,7 +72,12 @@ export async function main(load) {
         { path: `only-${version + 1}.md`, content: '' },
         { path: `only-${version}.md`, content: null },
       ];
-      const result = await sharedFiles.promote(permit, { agentId: 'writer', expectedVersion: version, why: '', changes });
+      const result = await sharedFiles.promote(permit, {
+        agentId: 'writer',
+        expectedVersion: version,
+        why: '',
+        changes,
+      });
       writeSync(1, `promoted ${result.version}\n`);
       round += 1;
     } catch (error) {

@@ -14,11 +14,7 @@ import {
 import type { CopyEntry } from '../../../src/machines/workspace-copy/copy-manifest.ts';
 import { bytesOfName, nameOfBytes } from '../../../src/machines/workspace-copy/file-names.ts';
 import { copyArrival, maySpeak } from '../../../src/machines/workspace-copy/copy-state.ts';
-import type {
-  HomeHost,
-  CopySituation,
-  WorkspaceCopyState,
-} from '../../../src/machines/workspace-copy/copy-state.ts';
+import type { HomeHost, CopySituation, WorkspaceCopyState } from '../../../src/machines/workspace-copy/copy-state.ts';
 
 const HASH = 'a'.repeat(64);
 const file = (path: string, size = 3, piece = HASH): CopyEntry => ({
