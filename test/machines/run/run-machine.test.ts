@@ -5,8 +5,7 @@
 import fc from 'fast-check';
 import { createActor, fromPromise, toPromise } from 'xstate';
 import { describe, expect, it } from 'vitest';
-import { runMachine } from '../../../src/machines/run/run-machine.ts';
-import { RUN_BEGINNING } from '../../../src/machines/run/run-machine.ts';
+import { RUN_BEGINNING, runMachine } from '../../../src/machines/run/run-machine.ts';
 import type {
   AttemptAnswer,
   AttemptInput,
