@@ -83,10 +83,12 @@ function entryOf(host: string, loads: readonly string[]): Plugin {
     '  return loaded[path];',
     '};',
     'startupSnapshot.setDeserializeMainFunction(() => {',
-    '  main(load).catch((error) => {',
-    '    console.error(error);',
-    '    process.exitCode = 1;',
-    '  });',
+    // As for a module that awaits at its top: a host whose work never ends, with nothing left to wait for, has failed.
+    '  process.exitCode = 13;',
+    '  main(load).then(',
+    '    () => { process.exitCode = 0; },',
+    '    (error) => { console.error(error); process.exitCode = 1; },',
+    '  );',
     '});',
   ].join('\n');
   return {

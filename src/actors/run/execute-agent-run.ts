@@ -5,7 +5,8 @@
 import { createActor, fromPromise, toPromise } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { modelChoice } from '../../machines/run/candidate.ts';
-import { RUN_BEGINNING, runMachineFor } from '../../machines/run/run-machine.ts';
+import { runMachineFor } from '../../machines/run/run-machine.ts';
+import type { RunOutput } from '../../machines/run/run-machine.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { AgentRunResult } from './agent-runtime.ts';
 import { eventsOf } from './start-agent-run.ts';
@@ -64,17 +65,20 @@ async function drive(
     if (actor.getSnapshot().status === 'active') actor.send({ type: 'STOP', reason: messageOf(signal?.reason) });
   };
   const ended = toPromise(actor);
+  let broken: RunOutput['defect'];
   try {
     actor.start();
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted === true) stop();
-    return await work.finish(await ended);
+    await ended;
   } catch (error) {
-    return await work.finish({ course: RUN_BEGINNING, defect: { error } });
+    broken = { error };
   } finally {
     signal?.removeEventListener('abort', stop);
     live.delete(runId);
   }
+  const { course, choice, defect = broken } = actor.getSnapshot().context;
+  return work.finish({ course, choice, defect });
 }
 
 /** The caller that starts runs names them, and may use a name twice. */

@@ -21,6 +21,7 @@ import type {
   SelectAnswer,
   WaitInput,
 } from '../../machines/run/run-machine.ts';
+import type { RunUsage } from '../../machines/run/run-output.ts';
 import { pause } from '../clock/waiting.ts';
 import { settledOrStopped } from '../turn/settled-or-stopped.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime, RunCredential, RunResumption } from './agent-runtime.ts';
@@ -103,9 +104,10 @@ export class RunWork {
     this.#announceStart(candidate);
     this.#events.emit({ stream: 'attempt', data: { phase: 'started', attempt, candidate, because } });
     const end = await this.#run(candidate, runtime, before);
-    const { error, ...ended } = this.#ended(before, candidate, end);
+    const { error, ...ended } = this.#ended(before, end);
     let { course } = ended;
     try {
+      course = { ...course, usage: this.#usageWith(before, candidate, end) };
       await this.#access.report(candidate, error, runtime);
       if (error === undefined)
         return { next: 'answered', course: { ...course, attempts: [...course.attempts, { candidate, because }] } };
@@ -121,24 +123,23 @@ export class RunWork {
     }
   }
 
-  /** The course with what the attempt used and answered, and its failure. */
-  #ended(
-    before: Course,
-    candidate: Candidate,
-    { result, said }: AttemptEnd,
-  ): { readonly course: Course; readonly error: RunFailure | undefined } {
+  /** The course with what the attempt answered, and its failure. */
+  #ended(before: Course, { result }: AttemptEnd): { readonly course: Course; readonly error: RunFailure | undefined } {
     const error =
       this.#abort.signal.aborted && result.meta?.error !== undefined
         ? { ...result.meta.error, kind: 'aborted' as const }
         : result.meta?.error;
-    const { usageOf = ({ result: { usage } }) => usage } = this.#options;
     const course: Course = {
       ...before,
       modelSteps: before.modelSteps + (result.meta?.modelSteps ?? (error === undefined ? 1 : 0)),
-      usage: sumOfUsage(before.usage, usageOf({ candidate, result, said, before: before.usage })),
       last: { ...result, meta: { ...result.meta, ...(error === undefined ? {} : { error }) } },
     };
     return { course, error };
+  }
+
+  #usageWith({ usage }: Course, candidate: Candidate, { result, said }: AttemptEnd): RunUsage | undefined {
+    const { usageOf = ({ result: { usage: told } }) => told } = this.#options;
+    return sumOfUsage(usage, usageOf({ candidate, result, said, before: usage }));
   }
 
   #runtimeOf({ provider, backend }: Candidate): AgentRuntime {
@@ -230,8 +231,14 @@ export class RunWork {
         ? `${next.because}.`
         : `${next.because}, after ${candidateText(last.candidate)} failed (${last.error?.kind ?? 'unknown'}).`;
     const attempt = course.attempts.length + 1;
-    await this.#options.onDecision?.({ type: 'selected', attempt, candidate, backend: runtime, because, skipped });
-    return { next: 'chosen', course, choice: { candidate, because } };
+    const choice = { candidate, because };
+    try {
+      await this.#options.onDecision?.({ type: 'selected', attempt, candidate, backend: runtime, because, skipped });
+    } catch (error) {
+      // The end of the run is told of the candidate that was chosen.
+      return { next: 'none', course, choice, defect: { error } };
+    }
+    return { next: 'chosen', course, choice };
   }
 
   /** Every candidate has failed or rests. Where one recovers soon, that is waited for. */

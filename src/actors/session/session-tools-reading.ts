@@ -21,6 +21,7 @@ import { definedOnly, snapshotOf } from '../../machines/session-tools/snapshot.t
 import { TraceSelection } from '../../machines/session-tools/trace-selection.ts';
 import type { TraceTarget } from '../../machines/session-tools/trace-selection.ts';
 import { isWithin, kinshipOf } from '../../machines/retrieval/session-relations.ts';
+import { formerEventTypes } from '../../machines/session/former-events.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS } from './event-store.ts';
@@ -200,11 +201,12 @@ async function startOf(
   return undefined;
 }
 
-/** Names of types, and of groups such as `user.*`. */
+/** Names of types, and of groups such as `user.*`; also those that they had in earlier versions. */
 function wantedTypes(types: readonly string[] | undefined): (event: SessionEvent) => boolean {
   if (types === undefined) return () => true;
-  const names = new Set(types);
   const groups = types.filter((type) => type.endsWith('.*')).map((type) => type.slice(0, -1));
+  const isNamed = (type: string): boolean => types.includes(type) || groups.some((group) => type.startsWith(group));
+  const names = new Set([...types, ...[...formerEventTypes].flatMap(([former, now]) => (isNamed(former) ? now : []))]);
   return ({ type }) => names.has(type) || groups.some((group) => type.startsWith(group));
 }
 

@@ -83,6 +83,19 @@ interface HintedAppend {
   readonly settle: readonly Activation[];
 }
 
+/** @throws RuntimeError STORE_OPTIONS_INVALID */
+function checkOpenLogs(maxOpenLogs: number): void {
+  if (Number.isInteger(maxOpenLogs) && maxOpenLogs >= 1) return;
+  throw new RuntimeError(
+    'STORE_OPTIONS_INVALID',
+    `expected a whole number of open logs from 1 on, received ${maxOpenLogs}`,
+    {
+      category: 'validation',
+      hint: 'Leave maxOpenLogs out for as many as the process may have open files for.',
+    },
+  );
+}
+
 export class FileEventStore implements EventStore {
   readonly durability: 'disk' | 'os';
   readonly #activations: FileActivationIndex;
@@ -113,6 +126,7 @@ export class FileEventStore implements EventStore {
     this.#operations = operations;
     this.#keepsViews = keepsViews;
     this.#lease = checkLeaseOptions({ leaseMs, socketDirectory });
+    checkOpenLogs(maxOpenLogs);
     this.#logs = new LogCache({
       layout: this.#layout,
       durability,

@@ -37,6 +37,8 @@ export function watchFile({ path, clock, onChange }: FileWatchOptions): () => vo
   return () => {
     watcher?.close();
     watcher?.removeAllListeners();
+    // What it might still say has no listener to reach, and must not end the process.
+    watcher?.on('error', () => undefined);
     stopLooking?.();
   };
 }

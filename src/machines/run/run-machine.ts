@@ -73,7 +73,7 @@ export interface RunChoice {
 export type SelectAnswer<Result = unknown> = { readonly course: RunCourse<Result> } & (
   | { readonly next: 'chosen'; readonly choice: RunChoice }
   | { readonly next: 'wait'; readonly waitMs: number }
-  | { readonly next: 'none' }
+  | { readonly next: 'none'; readonly choice?: RunChoice; readonly defect?: RunOutput['defect'] }
 );
 export interface AttemptAnswer<Result = unknown> {
   readonly next: 'answered' | RunDecision;
@@ -152,7 +152,8 @@ export const runMachineFor = <Result>() =>
       noteCourse: assign((_, course: RunCourse<Result>) => ({ course })),
       noteSelected: assign(({ context }, answer: SelectAnswer<Result>) => ({
         course: answer.course,
-        choice: answer.next === 'chosen' ? answer.choice : context.choice,
+        choice: ('choice' in answer ? answer.choice : undefined) ?? context.choice,
+        defect: context.defect ?? ('defect' in answer ? answer.defect : undefined),
         waitMs: answer.next === 'wait' ? answer.waitMs : 0,
       })),
       noteAttempted: assign(({ context }, { course, waitMs = 0, defect }: AttemptAnswer<Result>) => ({

@@ -220,6 +220,10 @@ describe('the file store', () => {
     expect(await openFiles()).toBeLessThan(before + 46);
   });
 
+  it.each([0, -1, 1.5, Number.NaN])('refuses to keep %s logs open', (maxOpenLogs) => {
+    expect(() => open({ maxOpenLogs })).toThrow(expect.objectContaining({ code: 'STORE_OPTIONS_INVALID' }));
+  });
+
   it('keeps as many logs open as the descriptors of the process allow, within bounds', () => {
     expect([256, 1_024, 4_096, 20_000, Infinity].map(openLogsWithin)).toEqual([128, 128, 256, 512, 512]);
   });
