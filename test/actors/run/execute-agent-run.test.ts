@@ -488,34 +488,6 @@ describe('what is broken', () => {
     expect(runtimes['a']?.asked).toEqual([]);
   });
 
-  it('in whoever stores decisions ends the run of the candidate that was chosen', async () => {
-    const { run, events } = stage({ acts: { a: [says('x')], b: [says('y')] } });
-    const onDecision = () => Promise.reject(new Error('disk full'));
-    const outputBound = ({ provider }: { readonly provider: string }) => (provider === 'a' ? 0 : 100);
-    const { meta } = await run([A, B], { onDecision, outputBound });
-    expect(meta).toMatchObject({ error: { message: 'disk full' }, fallbackProvider: 'b', modelSteps: 0 });
-    expect(events[0]).toMatchObject({ stream: 'lifecycle', data: { phase: 'start', provider: 'b' } });
-  });
-
-  it('after a backend has answered ends the run with what the attempt used', async () => {
-    const used = { inputTokens: 10, outputTokens: 2 };
-    const failed = async (): Promise<AgentRunResult> => ({
-      payloads: [],
-      usage: used,
-      meta: { modelSteps: 3, error: { kind: 'unknown', message: 'no' } },
-    });
-    const onDecision: ExecuteAgentRunOptions['onDecision'] = ({ type }) =>
-      type === 'failed' ? Promise.reject(new Error('disk full')) : Promise.resolve();
-    const stored = await stage({ acts: { a: [failed] } }).run([A], { onDecision });
-    expect(stored).toMatchObject({ usage: used, meta: { modelSteps: 3, error: { message: 'disk full' } } });
-    expect(stored.meta?.attempts).toMatchObject([{ error: { message: 'no' } }]);
-    const usageOf = () => {
-      throw new Error('no price');
-    };
-    const counted = await stage({ acts: { a: [failed] } }).run([A], { usageOf });
-    expect(counted.meta).toMatchObject({ modelSteps: 3, error: { message: 'no price' } });
-  });
-
   it('in the options is said before anything is done', () => {
     const { start } = stage({ acts: { a: [says('x')] } });
     expect(() => start([])).toThrow(expect.objectContaining({ code: 'RUN_OPTIONS_INVALID' }));
