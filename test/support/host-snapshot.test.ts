@@ -42,6 +42,10 @@ describe('processes that begin from one snapshot', () => {
     expect(two.now).toBeGreaterThan(one.now);
   });
 
+  it('fail when they wait for what never comes, and count as no killed one', async () => {
+    await expect(told('never')).rejects.toMatchObject({ code: 13, signal: null });
+  });
+
   it('can do what they replaced in Node, listen, and start others', async () => {
     expect(await told('')).toMatchObject({ child: 'from a child', reads: 1 });
   });
