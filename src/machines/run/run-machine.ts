@@ -122,10 +122,23 @@ const toSettled = {
   actions: { type: 'noteDefect', params: ({ event }: { readonly event: { readonly error: unknown } }) => event.error },
 } as const;
 
+/** What a part answers is noted wherever that leads. */
+function noting<Type extends string, Answer>(type: Type): AnswerNoted<Type, Answer> {
+  return { type, params: ({ event }) => event.output };
+}
+
+interface AnswerNoted<Type, Answer> {
+  readonly type: Type;
+  readonly params: (done: { readonly event: { readonly output: Answer } }) => Answer;
+}
+
 /** The chart for actors whose backends answer with one kind of result. */
 // oxlint-disable-next-line max-lines-per-function, typescript/explicit-module-boundary-types -- A chart is data; only its type parameter makes this a function, and its type is XState's to infer.
-export const runMachineFor = <Result>() =>
-  setup({
+export const runMachineFor = <Result>() => {
+  const selected = noting<'noteSelected', SelectAnswer<Result>>('noteSelected');
+  const attempted = noting<'noteAttempted', AttemptAnswer<Result>>('noteAttempted');
+  const wentOn = noting<'noteCourse', RunCourse<Result>>('noteCourse');
+  return setup({
     types: {
       context: {} as RunContext<Result>,
       input: {} as RunInput,
@@ -192,19 +205,19 @@ export const runMachineFor = <Result>() =>
             {
               guard: 'isStopped',
               target: 'settled',
-              actions: { type: 'noteSelected', params: ({ event }) => event.output },
+              actions: selected,
             },
             {
               guard: { type: 'isChosen', params: ({ event }) => event.output },
               target: 'attempting',
-              actions: { type: 'noteSelected', params: ({ event }) => event.output },
+              actions: selected,
             },
             {
               guard: { type: 'mustWait', params: ({ event }) => event.output },
               target: 'backing_off',
-              actions: { type: 'noteSelected', params: ({ event }) => event.output },
+              actions: selected,
             },
-            { target: 'settled', actions: { type: 'noteSelected', params: ({ event }) => event.output } },
+            { target: 'settled', actions: selected },
           ],
           onError: toSettled,
         },
@@ -222,19 +235,19 @@ export const runMachineFor = <Result>() =>
             {
               guard: { type: 'movesOn', params: ({ event }) => event.output },
               target: 'falling_back',
-              actions: { type: 'noteAttempted', params: ({ event }) => event.output },
+              actions: attempted,
             },
             {
               guard: { type: 'backsOff', params: ({ event }) => event.output },
               target: 'backing_off',
-              actions: { type: 'noteAttempted', params: ({ event }) => event.output },
+              actions: attempted,
             },
             {
               guard: { type: 'compacts', params: ({ event }) => event.output },
               target: 'compacting',
-              actions: { type: 'noteAttempted', params: ({ event }) => event.output },
+              actions: attempted,
             },
-            { target: 'settled', actions: { type: 'noteAttempted', params: ({ event }) => event.output } },
+            { target: 'settled', actions: attempted },
           ],
           onError: toSettled,
         },
@@ -248,9 +261,9 @@ export const runMachineFor = <Result>() =>
             {
               guard: 'isStopped',
               target: 'settled',
-              actions: { type: 'noteCourse', params: ({ event }) => event.output },
+              actions: wentOn,
             },
-            { target: 'selecting', actions: { type: 'noteCourse', params: ({ event }) => event.output } },
+            { target: 'selecting', actions: wentOn },
           ],
           onError: toSettled,
         },
@@ -264,9 +277,9 @@ export const runMachineFor = <Result>() =>
             {
               guard: 'isStopped',
               target: 'settled',
-              actions: { type: 'noteCourse', params: ({ event }) => event.output },
+              actions: wentOn,
             },
-            { target: 'selecting', actions: { type: 'noteCourse', params: ({ event }) => event.output } },
+            { target: 'selecting', actions: wentOn },
           ],
           onError: toSettled,
         },
@@ -281,9 +294,9 @@ export const runMachineFor = <Result>() =>
             {
               guard: 'isStopped',
               target: 'settled',
-              actions: { type: 'noteCourse', params: ({ event }) => event.output },
+              actions: wentOn,
             },
-            { target: 'attempting', actions: { type: 'noteCourse', params: ({ event }) => event.output } },
+            { target: 'attempting', actions: wentOn },
           ],
           onError: toSettled,
         },
@@ -291,6 +304,7 @@ export const runMachineFor = <Result>() =>
       settled: { description: 'The result is known; it never becomes another one.', type: 'final' },
     },
   });
+};
 
 /** For looking at: the chart whatever its results are. */
 export const runMachine = runMachineFor<unknown>();

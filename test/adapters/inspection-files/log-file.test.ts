@@ -105,7 +105,7 @@ describe('a log in a file', () => {
     expect([textOf(pieces).startsWith(HEADER), notesOf(pieces).length]).toEqual([true, 1]);
   });
 
-  it('releases the file when whoever reads it leaves', async () => {
+  it('releases the file when its reader leaves', async () => {
     await writeFile(pathOf('log'), log(2));
     const source = await opened(pathOf('log'));
     const open = (): string =>
@@ -165,7 +165,7 @@ describe('a log that comes through a pipe', () => {
     );
   });
 
-  it('is released when whoever reads it leaves', async () => {
+  it('is released when its reader leaves', async () => {
     const stream = Readable.from(
       (function* endless() {
         yield Buffer.from(HEADER);

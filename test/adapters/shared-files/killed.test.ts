@@ -1,5 +1,5 @@
 /**
- * Processes that are killed while they promote: whoever comes next finds the version before or the one after, and never
+ * Processes that are killed while they promote: the next machine finds the version before or the one after, and never
  * a mix.
  */
 import { spawn } from 'node:child_process';

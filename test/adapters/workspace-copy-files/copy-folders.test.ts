@@ -184,7 +184,7 @@ describe('a workspace copy', () => {
     expect((await one.take({ kept: 'f'.repeat(64) })).read).toBe(3);
   });
 
-  it('is the same copy whoever copies it', async () => {
+  it('is the same copy whichever process copies it', async () => {
     const { one, two } = house;
     for (const { workspace } of [two, one]) {
       await writeFile(join(workspace, 'a'), '1');

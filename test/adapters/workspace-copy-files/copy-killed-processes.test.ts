@@ -1,5 +1,5 @@
 /**
- * Machines that die while they lay out a workspace or copy it: whoever comes next finds the one before or the one
+ * Machines that die while they lay out a workspace or copy it: the next machine finds the one before or the one
  * after, and never a mix.
  */
 import { spawn } from 'node:child_process';

@@ -122,7 +122,7 @@ describe('where a workspace is', () => {
   };
 
   it.each<[string, Partial<CopySituation>, object]>([
-    ['nobody has spoken of it', { state: undefined }, { kind: 'first' }],
+    ['no machine has spoken of it', { state: undefined }, { kind: 'first' }],
     ['only a file has come for it', { state: { epoch: 0, added: [] } }, { kind: 'first' }],
     ['it is here', { here: one }, { kind: 'home' }],
     ['it is here and bound', { here: one, bound: 'b', state: { ...state, bound: 'b' } }, { kind: 'home' }],
@@ -162,7 +162,7 @@ describe('where a workspace is', () => {
     ['it is elsewhere and bound there', { state: { ...state, bound: 'b' } }, { kind: 'refused' }],
     ['it is elsewhere and bound as seen from here', { bound: 'b' }, { kind: 'refused' }],
     ['its folder is not here', { missingFolder: '/p' }, { kind: 'refused' }],
-    ['its folder is not here and nobody has spoken', { missingFolder: '/p', state: undefined }, { kind: 'refused' }],
+    ['its folder is not here and no machine has spoken', { missingFolder: '/p', state: undefined }, { kind: 'refused' }],
     ['its folder is gone at home', { missingFolder: '/p', here: one }, { kind: 'home' }],
   ])('decides what a wake does when %s', (_when, changed, expected) => {
     expect(copyArrival({ ...situation, ...changed })).toMatchObject(expected);
