@@ -162,7 +162,11 @@ describe('where a workspace is', () => {
     ['it is elsewhere and bound there', { state: { ...state, bound: 'b' } }, { kind: 'refused' }],
     ['it is elsewhere and bound as seen from here', { bound: 'b' }, { kind: 'refused' }],
     ['its folder is not here', { missingFolder: '/p' }, { kind: 'refused' }],
-    ['its folder is not here and no machine has spoken', { missingFolder: '/p', state: undefined }, { kind: 'refused' }],
+    [
+      'its folder is not here and no machine has spoken',
+      { missingFolder: '/p', state: undefined },
+      { kind: 'refused' },
+    ],
     ['its folder is gone at home', { missingFolder: '/p', here: one }, { kind: 'home' }],
   ])('decides what a wake does when %s', (_when, changed, expected) => {
     expect(copyArrival({ ...situation, ...changed })).toMatchObject(expected);
