@@ -30,23 +30,29 @@ interface Contest {
 }
 
 const CONTESTS: readonly Contest[] = [
-  { name: 'durable append, one at a time', appenders: 1, appends: SINGLE, eventsEach: 1, unit: 'per second' },
   {
-    name: `durable appends, ${APPENDERS} at once`,
+    name: 'PostgreSQL, durable append, one at a time',
+    appenders: 1,
+    appends: SINGLE,
+    eventsEach: 1,
+    unit: 'per second',
+  },
+  {
+    name: `PostgreSQL, durable appends, ${APPENDERS} at once`,
     appenders: APPENDERS,
     appends: CONCURRENT,
     eventsEach: 1,
     unit: 'per second',
   },
   {
-    name: `durable appends of ${BATCH} events, one at a time`,
+    name: `PostgreSQL, durable appends of ${BATCH} events, one at a time`,
     appenders: 1,
     appends: BATCHES,
     eventsEach: BATCH,
     unit: 'events per second',
   },
   {
-    name: `durable appends of ${BATCH} events, ${APPENDERS} at once`,
+    name: `PostgreSQL, durable appends of ${BATCH} events, ${APPENDERS} at once`,
     appenders: APPENDERS,
     appends: CONCURRENT / 2,
     eventsEach: BATCH,

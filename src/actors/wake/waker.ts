@@ -118,7 +118,7 @@ export class Waker {
 
   /** Ends with this process: a caller that shuts down waits for it too. */
   async #wakeElsewhere(elsewhere: WakeElsewhere, state: SessionState, options: WakeOptions): Promise<WakeOutcome> {
-    const signal = AbortSignal.any([this.#ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
+    const signal = this.#endOf(options);
     const wake = elsewhere.wake(state, { ...options, signal });
     const ended = wake.then(
       () => undefined,
@@ -166,17 +166,23 @@ export class Waker {
     options: WakeOptions,
     onWaiting: (isWaiting: boolean) => void,
   ): Promise<WakeOutcome> {
-    const signal = AbortSignal.any([this.#ending.signal, ...(options.signal === undefined ? [] : [options.signal])]);
     for (;;) {
       try {
         return await this.wake(sessionId, options);
       } catch (error) {
-        if (!RuntimeError.is(error) || error.code !== 'WAKE_CONFLICT' || signal.aborted) throw error;
+        if (!RuntimeError.is(error) || error.code !== 'WAKE_CONFLICT') throw error;
+        const signal = this.#endOf(options);
+        if (signal.aborted) throw error;
         onWaiting(true);
         await this.#options.store.wakeRightFreed(sessionId, signal);
         onWaiting(false);
       }
     }
+  }
+
+  /** Of the caller's patience or of this waker. */
+  #endOf({ signal }: WakeOptions): AbortSignal {
+    return AbortSignal.any([this.#ending.signal, ...(signal === undefined ? [] : [signal])]);
   }
 
   /** Takes no more wakes, stops those that run, and resolves when they have ended. Idempotent. */
