@@ -5,6 +5,7 @@ import { availableParallelism, devNull } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { ClosingLine } from './test/setup/closing-line.ts';
+import { LongestFirst } from './test/setup/longest-first.ts';
 import { removeForeignVariables } from './test/setup/foreign-variables.ts';
 
 removeForeignVariables(process.env);
@@ -106,6 +107,7 @@ export default defineConfig({
       'test/setup/chart-hits-folder.ts',
     ],
     reporters: ['default', new ClosingLine()],
+    sequence: { sequencer: LongestFirst },
     // More than the machine has cores: a quarter of the time of a file is spent on waiting for what it has started.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     teardownTimeout: 10_000,
