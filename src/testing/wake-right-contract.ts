@@ -10,7 +10,7 @@ import { SUCCEEDED, expectRefusal, expectSame, outcomeOf, told } from './expecta
 import { AGENT_ID, IDENTITY, NOBODY, SESSION_ID, creation, idOf, numbersTo } from './session-fixtures.ts';
 
 /** As much of a store as these cases use. */
-export type WakeRightStore = Pick<EventStore, 'create' | 'acquireWakeRight' | 'wakeRightFreed'>;
+export type WakeRightStore = Pick<EventStore, 'create' | 'acquireWakeRight' | 'isWakeRightHeld' | 'wakeRightFreed'>;
 
 /** A store with what a case takes from it, so that nothing is left when the case ends, however it ends. */
 class WakeRightsOfCase {
@@ -194,8 +194,32 @@ const waiting: readonly ContractCase<WakeRightStore>[] = [
   }),
 ];
 
+const asking: readonly ContractCase<WakeRightStore>[] = [
+  rightCase(
+    'says whether a process holds it, from its taking to its release, and takes nothing by asking',
+    async (rights) => {
+      const isHeld = (): Promise<boolean> => rights.store.isWakeRightHeld(SESSION_ID);
+      expectSame(await isHeld(), false, 'whether it is held before one has asked for it');
+      const right = await rights.acquire(NEW);
+      expectSame([await isHeld(), await isHeld()], [true, true], 'whether it is held, asked twice');
+      expectSame(right.lost.aborted, false, 'whether asking took it away');
+      await right.release();
+      expectSame(await isHeld(), false, 'whether it is held after its release');
+      expectSame(await rights.ask(NEW), SUCCEEDED, 'asking for it after that');
+    },
+  ),
+
+  {
+    name: 'says of a session that is not there that it is not there, instead of that it is free',
+    async run(store) {
+      await expectRefusal(store.isWakeRightHeld(NOBODY), 'SESSION_NOT_FOUND', 'asking whether it is held');
+    },
+  },
+];
+
 export const wakeRightContract: readonly ContractCase<WakeRightStore>[] = named('the right to wake', [
   ...giving,
   ...passing,
   ...waiting,
+  ...asking,
 ]);

@@ -271,6 +271,8 @@ export const brokenWakeRights: readonly Broken<EventStore>[] = [
     'who do not want to wait any more',
     (sound) => ({ wakeRightFreed: (id) => sound.wakeRightFreed(id, new AbortController().signal) }),
   ],
+  ['never says that it is held', 'says whether a process holds it', () => ({ isWakeRightHeld: async () => false })],
+  ['always says that it is held', 'says whether a process holds it', () => ({ isWakeRightHeld: async () => true })],
   ['gives what is not there', 'cannot be had', () => ({ wakeRightFreed: async () => undefined })],
 ];
 

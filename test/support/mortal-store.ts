@@ -104,6 +104,8 @@ export class MortalStore implements EventStore {
     this.#alive(() => this.#inner.checkpoint(...given));
   saveView = (state: SessionState): Promise<void> => this.#alive(() => this.#inner.saveView(state));
   watch = (...given: Parameters<EventStore['watch']>): ReturnType<EventStore['watch']> => this.#inner.watch(...given);
+  isWakeRightHeld = (...given: Parameters<EventStore['isWakeRightHeld']>): ReturnType<EventStore['isWakeRightHeld']> =>
+    this.#alive(() => this.#inner.isWakeRightHeld(...given));
   wakeRightFreed = (...given: Parameters<EventStore['wakeRightFreed']>): ReturnType<EventStore['wakeRightFreed']> =>
     this.#alive(() => this.#inner.wakeRightFreed(...given));
 

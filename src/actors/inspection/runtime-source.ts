@@ -45,7 +45,7 @@ export interface RuntimeSourceOptions {
   readonly home?: string | undefined;
   /** As a word of a command, without a password. Absent: that of the home. */
   readonly store?: string | undefined;
-  readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'send'>;
+  readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'send' | 'hasWakeDied'>;
   readonly clock: Clock;
   /** Absent: there is nothing to look at but the sessions. Its maker detaches it, not this source. */
   readonly recorder?: (InspectionRecording & NotedRecorder) | undefined;

@@ -10,6 +10,8 @@ import type { InspectedSessions, InspectedSessionSummary } from './inspection-so
 const MAX_SHOWN_CHARACTERS = 500;
 const SUMMARIES_PER_TURN = 25;
 const MAX_KEPT_MS = 10_000;
+/** Sessions whose process is asked for at the same time: each takes a connection. */
+const ASKED_AT_ONCE = 64;
 /** A first look at a store is not kept waiting longer: what was made last comes first. */
 const PATIENCE_MS = 250;
 
@@ -21,7 +23,7 @@ interface Listed {
 }
 
 export class SessionList {
-  readonly #sessions: Pick<Sessions, 'list'>;
+  readonly #sessions: Pick<Sessions, 'list' | 'hasWakeDied'>;
   readonly #text: InspectedText;
   readonly #clock: ListClock;
   /** Several browsers ask at once: the store is asked once. */
@@ -34,7 +36,7 @@ export class SessionList {
   #hasRead = false;
 
   constructor(
-    sessions: Pick<Sessions, 'list'>,
+    sessions: Pick<Sessions, 'list' | 'hasWakeDied'>,
     { text, clock }: { readonly text: InspectedText; readonly clock: ListClock },
   ) {
     this.#sessions = sessions;
@@ -53,12 +55,28 @@ export class SessionList {
       .map((state) => ({ state, changedAt: Date.parse(state.updatedAt ?? state.createdAt ?? '') || 0 }))
       .toSorted(byUrgency);
     const sessions: InspectedSessionSummary[] = [];
+    const dead = await this.#dead(states);
+    sorted.sort((one, other) => Number(dead.has(other.state.sessionId)) - Number(dead.has(one.state.sessionId)));
     for (const { state } of sorted.slice(0, limit)) {
-      sessions.push(this.#summary(state));
+      sessions.push(this.#summary(state, dead.has(state.sessionId)));
       // Why it waits takes a look into its chart; a thousand of those would keep all other work waiting.
       if (sessions.length % SUMMARIES_PER_TURN === 0) await letOthersRun();
     }
     return { sessions, total: states.length, ...(isPartial ? { isPartial } : {}) };
+  }
+
+  /** Those whose wake is open in their log, and whose process has died. */
+  async #dead(states: readonly SessionState[]): Promise<ReadonlySet<string>> {
+    const dead = new Set<string>();
+    const open = states.filter(({ openWake, unreadable }) => openWake !== undefined && unreadable === undefined);
+    for (let first = 0; first < open.length; first += ASKED_AT_ONCE)
+      await Promise.all(
+        open.slice(first, first + ASKED_AT_ONCE).map(async ({ sessionId }) => {
+          // One that was deleted meanwhile is not there any more at the next list.
+          if (await this.#sessions.hasWakeDied(sessionId).catch(() => false)) dead.add(sessionId);
+        }),
+      );
+    return dead;
   }
 
   /** Something has changed: the next list is a new one. */
@@ -111,9 +129,9 @@ export class SessionList {
     return states;
   }
 
-  #summary(state: SessionState): InspectedSessionSummary {
+  #summary(state: SessionState, isWakeDead: boolean): InspectedSessionSummary {
     const { sessionId, agentId, title, status, stopReason, pendingActions, updatedAt } = state;
-    const [reason] = explain(state, this.#clock.now()).reasons;
+    const [reason] = explain(state, this.#clock.now(), { isWakeDead }).reasons;
     return {
       sessionId,
       agentId: this.#shown(agentId),

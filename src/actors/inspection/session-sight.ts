@@ -15,7 +15,7 @@ import type { SessionLedger } from './session-ledger.ts';
 import { shownData } from './shown-data.ts';
 
 export interface SessionSightsOptions {
-  readonly sessions: Pick<Sessions, 'list' | 'status' | 'events'>;
+  readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'hasWakeDied'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly text: InspectedText;
   /** Absent: nothing is said of the time that a wake may take. */
@@ -51,7 +51,11 @@ export class SessionSights {
       return this.#shown({ state, why: explain(state, at), pendingActions: [], usage: NOTHING_USED, at });
     const ledger = await this.ledgerOf(state);
     const budget = state.lastWake?.outcome === 'budget_reached' ? ledger.budget : undefined;
-    const why = explain(state, at, { budget, maxSecondsPerWake: await this.#secondsPerWake(state) });
+    const why = explain(state, at, {
+      budget,
+      isWakeDead: state.openWake !== undefined && (await this.#options.sessions.hasWakeDied(sessionId)),
+      maxSecondsPerWake: await this.#secondsPerWake(state),
+    });
     const pendingActions = state.pendingActions.map((action) => this.#request(action, ledger));
     return this.#shown({ state, why, pendingActions, usage: ledger.used, at });
   }

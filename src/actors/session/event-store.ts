@@ -223,6 +223,13 @@ export interface EventStore {
    */
   acquireWakeRight(sessionId: string, claim: WakeClaim): Promise<WakeRight>;
 
+  /**
+   * Whether a living process holds the right now. One that gives no sign counts as living until its lease is over.
+   * Changes nothing.
+   * @throws RuntimeError SESSION_NOT_FOUND
+   */
+  isWakeRightHeld(sessionId: string): Promise<boolean>;
+
   /** Resolves when the right may have become free since it was refused, or when `signal` aborts. */
   wakeRightFreed(sessionId: string, signal: AbortSignal): Promise<void>;
 

@@ -258,6 +258,27 @@ export class Sessions {
     return this.get(sessionId);
   }
 
+  /**
+   * Whether the process of the wake that the log calls open has died: then nothing moves the session until another wake
+   * goes on with it. False where no wake is open, and where the store cannot tell.
+   * @throws RuntimeError SESSION_NOT_FOUND
+   */
+  async hasWakeDied(sessionId: string): Promise<boolean> {
+    const { openWake } = await this.status(sessionId);
+    if (openWake === undefined || (await this.#isWakeRightHeld(sessionId))) return false;
+    // It may have ended by itself between the two questions.
+    return (await this.status(sessionId)).openWake?.epoch === openWake.epoch;
+  }
+
+  async #isWakeRightHeld(sessionId: string): Promise<boolean> {
+    try {
+      return await this.#options.store.isWakeRightHeld(sessionId);
+    } catch (error) {
+      if (RuntimeError.is(error) && error.category === 'storage' && error.code !== 'STORE_CLOSED') return true;
+      throw error;
+    }
+  }
+
   /** Every session, oldest first. One whose log cannot be read says so and does not hide the others. */
   async list(filter: SessionFilter = {}): Promise<readonly SessionState[]> {
     const { agentId, status, newest = Infinity } = checkFilter(filter);

@@ -41,7 +41,14 @@ import { hasStoredNothing, hintsOf } from './activation-vain.ts';
 import { systemFileOperations } from './file-operations.ts';
 import type { FileOperations } from './file-operations.ts';
 import { HomeLayout } from './layout.ts';
-import { acquireLease, assertLeasable, assertSessionFolder, checkLeaseOptions, leaseFreed } from './lease.ts';
+import {
+  acquireLease,
+  assertLeasable,
+  assertSessionFolder,
+  checkLeaseOptions,
+  isLeaseHeld,
+  leaseFreed,
+} from './lease.ts';
 import type { CheckedLeaseOptions, LeaseOptions, LeaseRequest } from './lease.ts';
 import { descriptorLimit } from '../system/descriptor-limit.ts';
 import { LogCache, isSessionGone, openLogsWithin } from './log-cache.ts';
@@ -339,6 +346,14 @@ export class FileEventStore implements EventStore {
       const request = this.#leaseRequest(identity);
       await assertLeasable(request);
       return acquireLease(request, claim);
+    });
+  }
+
+  async isWakeRightHeld(sessionId: string): Promise<boolean> {
+    return this.#located(sessionId, async (identity) => {
+      const request = this.#leaseRequest(identity);
+      await assertSessionFolder(request);
+      return isLeaseHeld(request);
     });
   }
 

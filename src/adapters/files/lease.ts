@@ -149,6 +149,49 @@ function placesOf({ socketDirectory }: LeaseRequest): readonly [LeasePlace, ...L
   return hasDescriptorPaths() ? [{ kind: 'session' }, elsewhere] : [elsewhere];
 }
 
+/** How long a holder is given to answer, in milliseconds, before it counts as living: the dead are heard of at once. */
+const ANSWER_MS = 1_000;
+
+/**
+ * Whether a process holds the lease. One that does not answer at once may be busy, or stopped: it counts until another
+ * process has gone past it.
+ * @throws RuntimeError STORAGE_FAILED
+ */
+export async function isLeaseHeld(request: LeaseRequest): Promise<boolean> {
+  try {
+    for (const place of placesOf(request)) {
+      const folder = await LeaseFolder.find(place, request.directory);
+      try {
+        if (folder !== undefined && (await hasHolder(folder, request))) return true;
+      } finally {
+        await folder?.close();
+      }
+    }
+    return false;
+  } catch (error) {
+    throw storageFailed(`ask who has the lease of session ${request.sessionId}`, error);
+  }
+}
+
+async function hasHolder(folder: LeaseFolder, { clock }: LeaseRequest): Promise<boolean> {
+  for (const epoch of folder.epochs()) {
+    const inquiry = new Inquiry({
+      address: folder.addressOf(epoch),
+      clock,
+      leaseMs: ANSWER_MS,
+      patience: 'answered',
+    });
+    try {
+      const finding = await inquiry.finding;
+      if (finding.kind === 'silent') return true;
+      if (finding.kind === 'living' && finding.answer?.phase !== 'lost') return true;
+    } finally {
+      inquiry.close();
+    }
+  }
+  return false;
+}
+
 /**
  * Resolves when the lease may have become free: its holder has released it or died, which the kernel tells at once, or
  * is silent for the lease's length. Resolves at once when no process has it, and when `signal` aborts.

@@ -166,6 +166,11 @@ export class MemoryEventStore implements EventStore {
     return this.#wakeRights.acquire(sessionId, claim);
   }
 
+  async isWakeRightHeld(sessionId: string): Promise<boolean> {
+    this.#session(sessionId);
+    return this.#wakeRights.isHeld(sessionId);
+  }
+
   async wakeRightFreed(sessionId: string, signal: AbortSignal): Promise<void> {
     this.#session(sessionId);
     return this.#wakeRights.freed(sessionId, signal);

@@ -69,6 +69,10 @@ export class MemoryWakeRights {
     return right;
   }
 
+  isHeld(sessionId: string): boolean {
+    return this.#held.has(sessionId);
+  }
+
   /** Resolves when the present holder has the right no more, or when `signal` aborts. */
   freed(sessionId: string, signal: AbortSignal): Promise<void> {
     const holder = this.#held.get(sessionId);

@@ -281,6 +281,18 @@ export class PostgresEventStore implements EventStore {
     return this.#acquire(sessionId, claim);
   }
 
+  async isWakeRightHeld(sessionId: string): Promise<boolean> {
+    return this.#of(sessionId, async () => {
+      const { schema } = this.#database;
+      const [row] = await this.#database.run<{ readonly is_held: boolean }>(
+        `SELECT EXISTS (SELECT FROM ${schema}.worker w WHERE w.id = s.lease_worker AND w.alive_until > clock_timestamp()) AS is_held FROM ${schema}.session s WHERE s.id = $1`,
+        [sessionId],
+      );
+      if (row === undefined) throw sessionNotFound(sessionId);
+      return row.is_held;
+    });
+  }
+
   async wakeRightFreed(sessionId: string, signal: AbortSignal): Promise<void> {
     this.#assertOpen();
     // Watched before it is asked: what happens in between is heard.
@@ -290,7 +302,7 @@ export class PostgresEventStore implements EventStore {
     const stop = this.#watchers.watch(sessionId, hear);
     signal.addEventListener('abort', hear);
     try {
-      while (await this.#isHeld(sessionId)) {
+      while (await this.isWakeRightHeld(sessionId)) {
         const { clock, pollMs, leaseMs } = this.#settings;
         // One who dies says nothing; his time runs out.
         const timer = clock.setTimeout(hear, this.isHearing ? Math.min(leaseMs, 1_000) : pollMs);
@@ -408,18 +420,6 @@ export class PostgresEventStore implements EventStore {
 
   async #acquire(sessionId: string, claim: WakeClaim): Promise<LeasedRight> {
     return this.#of(sessionId, () => this.#rights.acquire(sessionId, claim));
-  }
-
-  async #isHeld(sessionId: string): Promise<boolean> {
-    return this.#of(sessionId, async () => {
-      const { schema } = this.#database;
-      const [row] = await this.#database.run<{ readonly is_held: boolean }>(
-        `SELECT EXISTS (SELECT FROM ${schema}.worker w WHERE w.id = s.lease_worker AND w.alive_until > clock_timestamp()) AS is_held FROM ${schema}.session s WHERE s.id = $1`,
-        [sessionId],
-      );
-      if (row === undefined) throw sessionNotFound(sessionId);
-      return row.is_held;
-    });
   }
 
   /** Work on a session that may be there. */

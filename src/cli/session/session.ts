@@ -62,7 +62,7 @@ export async function listSessions(context: CommandContext): Promise<number> {
     const rows = sessions.map((state) => [
       state.sessionId,
       state.agentId,
-      state.unreadable === undefined ? statusText(state) : 'unreadable',
+      state.unreadable === undefined ? statusText(state, state.isWakeDead) : 'unreadable',
       state.isolation === undefined ? '' : shortTextOfIsolation(state.isolation),
       state.updatedAt === undefined ? '' : localTime(state.updatedAt),
       state.unreadable?.message ?? state.summary ?? '',
@@ -77,13 +77,23 @@ export async function listSessions(context: CommandContext): Promise<number> {
 async function listed(
   { sessions, agents }: SessionStore,
   home: string,
-): Promise<readonly (SessionState & { readonly isolation?: Isolation })[]> {
+): Promise<readonly (SessionState & { readonly isolation?: Isolation; readonly isWakeDead?: true })[]> {
   const isolations = isolationsOf({ home, agents });
   return Promise.all(
     (await sessions.list()).map(async (state) =>
-      state.unreadable === undefined ? { ...state, isolation: await isolations.ofSession(state) } : state,
+      state.unreadable === undefined
+        ? { ...state, isolation: await isolations.ofSession(state), ...(await wakeDeath(sessions, state)) }
+        : state,
     ),
   );
+}
+
+/** What no log tells: that the process of a wake which it calls open is dead. */
+async function wakeDeath(
+  sessions: SessionStore['sessions'],
+  { sessionId, openWake }: SessionState,
+): Promise<{ readonly isWakeDead?: true }> {
+  return openWake !== undefined && (await sessions.hasWakeDied(sessionId)) ? { isWakeDead: true } : {};
 }
 
 export async function showStatus(context: CommandContext, session: string): Promise<number> {
@@ -92,14 +102,19 @@ export async function showStatus(context: CommandContext, session: string): Prom
     const state = await sessions.status(checkedSessionId(session));
     const asked = await ownRequests(sessions, state);
     const isolation = await isolationsOf({ home: context.home, agents }).ofSession(state);
+    const death = await wakeDeath(sessions, state);
     const elsewhere = await homeElsewhere(state.sessionId, { workspaceCopies, home: context.home });
     if (json)
       return out.document({
         ...withPlaces(state, { layout, context, elsewhere }),
         isolation,
+        ...death,
         ...(state.pendingActions.length === 0 ? {} : { asked: askedRecords(asked) }),
       });
-    for (const line of fieldLines(statusFields(state, { layout, context, elsewhere, asked, isolation, out }), out))
+    for (const line of fieldLines(
+      statusFields(state, { layout, context, elsewhere, asked, isolation, out, ...death }),
+      out,
+    ))
       await out.line(line);
   });
   return EXIT_SUCCESS;
@@ -115,7 +130,12 @@ export function checkedSessionId(value: string): string {
   });
 }
 
-export function statusText({ status, stopReason }: Pick<SessionState, 'status' | 'stopReason'>): string {
+/** @param isWakeDead the log says that a wake runs, and its process is dead */
+export function statusText(
+  { status, stopReason }: Pick<SessionState, 'status' | 'stopReason'>,
+  isWakeDead = false,
+): string {
+  if (isWakeDead) return `${status} (its process died)`;
   return stopReason === undefined || stopReason === status ? status : `${status} (${stopReason})`;
 }
 
@@ -167,6 +187,7 @@ function waitFields(
 }
 
 interface Shown extends Whereabouts {
+  readonly isWakeDead?: true;
   readonly asked: readonly AskedRequest[];
   readonly isolation: Isolation;
   readonly out: Output;
@@ -178,7 +199,7 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
   return [
     ['session', state.sessionId],
     ['agent', state.agentId],
-    ['status', statusText(state)],
+    ['status', statusText(state, shown.isWakeDead)],
     ['environment', textOfIsolation(shown.isolation, state.environment)],
     ['summary', state.summary === undefined ? undefined : oneLine(state.summary)],
     ['events', String(state.head)],

@@ -88,6 +88,7 @@ async function explainTree(
   const state = await sessions.status(sessionId);
   const explanation = explain(state, nowMs, {
     budget: await reachedBudget(sessions, state),
+    isWakeDead: state.openWake !== undefined && (await sessions.hasWakeDied(sessionId)),
     maxSecondsPerWake: await secondsPerWake(store, state),
   });
   const requests = await ownRequests(sessions, state);

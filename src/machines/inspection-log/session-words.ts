@@ -15,6 +15,7 @@ const WORDS: Readonly<Record<ReasonKind, StatusWords>> = {
   question: { text: 'waits for your answer', status: 'waiting' },
   custom_tool: { text: 'waits for a tool result', status: 'waiting' },
   running: { text: 'runs', status: 'running' },
+  dead: { text: 'its process died', status: 'error' },
   child: { text: 'waits for another agent', status: 'running' },
   unread: { text: 'goes on with the next wake', status: 'running' },
   held_back: { text: 'is held back', status: 'quiet' },
@@ -64,8 +65,8 @@ export function statusWords({ status, stopReason, pendingActions, why }: StatusF
 }
 
 /** Whether a person or client has to do something. */
-export function isWaitingForSomebody({ status, pendingActions }: StatusFacts): boolean {
-  return pendingActions > 0 && status !== 'terminated';
+export function isWaitingForSomebody({ status, pendingActions, why }: StatusFacts): boolean {
+  return (pendingActions > 0 && status !== 'terminated') || why?.kind === 'dead';
 }
 
 /** @param kind of the first reason why it does what it does */

@@ -15,6 +15,7 @@ import type { TimerOptions } from './why-timers.ts';
 /** What a session can be busy with or wait for. */
 export type ReasonKind =
   | 'running'
+  | 'dead'
   | 'permission'
   | 'question'
   | 'custom_tool'
@@ -73,12 +74,18 @@ export interface Explanation {
 export interface ExplainOptions extends TimerOptions {
   /** The bound that the last wake reached, as its `wake.ended` says: the folded log does not keep it. */
   readonly budget?: SessionEventData<'wake.ended'>['budget'];
+  /** The process of the open wake is dead: the log cannot tell, the store can. Default false. */
+  readonly isWakeDead?: boolean | undefined;
 }
 
 /** @param nowMs milliseconds since the epoch */
-export function explain(state: SessionState, nowMs: number, { budget, ...timers }: ExplainOptions = {}): Explanation {
+export function explain(
+  state: SessionState,
+  nowMs: number,
+  { budget, isWakeDead = false, ...timers }: ExplainOptions = {},
+): Explanation {
   const { sessionId, agentId, status, stopReason } = state;
-  const found = reasonsOf(state, nowMs, budget);
+  const found = reasonsOf(state, nowMs, { budget, isWakeDead });
   return {
     sessionId,
     agentId,
@@ -89,7 +96,11 @@ export function explain(state: SessionState, nowMs: number, { budget, ...timers 
   };
 }
 
-function reasonsOf(state: SessionState, nowMs: number, budget: ExplainOptions['budget']): Reason[] {
+function reasonsOf(
+  state: SessionState,
+  nowMs: number,
+  { budget, isWakeDead }: Pick<ExplainOptions, 'budget' | 'isWakeDead'>,
+): Reason[] {
   if (state.unreadable !== undefined)
     return [
       {
@@ -103,7 +114,7 @@ function reasonsOf(state: SessionState, nowMs: number, budget: ExplainOptions['b
     ...state.pendingActions.map((action) => ofAction(action, state, nowMs)),
     ...delegatedCalls(state).map((call) => ofChild(call, state)),
   ];
-  if (state.openWake !== undefined) return [running(state), ...waits];
+  if (state.openWake !== undefined) return [isWakeDead === true ? dead(state) : running(state), ...waits];
   return [
     ...parked(state),
     ...waits,
@@ -124,27 +135,11 @@ function terminated({ summary, updatedAt }: SessionState): Reason {
 }
 
 function running(state: SessionState): Reason {
-  const { sessionId, openWake, openSpanId, openToolCalls } = state;
-  const calls = openToolCalls.map((call): OpenCallState => ({
-    callId: call.callId,
-    name: call.name,
-    state: chartStateOf(call),
-  }));
-  const executing = calls.filter((call) => call.state === 'executing').map(({ name }) => name);
-  const waiting = delegatedCalls(state).map(({ name }) => name);
-  const atWork =
-    openSpanId !== undefined
-      ? 'the model is asked'
-      : executing.length > 0
-        ? `it runs ${executing.join(', ')}`
-        : waiting.length > 0
-          ? `it waits along with the agents behind ${waiting.join(', ')}`
-          : 'it is between two steps';
-  const steps =
-    openWake === undefined ? '' : `; ${counted(openWake.steps, 'step')}, ${counted(openWake.toolCalls, 'call')} so far`;
+  const { sessionId, openWake } = state;
+  const interruption = openWake?.interruption === undefined ? '' : ' A client has interrupted it; it comes to its end.';
   return {
     kind: 'running',
-    text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'a process'}: ${atWork}${steps}.${openWake?.interruption === undefined ? '' : ' A client has interrupted it; it comes to its end.'}`,
+    text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'a process'}: ${atWork(state)}; ${soFar(state)}.${interruption}`,
     since: openWake?.startedAt,
     movers: [
       { who: 'runtime', events: ['wake.ended'], does: 'ends the wake when its work is done' },
@@ -158,8 +153,41 @@ function running(state: SessionState): Reason {
         command: ['session', 'interrupt', '--session', sessionId],
       },
     ],
-    calls,
+    calls: callStates(state),
   };
+}
+
+/** Its log says that a wake runs, and the process of that wake does not live. `since` is the last sign of it. */
+function dead(state: SessionState): Reason {
+  const { sessionId, openWake, updatedAt } = state;
+  return {
+    kind: 'dead',
+    text: `Its process has died, ${openWake?.owner ?? 'of which nothing is known'}: ${atWork(state)}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.`,
+    since: updatedAt,
+    movers: [
+      { ...workerMover(), does: 'goes on with it' },
+      { ...wakeMover(sessionId), does: 'does the same now' },
+    ],
+    calls: callStates(state),
+  };
+}
+
+/** What its wake was about when its log was written last. */
+function atWork(state: SessionState): string {
+  const executing = callStates(state).filter((call) => call.state === 'executing');
+  const waiting = delegatedCalls(state);
+  if (state.openSpanId !== undefined) return 'the model is asked';
+  if (executing.length > 0) return `it runs ${executing.map(({ name }) => name).join(', ')}`;
+  if (waiting.length > 0) return `it waits along with the agents behind ${waiting.map(({ name }) => name).join(', ')}`;
+  return 'it is between two steps';
+}
+
+function soFar({ openWake }: SessionState): string {
+  return `${counted(openWake?.steps ?? 0, 'step')}, ${counted(openWake?.toolCalls ?? 0, 'call')} so far`;
+}
+
+function callStates({ openToolCalls }: SessionState): readonly OpenCallState[] {
+  return openToolCalls.map((call) => ({ callId: call.callId, name: call.name, state: chartStateOf(call) }));
 }
 
 function chartStateOf({ phase, request }: OpenToolCall): OpenCallState['state'] {

@@ -226,6 +226,7 @@ describe('the list of sessions', () => {
       status: sessions.status.bind(sessions),
       events: sessions.events.bind(sessions),
       send: sessions.send.bind(sessions),
+      hasWakeDied: sessions.hasWakeDied.bind(sessions),
     };
     const source = createRuntimeSource({
       title: 'x',
@@ -346,6 +347,7 @@ describe('on a bad day', () => {
       sessions: {
         list: () => sessions.list(),
         status: (id) => sessions.status(id),
+        hasWakeDied: (id) => sessions.hasWakeDied(id),
         send: sessions.send.bind(sessions),
         events,
       },

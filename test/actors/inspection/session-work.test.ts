@@ -41,6 +41,7 @@ function sourceOf(
     send: async () => {
       throw new Error('nobody answers here');
     },
+    hasWakeDied: async () => false,
   };
   return {
     source: createRuntimeSource({
@@ -107,6 +108,7 @@ describe('a list of 10,000 sessions', () => {
       status: async () => states[0] as (typeof states)[number],
       events: undefined as unknown as Sessions['events'],
       send: undefined as unknown as Sessions['send'],
+      hasWakeDied: async () => false,
     };
     const many = createRuntimeSource({ title: 'x', sessions, clock, onProblem: () => undefined });
     const soon = many.sessions({ limit: 3 });
