@@ -271,3 +271,34 @@ describe('why a session does what it does', () => {
     expect(reasonsAfter([created, message('Go.')])[0]?.since).toBe(START);
   });
 });
+
+describe('a session whose wake is open in its log', () => {
+  const atWork = [...awake, asked('call_1', 's'), toolStarted('call_1')];
+
+  it('and whose process is dead is said to be dead, since its last event, with those who can go on with it', () => {
+    const [reason, ...others] = reasonsAfter(atWork, START_MS, { isWakeDead: true });
+    expect(others).toEqual([]);
+    expect(reason).toMatchObject({
+      kind: 'dead',
+      text: 'Its process has died, test: it runs shell_run; 0 steps, 1 call so far. Nothing is lost: a worker or another wake goes on from its log.',
+      since: stateAfter(...atWork).updatedAt,
+      calls: [{ callId: 'call_1', state: 'executing' }],
+    });
+    expect(reason?.movers.map(({ who, events }) => [who, events])).toEqual([
+      ['worker', ['wake.started']],
+      ['person', ['wake.started']],
+    ]);
+  });
+
+  it('tells its requests behind that all the same', () => {
+    expect(reasonsAfter([...awake, asked('call_1', 's'), permission], START_MS, { isWakeDead: true })[1]?.kind).toBe(
+      'permission',
+    );
+  });
+
+  it('that has ended is not called dead, whatever is said of its process', () => {
+    expect(
+      reasonsAfter([...awake, wakeEnded('wake_1', 'failed'), resting], START_MS, { isWakeDead: true })[0]?.kind,
+    ).not.toBe('dead');
+  });
+});
