@@ -11,6 +11,8 @@ import type { Ended } from './command-line.ts';
 import { runInProcess } from './in-process.ts';
 
 export interface Step {
+  /** Before the model says anything. */
+  readonly delayMs?: number;
   readonly text?: string;
   readonly toolCalls?: readonly { readonly name: string; readonly input: { readonly command: string } }[];
   readonly error?: { readonly kind: string; readonly message: string };

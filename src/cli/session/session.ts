@@ -91,9 +91,9 @@ async function listed(
 /** What no log tells: that the process of a wake which it calls open is dead. */
 async function wakeDeath(
   sessions: SessionStore['sessions'],
-  { sessionId, openWake }: SessionState,
+  state: SessionState,
 ): Promise<{ readonly isWakeDead?: true }> {
-  return openWake !== undefined && (await sessions.hasWakeDied(sessionId)) ? { isWakeDead: true } : {};
+  return state.openWake !== undefined && (await sessions.hasWakeDied(state.sessionId)) ? { isWakeDead: true } : {};
 }
 
 export async function showStatus(context: CommandContext, session: string): Promise<number> {
