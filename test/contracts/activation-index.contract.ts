@@ -24,18 +24,26 @@ export interface IndexUnderTest {
 
 const HOUR_MS = 3_600_000;
 
+const AGENTS = ['tester', 'a', 'writer-2_x'] as const;
+
 /** Hints that often meet: few sessions, few causes, times around now. */
-const anyHint: fc.Arbitrary<Activation> = fc.record({
-  sessionId: fc.integer({ min: 0, max: 5 }).map(idOf),
-  agentId: fc.constantFrom('tester', 'a', 'writer-2_x'),
-  causeId: fc.oneof(
-    fc.integer({ min: 10, max: 14 }).map(idOf),
-    fc.constantFrom('turn-1', 'queued_1', 'Queued.1', 'queued.1'),
-  ),
-  kind: fc.constantFrom('ingress', 'wake', 'retry'),
-  dueAtMs: fc.integer({ min: -3 * HOUR_MS, max: 3 * HOUR_MS }).map((offset) => START_MS + offset),
-  priority: fc.constantFrom('low', 'normal', 'high'),
-});
+const anyHint: fc.Arbitrary<Activation> = fc
+  .record({
+    session: fc.integer({ min: 0, max: 5 }),
+    causeId: fc.oneof(
+      fc.integer({ min: 10, max: 14 }).map(idOf),
+      fc.constantFrom('turn-1', 'queued_1', 'Queued.1', 'queued.1'),
+    ),
+    kind: fc.constantFrom('ingress', 'wake', 'retry'),
+    dueAtMs: fc.integer({ min: -3 * HOUR_MS, max: 3 * HOUR_MS }).map((offset) => START_MS + offset),
+    priority: fc.constantFrom('low', 'normal', 'high'),
+  })
+  // A session has one agent: hints of it that differ in nothing else would have no order.
+  .map(({ session, ...hint }) => ({
+    ...hint,
+    sessionId: idOf(session),
+    agentId: AGENTS[session % AGENTS.length] ?? 'a',
+  }));
 
 export function describeActivationIndex(name: string, open: () => Promise<IndexUnderTest>): void {
   describe(`${name}, as an index of what is due`, () => {
