@@ -19,7 +19,7 @@ export interface AgentMemoryPorts {
   readonly learnings: LearningStore;
 }
 
-export interface MemoryReading {
+interface MemoryReading {
   readonly version: number;
   /** All of MEMORY.md; empty when there is none. What is not UTF-8 is shown as far as it can be. */
   readonly text: string;
@@ -28,14 +28,14 @@ export interface MemoryReading {
   readonly problem?: string | undefined;
 }
 
-export interface MemoryPromotion {
+interface MemoryPromotion {
   readonly agentId: string;
   readonly learnings: readonly KeptLearning[];
   readonly expectedVersion: number;
   readonly why: string;
 }
 
-export interface MemoryRestore {
+interface MemoryRestore {
   readonly agentId: string;
   readonly version: number;
   readonly expectedVersion: number;

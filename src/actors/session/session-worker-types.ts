@@ -122,7 +122,7 @@ interface OfSession {
 }
 
 /** Why a wake came to nothing. */
-export type WakeFailure = Pick<ErrorRecord, 'code' | 'message'> & { readonly hint?: string | undefined };
+type WakeFailure = Pick<ErrorRecord, 'code' | 'message'> & { readonly hint?: string | undefined };
 
 /** `at`: ISO-8601. */
 export type SessionWorkerEvent = { readonly at: string } & (

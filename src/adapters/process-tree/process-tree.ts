@@ -23,7 +23,7 @@ import { SharedLooks } from './shared-looks.ts';
 import { TrackedTree } from './tracked-tree.ts';
 import type { TreeSurroundings } from './tracked-tree.ts';
 
-export interface ProcessTreeOptions {
+interface ProcessTreeOptions {
   readonly clock: Clock;
   /**
    * Where records of running trees are kept, such as `<home>/processes`. One directory serves any number of hosts of

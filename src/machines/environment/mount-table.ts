@@ -11,7 +11,7 @@ export const mountKind = z.enum(['workspace', 'agent', 'runtime', 'learnings', '
 export type MountKind = z.output<typeof mountKind>;
 
 /** `none`: it is there by name only. */
-export type MountAccess = 'rw' | 'ro' | 'none';
+type MountAccess = 'rw' | 'ro' | 'none';
 
 export interface Mount {
   readonly kind: MountKind;

@@ -138,7 +138,7 @@ export interface OpenWake {
 
 export type WakeTrigger = NonNullable<SessionEventData<'wake.started'>['trigger']>;
 
-export interface LastWake {
+interface LastWake {
   readonly wakeId: string;
   readonly epoch: number;
   readonly endedAt: string;
@@ -157,7 +157,7 @@ export interface BackendSession extends Omit<SessionEventData<'backend.session_b
   readonly isCurrent: boolean;
 }
 
-export interface ChildSession {
+interface ChildSession {
   readonly sessionId: string;
   readonly agentId: string;
   readonly label?: string | undefined;
@@ -166,7 +166,7 @@ export interface ChildSession {
 }
 
 /** `seq`: the event that holds it. */
-export interface LearningToKeep extends Pick<SessionEventData<'learning.captured'>, 'learningId' | 'promoteToMemory'> {
+interface LearningToKeep extends Pick<SessionEventData<'learning.captured'>, 'learningId' | 'promoteToMemory'> {
   readonly seq: number;
 }
 
@@ -174,7 +174,7 @@ export interface LearningToKeep extends Pick<SessionEventData<'learning.captured
 export type LearningToPromote = Pick<LearningToKeep, 'learningId' | 'seq'>;
 
 /** A subagent job that has not ended. */
-export type OpenJob = Pick<
+type OpenJob = Pick<
   SessionEventData<'subagent.started'>,
   'jobId' | 'childSessionId' | 'agentId' | 'label' | 'allowance' | 'restriction'
 >;

@@ -10,7 +10,7 @@ export const OUTPUT_TRUNCATION_MARKER = '\n[output truncated]\n';
 
 export const DEFAULT_OUTPUT_LIMIT_BYTES = 30_000;
 
-export interface LimitedOutputCaptureOptions {
+interface LimitedOutputCaptureOptions {
   /** Which end of the output stays when it is longer than the limit. Default `head`. */
   readonly keep?: 'head' | 'tail' | undefined;
 }
