@@ -3,17 +3,23 @@
  * see `wakechart/node`.
  */
 export { RuntimeError } from './machines/errors.ts';
-export type { ErrorCategory, ErrorRecord, RuntimeErrorOptions } from './machines/errors.ts';
+export type { ErrorCategory, ErrorRecord } from './machines/errors.ts';
 
 export { BackgroundTaskError } from './machines/task/task-error.ts';
-export type { BackgroundTaskErrorOptions } from './machines/task/task-error.ts';
 export {
   getBackgroundTaskTransitions,
   isTerminalBackgroundTaskStatus,
   transitionBackgroundTaskStatus,
 } from './machines/task/task-lifecycle.ts';
 export type { BackgroundTaskStatus, BackgroundTaskTransitionEvent } from './machines/task/task-machine.ts';
-export type { AgentTaskRequest, BackgroundTaskKind, BackgroundTaskRequest, BackgroundTaskRequestInput, ProcessTaskRequest, ScheduledTaskRequest } from './machines/task/task-request.ts';
+export type {
+  AgentTaskRequest,
+  BackgroundTaskKind,
+  BackgroundTaskRequest,
+  BackgroundTaskRequestInput,
+  ProcessTaskRequest,
+  ScheduledTaskRequest,
+} from './machines/task/task-request.ts';
 export type {
   BackgroundTaskEvent,
   BackgroundTaskFilter,
@@ -36,7 +42,6 @@ export type { OnListenerError } from './actors/streams/listener-errors.ts';
 export { SubagentManager } from './actors/subagent/subagent-manager.ts';
 export type { ManagedRunnerOptions, SubagentManagerOptions } from './actors/subagent/subagent-manager-options.ts';
 export type { SubagentWaitOptions } from './actors/subagent/wait-for-job.ts';
-export type { ReconciledJob } from './actors/subagent/job-recovery.ts';
 export type { SubagentSpawnRequest } from './machines/subagent/subagent-request.ts';
 export type { SubagentJobState } from './machines/subagent/subagent-job.ts';
 export type { SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
@@ -44,25 +49,20 @@ export type { SubagentLimitsInput } from './machines/subagent/subagent-limits.ts
 export { executeAgentRun } from './actors/run/execute-agent-run.ts';
 export type {
   ExecuteAgentRunOptions,
-  FinishedAttempt,
   RunDecisionRecord,
   RunRequest,
   SkippedCandidate,
 } from './actors/run/run-options.ts';
 export { createAgentRuntime } from './actors/run/create-agent-runtime.ts';
-export type { AgentRuntimeOptions, RunEnding, RunVoice } from './actors/run/create-agent-runtime.ts';
+export type { RunEnding, RunVoice } from './actors/run/create-agent-runtime.ts';
 export type { AgentRun } from './actors/run/start-agent-run.ts';
 export { classifyRunFailure } from './machines/run/classify-failure.ts';
 export type { Candidate, ModelChoice } from './machines/run/candidate.ts';
 export type { RunLimits } from './machines/run/run-decision.ts';
-export { KNOWN_PROVIDERS } from './machines/run/provider-settings.ts';
-export type { ProviderSettings, ProviderTable } from './machines/run/provider-settings.ts';
 export { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
-export type { AgentBudget, AgentDefinition } from './machines/agent/agent-definition.ts';
+export type { AgentDefinition } from './machines/agent/agent-definition.ts';
 export type { ToolAttachment, ToolAttachmentInput } from './machines/agent/tool-attachment.ts';
 export { buildTools, loadAgent, mapAgentTool } from './actors/turn/agent-tools.ts';
-export type { BuiltTools, ToolBox } from './actors/turn/agent-tools.ts';
-export type { SkippedTool } from './actors/turn/tool.ts';
 export { AgentState } from './machines/turn/agent-state.ts';
 export { StreamStepMessageBuilder } from './machines/turn/step-message.ts';
 export { KNOWN_PRICES, PRICES_AS_OF } from './machines/run/prices.ts';
@@ -71,13 +71,13 @@ export type { ModelPrice, PriceTable } from './machines/run/prices.ts';
 export type { SessionEvents, SessionEventsOptions } from './actors/session/session-events.ts';
 export type { Sessions } from './actors/session/sessions.ts';
 export type { SendReceipt } from './actors/session/ingress.ts';
-export type { MessageReader } from './machines/session/message-reader.ts';
 export type { DeliveryMode } from './machines/session/event-parts.ts';
 export type {
-  Definition as SessionEventDefinition,
-  Upcaster as SessionEventUpcaster,
-} from './machines/session/event-definition.ts';
-export type { SessionEvent, SessionEventData, SessionEventOf, SessionEventType } from './machines/session/session-event.ts';
+  SessionEvent,
+  SessionEventData,
+  SessionEventOf,
+  SessionEventType,
+} from './machines/session/session-event.ts';
 export type { SessionStatus, SessionStopReason } from './machines/session/session-machine.ts';
 export type {
   ForkOptions,
@@ -94,6 +94,13 @@ export type { WakeOptions } from './actors/wake/wake-ports.ts';
 export type { WakeOutcome } from './machines/wake/wake-outcome.ts';
 
 export type { SessionWorker } from './actors/session/session-worker.ts';
-export type { RunningWake, SessionNews, SessionWorkerEvent, SessionWorkerOptions, SessionWorkerStatus, SessionWorkerSummary, SetAsideSession, StopWorkerOptions, WorkerCounts, WorkerLateness } from './actors/session/session-worker-types.ts';
+export type {
+  SessionNews,
+  SessionWorkerEvent,
+  SessionWorkerOptions,
+  SessionWorkerStatus,
+  SessionWorkerSummary,
+  StopWorkerOptions,
+} from './actors/session/session-worker-types.ts';
 export type { SetAsidePhase } from './machines/session/activation-machine.ts';
 export type { WorkerPhase } from './machines/session/worker-machine.ts';

@@ -14,15 +14,7 @@ export { chartEvents } from './machines/inspection/chart-events.ts';
 export type { ChartEvents, DeclaredEvent, EventOf } from './machines/inspection/chart-events.ts';
 export { auditChart } from './machines/inspection/audit-chart.ts';
 export type { ExplorationLimits } from './machines/inspection/explore-chart.ts';
-export type {
-  AuditRule,
-  ChartAudit,
-  EventClass,
-  Finding,
-  MatrixCell,
-  Reach,
-  StateReach,
-} from './machines/inspection/chart-audit.ts';
+export type { AuditRule, ChartAudit, Finding, MatrixCell, StateReach } from './machines/inspection/chart-audit.ts';
 export { diffCharts } from './machines/inspection/diff-charts.ts';
 export { coverageOf } from './machines/inspection/coverage.ts';
 export { logHits } from './machines/inspection/log-hits.ts';
@@ -42,13 +34,8 @@ export type {
 export { InspectionReader } from './machines/inspection-log/inspection-reader.ts';
 export type { ReadReport } from './machines/inspection-log/read-report.ts';
 export { InspectionTimeline } from './machines/inspection-log/inspection-timeline.ts';
-export type {
-  ActorFilter,
-  InspectedActorState,
-  InspectionWorld,
-  Page,
-} from './machines/inspection-log/inspection-world.ts';
-export type { InspectedMoment, LastTransition, InspectedState } from './machines/inspection-log/inspected-actor.ts';
+export type { InspectedActorState, InspectionWorld } from './machines/inspection-log/inspection-world.ts';
+export type { InspectedMoment, InspectedState } from './machines/inspection-log/inspected-actor.ts';
 export type { InspectedFamily } from './machines/inspection-log/inspected-family.ts';
 export type { RecordSequence } from './machines/inspection-log/record-sequence.ts';
 export type { InspectionCounts } from './machines/inspection-log/record-blocks.ts';
@@ -65,11 +52,10 @@ export type { LogRecord, RecordPlace, Verdict } from './machines/session/log-adm
 export { admitted, recordsOf } from './machines/session/log-records.ts';
 export { MAX_RECORD_BYTES } from './machines/session/limits.ts';
 export { placeEvent, readStoredEvent } from './machines/session/session-event.ts';
-export type { NewSessionEvent, StoredEvent } from './machines/session/session-event.ts';
+export type { StoredEvent } from './machines/session/session-event.ts';
 export { checkActivation } from './machines/session/activation-check.ts';
 export { compareUrgency } from './machines/session/activation.ts';
 export { dueSessions } from './machines/session/due-sessions.ts';
-export type { DueSession, SessionOpening } from './machines/session/due-sessions.ts';
 
 /**
  * The chart as an SVG document, by ELK, which is loaded only now: everything else here runs anywhere, this needs Node.

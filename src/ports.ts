@@ -12,10 +12,8 @@ export type {
 export type {
   EndProcessTreeOptions,
   EndedProcessTree,
-  ProcessIdentity,
   ProcessLaunch,
   ProcessTree,
-  ProcessTreeWork,
   ReconciledProcessTree,
   ReconcileOptions,
   TrackedProcessTree,
@@ -28,7 +26,7 @@ export type { ScheduleHistory } from './machines/schedule/slot-ledger.ts';
 export type { SchedulePlan, ScheduleRecord } from './machines/schedule/slot-record.ts';
 
 export type { AgentCatalog, AgentListing, NewAgent } from './actors/session/agent-catalog.ts';
-export type { AgentFrontmatter } from './machines/agent/agent-definition.ts';
+export type { AgentBudget, AgentFrontmatter } from './machines/agent/agent-definition.ts';
 export type { IdSource } from './actors/session/id-source.ts';
 export type { SessionDirectories, SessionPlace } from './actors/session/session-directories.ts';
 
@@ -44,7 +42,21 @@ export {
   storeClosed,
   wakeConflict,
 } from './actors/session/event-store.ts';
-export type { AppendOptions, AppendResult, Durability, EventStore, LogTip, NewSessionEvents, ReadOptions, SessionIdentity, ListFilter, SessionListing, SessionRecord, StoredRecord, WakeClaim, WakeRight } from './actors/session/event-store.ts';
+export type {
+  AppendOptions,
+  AppendResult,
+  Durability,
+  EventStore,
+  NewSessionEvents,
+  ReadOptions,
+  SessionIdentity,
+  ListFilter,
+  SessionListing,
+  SessionRecord,
+  StoredRecord,
+  WakeClaim,
+  WakeRight,
+} from './actors/session/event-store.ts';
 export type { NewSessionEvent, SessionEventDraft } from './machines/session/session-event.ts';
 
 export type { ActivationIndex, DueActivations, DueQuery } from './actors/session/activation-index.ts';
@@ -54,7 +66,6 @@ export type { Directive, WakePriority } from './machines/wake/directive.ts';
 
 export type {
   AgentRunConfig,
-  AgentRunMeta,
   AgentRunParams,
   AgentRunResult,
   AgentRuntime,
@@ -72,8 +83,6 @@ export type { CandidateAdmission, HealthFilter, HealthReport } from './machines/
 export type { SecretCommandEnd } from './actors/run/secret-command.ts';
 export type { AuthProfile } from './machines/run/auth-profile.ts';
 export type {
-  AdoptWorktreeOptions,
-  DiscardWorktreeOptions,
   KeptWorktree,
   PreparedSubagentWorktree,
   ReconcileWorktreesOptions,
@@ -83,7 +92,7 @@ export type {
   WorktreeRequest,
 } from './actors/subagent/worktree-adapter.ts';
 export type { FoundJobRecord, JobRecords, KeptJobOutput } from './actors/subagent/job-records.ts';
-export type { JobRecord, JobStage } from './machines/subagent/job-record.ts';
+export type { JobRecord } from './machines/subagent/job-record.ts';
 export type { EndedJob, StartedJob, SubagentLog } from './actors/subagent/subagent-log.ts';
 export type { HostLife } from './actors/host/host-life.ts';
 export type { Telemetry } from './actors/telemetry/telemetry.ts';
@@ -107,18 +116,28 @@ export type {
   ToolResultPart,
   UserMessage,
 } from './machines/turn/provider-message.ts';
-export type { HookedWake, PreparedAgent, Subflow, Tool, ToolContext, ToolProgress } from './actors/turn/tool.ts';
+export type {
+  HookedWake,
+  PreparedAgent,
+  SkippedTool,
+  Subflow,
+  Tool,
+  ToolContext,
+  ToolProgress,
+} from './actors/turn/tool.ts';
 export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn/tool-definition.ts';
 export type { ToolFamily } from './machines/turn/tool-family.ts';
 export type { QuotaNote } from './actors/turn/quota-notes.ts';
 export type { KeptOutput, OutputKeeper } from './actors/turn/output-keeper.ts';
 export { WORKSPACE_COPY_GRACE_MS } from './actors/workspace-copy/copy-store.ts';
-export type { WorkspaceCopyStore, WorkspaceCopyPiece, WorkspaceCopyRecord, WorkspaceCopyStates, PrunedPieces } from './actors/workspace-copy/copy-store.ts';
 export type {
-  ArrivedWorkspaceCopy,
-  WorkspaceCopyWake,
-  WorkspaceCopies,
-} from './actors/workspace-copy/workspace-copies.ts';
+  WorkspaceCopyStore,
+  WorkspaceCopyPiece,
+  WorkspaceCopyRecord,
+  WorkspaceCopyStates,
+  PrunedPieces,
+} from './actors/workspace-copy/copy-store.ts';
+export type { ArrivedWorkspaceCopy, WorkspaceCopies } from './actors/workspace-copy/workspace-copies.ts';
 export type { WorkspaceCopyFile } from './machines/workspace-copy/copy-manifest.ts';
 export { copySuperseded } from './machines/workspace-copy/copy-state.ts';
 export type { WorkspaceCopy, HomeHost, WorkspaceCopyState } from './machines/workspace-copy/copy-state.ts';
@@ -131,7 +150,7 @@ export type { ReadShell } from './actors/permission/shell-reader.ts';
 export type { OpenWord, ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
 export type { CommandPlaces } from './actors/permission/command-places.ts';
 export type { PlaceGuard } from './actors/permission/place-guard.ts';
-export type { CommandLook, LookedCommand } from './machines/permission/command-look.ts';
+export type { CommandLook } from './machines/permission/command-look.ts';
 export type { KeptRule, PolicyStore } from './actors/permission/policy-store.ts';
 export type { PermissionRule } from './machines/permission/permission-rule.ts';
 export type { PermissionSubject } from './machines/permission/permission-subject.ts';
@@ -144,14 +163,9 @@ export type {
 } from './actors/environment/session-environment.ts';
 export type { CommandSandbox, SandboxedProgram } from './actors/environment/command-sandbox.ts';
 export type { PieceRedaction, StreamOptions } from './machines/vault/secret-redaction.ts';
-export type {
-  ByteRedaction,
-  SecretName,
-  SecretReference,
-  SessionSecrets,
-} from './actors/environment/session-secrets.ts';
+export type { ByteRedaction, SecretReference, SessionSecrets } from './actors/environment/session-secrets.ts';
 export type { EnvironmentDefinition } from './machines/environment/environment-definition.ts';
-export type { Mount, MountKind } from './machines/environment/mount-table.ts';
+export type { Mount } from './machines/environment/mount-table.ts';
 export type { VaultCatalog, VaultListing } from './actors/vault/vault-catalog.ts';
 export type { TextRedaction } from './machines/vault/text-redaction.ts';
 export type { VaultDefinition } from './machines/vault/vault-definition.ts';
@@ -159,13 +173,12 @@ export type { VaultDefinition } from './machines/vault/vault-definition.ts';
 export type { WakeHook } from './actors/wake/wake-hook.ts';
 export type { ContextReport } from './machines/turn/context-report.ts';
 export type { WakeMemory } from './actors/wake/wake-ports.ts';
-export type { LearningFilter, LearningStore, LearningsExamination } from './actors/memory/learning-store.ts';
+export type { LearningStore, LearningsExamination } from './actors/memory/learning-store.ts';
 export type { CapturedLearning, KeptLearning } from './machines/memory/learning.ts';
 export type { Keeping } from './machines/memory/learning-ledger.ts';
 export type { MemoryEntry } from './machines/memory/memory-entry.ts';
 export type { LogRedaction } from './actors/session/log-redaction.ts';
 export type {
-  SharedFileChange,
   SharedFilesEdit,
   SharedFilesHead,
   SharedFilesRestore,
@@ -181,7 +194,15 @@ export type { IndexSize } from './actors/retrieval/retrieval-index.ts';
 export type { RetrievalKind } from './machines/retrieval/retrieval-document.ts';
 
 export type { InspectedChanges, InspectionRange, InspectionRecording } from './actors/inspection/inspection-source.ts';
-export type { Fleet, FleetLag, FleetLease, FleetList, FleetParked, FleetSight, FleetWorker } from './actors/inspection/fleet.ts';
+export type {
+  Fleet,
+  FleetLag,
+  FleetLease,
+  FleetList,
+  FleetParked,
+  FleetSight,
+  FleetWorker,
+} from './actors/inspection/fleet.ts';
 export type { FolderChanges, FolderDifference, FolderLook } from './actors/inspection/folder-changes.ts';
 
 /** A runtime over ports of one's own. */
@@ -199,19 +220,36 @@ export type { SubagentWorkerChildMessage, SubagentWorkerParentMessage } from './
 
 /** For runners of tasks: what a process puts out, and pages of its log. */
 export { createLimitedOutputCapture } from './machines/task/output-capture.ts';
-export type { LimitedOutputCapture } from './machines/task/output-capture.ts';
 export { appendPrefixedLogLines, createBackgroundTaskLogPage } from './machines/task/log-pages.ts';
 
 /** Worktrees around a runner of subagents, with hooks. */
-export type { HookRun, HookTypeExecutor, HookTypeExecutors } from './actors/subagent/worktree-hooks.ts';
+export type { HookRun, HookTypeExecutor } from './actors/subagent/worktree-hooks.ts';
 export { WorktreeSubagentRunner, createWorktreeSubagentRunner } from './actors/subagent/worktree-subagent-runner.ts';
 export type { WorktreeSubagentRunnerOptions } from './actors/subagent/worktree-subagent-runner.ts';
-export type { WorktreeFinding, WorktreeFindingKind, WorktreeHandoff, WorktreeInspection } from './machines/subagent/worktree-findings.ts';
-export type { HookDefinition, WorktreeHookEvent, WorktreeHookFunction, WorktreeHookInput, WorktreeHooks } from './machines/subagent/hook-config.ts';
+export type {
+  WorktreeFinding,
+  WorktreeFindingKind,
+  WorktreeHandoff,
+  WorktreeInspection,
+} from './machines/subagent/worktree-findings.ts';
+export type {
+  HookDefinition,
+  WorktreeHookEvent,
+  WorktreeHookFunction,
+  WorktreeHookInput,
+  WorktreeHooks,
+} from './machines/subagent/hook-config.ts';
 
 /** Runners of subagents. */
-export type { SubagentRunner, SubagentRunnerFactory, SubagentJobHandle, SubagentJobRequest, SubagentJobResult, SubagentJobStart } from './actors/subagent/subagent-runner.ts';
-export type { ReconciledSubagents, SubagentPorts } from './actors/subagent/subagent-services.ts';
+export type { WorktreeStatus } from './machines/subagent/worktree-machine.ts';
+export type {
+  SubagentRunner,
+  SubagentJobHandle,
+  SubagentJobRequest,
+  SubagentJobResult,
+  SubagentJobStart,
+} from './actors/subagent/subagent-runner.ts';
+export type { SubagentPorts } from './actors/subagent/subagent-services.ts';
 
 export type { CandidateHealth } from './machines/run/candidate-health.ts';
 export type { RunAttempt, RunDecision } from './machines/run/run-attempt.ts';
@@ -219,4 +257,15 @@ export type { McpServer, McpServerInput } from './machines/agent/mcp-server.ts';
 export type { Allowance, Attachment, Narrowing, Restriction } from './machines/session/event-parts.ts';
 
 /** What the state of a session is made of, as stores keep it. */
-export type { BackendSession, CallAnswer, CallRequest, LearningToPromote, OpenWake, PendingIngress, PendingIngressType, QueuedWake, WakeTrigger } from './machines/session/session-state.ts';
+export type { CallRequest, LearningToPromote, OpenWake, PendingIngress } from './machines/session/session-state.ts';
+
+/** Of one run of an agent. */
+export type { FinishedAttempt } from './actors/run/run-options.ts';
+
+export type { ReconciledJob } from './actors/subagent/job-recovery.ts';
+export type { ProviderSettings, ProviderTable } from './machines/run/provider-settings.ts';
+export type { MessageReader } from './machines/session/message-reader.ts';
+export type {
+  Definition as SessionEventDefinition,
+  Upcaster as SessionEventUpcaster,
+} from './machines/session/event-definition.ts';

@@ -19,8 +19,9 @@ export async function openRetrieval(
   folder: string,
   { sources, nowMs }: { readonly sources: RetrievalSources; readonly nowMs?: number },
 ): Promise<OpenRetrieval> {
-  const { Retrieval: RetrievalOf } =
-    await part<typeof import('../../dist/actors/retrieval/retrieval.js')>('actors/retrieval/retrieval.js');
+  const { Retrieval: RetrievalOf } = await part<typeof import('../../dist/actors/retrieval/retrieval.js')>(
+    'actors/retrieval/retrieval.js',
+  );
   const { FileRetrievalIndex: IndexOf } = await part<
     typeof import('../../dist/adapters/retrieval-files/file-retrieval-index.js')
   >('adapters/retrieval-files/file-retrieval-index.js');

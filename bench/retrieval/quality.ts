@@ -66,7 +66,10 @@ async function ranksOf(): Promise<{
 
 async function withRetrieval(corpus: Corpus, work: (search: Search) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'retrieval-bench-'));
-  const { index, retrieval } = await openRetrieval(join(folder, 'retrieval'), { sources: corpus.sources, nowMs: NOW_MS });
+  const { index, retrieval } = await openRetrieval(join(folder, 'retrieval'), {
+    sources: corpus.sources,
+    nowMs: NOW_MS,
+  });
   try {
     await work(async (query, limit) =>
       (await retrieval.search({ agentId: AGENT_ID, query, limit })).candidates.map(({ id }) => id),

@@ -14,7 +14,7 @@ import type { LearningStore } from './learning-store.ts';
 import { sharedFilesConflict, versionNotFound } from './shared-files-store.ts';
 import type { SharedFilesEdit, SharedFilesResult, SharedFilesStore } from './shared-files-store.ts';
 
-export interface AgentMemoryPorts {
+interface AgentMemoryPorts {
   readonly sharedFiles: SharedFilesStore;
   readonly learnings: LearningStore;
 }

@@ -102,7 +102,7 @@ export interface WakeClaim {
 }
 
 /** The last event of a log. */
-export interface LogTip {
+interface LogTip {
   readonly head: number;
   /** Its time. */
   readonly at: string;

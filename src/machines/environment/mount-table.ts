@@ -8,7 +8,7 @@ import { z } from 'zod';
  */
 export const mountKind = z.enum(['workspace', 'agent', 'runtime', 'learnings', 'skills', 'vault', 'declared']);
 
-export type MountKind = z.output<typeof mountKind>;
+type MountKind = z.output<typeof mountKind>;
 
 /** `none`: it is there by name only. */
 type MountAccess = 'rw' | 'ro' | 'none';

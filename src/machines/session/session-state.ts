@@ -21,7 +21,7 @@ export interface PendingIngress {
   readonly callId?: string | undefined;
 }
 
-export type PendingIngressType =
+type PendingIngressType =
   | 'user.message'
   | 'user.custom_tool_result'
   | 'user.tool_confirmation'
@@ -92,7 +92,7 @@ export type CallRequest =
     };
 
 /** `eventId`, `seq`: the event that holds it. */
-export type CallAnswer =
+type CallAnswer =
   | {
       readonly kind: 'permission';
       readonly eventId: string;
@@ -109,7 +109,7 @@ export type CallAnswer =
       readonly summary: string;
     };
 
-export interface QueuedWake extends SessionEventData<'wake.queued'> {
+interface QueuedWake extends SessionEventData<'wake.queued'> {
   readonly eventId: string;
 }
 
@@ -136,7 +136,7 @@ export interface OpenWake {
   readonly interruption?: { readonly seq: number; readonly reason?: string | undefined } | undefined;
 }
 
-export type WakeTrigger = NonNullable<SessionEventData<'wake.started'>['trigger']>;
+type WakeTrigger = NonNullable<SessionEventData<'wake.started'>['trigger']>;
 
 interface LastWake {
   readonly wakeId: string;
@@ -152,7 +152,7 @@ interface LastWake {
   readonly hasDied?: true | undefined;
 }
 
-export interface BackendSession extends Omit<SessionEventData<'backend.session_bound'>, 'reseeded' | 'isCopied'> {
+interface BackendSession extends Omit<SessionEventData<'backend.session_bound'>, 'reseeded' | 'isCopied'> {
   /** Whether it has seen all that models have said since. One that has not is not resumed. */
   readonly isCurrent: boolean;
 }
