@@ -1,4 +1,7 @@
-/** The ports: what to implement to run Wakechart on another technology, and the errors that their contracts ask for. */
+/**
+ * The ports: what to implement to run Wakechart on another technology, the errors that their contracts ask for, and a
+ * runtime over them.
+ */
 export type { Clock, TimerHandle } from './actors/clock/clock.ts';
 export type {
   BackgroundTaskHandle,

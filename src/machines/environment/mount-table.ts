@@ -6,7 +6,7 @@ import { z } from 'zod';
  * promotion only. `runtime`: what the session keeps for itself. `learnings`: what the agent has learned. `vault`:
  * secrets, which no tool reads.
  */
-export const mountKind = z.enum(['workspace', 'agent', 'runtime', 'learnings', 'skills', 'vault', 'declared']);
+const mountKind = z.enum(['workspace', 'agent', 'runtime', 'learnings', 'skills', 'vault', 'declared']);
 
 type MountKind = z.output<typeof mountKind>;
 
