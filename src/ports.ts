@@ -256,7 +256,7 @@ export type { SubagentPorts } from './actors/subagent/subagent-services.ts';
 
 export type { CandidateHealth } from './machines/run/candidate-health.ts';
 export type { RunAttempt, RunDecision } from './machines/run/run-attempt.ts';
-export type { McpServer, McpServerInput } from './machines/agent/mcp-server.ts';
+export type { McpServer } from './machines/agent/mcp-server.ts';
 export type { Allowance, Attachment, Narrowing, Restriction } from './machines/session/event-parts.ts';
 
 /** What the state of a session is made of, as stores keep it. */
