@@ -40,7 +40,7 @@ function configOf(entry) {
         reportFolder: join(scratch, 'reports'),
         reportTempFolder: join(scratch, 'temporary'),
         reportFileName: entry,
-        includeForgottenExports: false,
+        includeForgottenExports: true,
       },
       docModel: { enabled: false },
       dtsRollup: { enabled: false },
@@ -66,6 +66,63 @@ function withSortedUnions(text) {
   );
 }
 
+const CONSTRUCTOR = /^ {4}constructor\([\s\S]*?\);\n/m;
+const BLOCK = /\n\n(?=\/\/ @\w+)/;
+const DECLARED = /^(?<exported>export )?(?:declare |abstract )*(?:interface|type|class|function|const) (?<name>\w+)/m;
+
+/** What a declaration of a report declares. @param {string} block */
+function declaredBy(block) {
+  const { name = '', exported } = DECLARED.exec(block)?.groups ?? {};
+  return { name, isExported: exported !== undefined, isType: /^(?:interface|type) /m.test(block) };
+}
+
+/** What an entry exports as types only. @param {string} entry */
+function typesOf(entry) {
+  const text = readFileSync(join(root, 'dist', `${entry}.d.ts`), 'utf8');
+  const lists = [...text.matchAll(/^export type \{(?<names>[^}]*)\}/gm)].map((match) => match.groups?.['names'] ?? '');
+  return new Set(lists.flatMap((list) => list.match(/\w+(?=\s*(?:,|$))/g) ?? []));
+}
+
+/** @param {string} report */
+function namesExportedIn(report) {
+  return report.split(BLOCK).flatMap((block) => {
+    const { name, isExported } = declaredBy(block);
+    return isExported ? name : [];
+  });
+}
+
+/**
+ * A report with what its entry exports, and the types that a file keeps to itself and that stand in those signatures.
+ * What another entry exports stands in the report of that one. No one outside constructs a class that is exported as a
+ * type.
+ * @param {string} report @param {{ readonly exportedAnywhere: ReadonlySet<string>, readonly asTypes: ReadonlySet<string> }} names
+ */
+function withParts(report, { exportedAnywhere, asTypes }) {
+  const [head = '', ...rest] = report.split(BLOCK);
+  const [end = ''] = /\n\n(?:\/\/ \(No @packageDocumentation[^\n]*\n\n)?```\n*$/.exec(report) ?? [];
+  const blocks = rest.map((text) => {
+    const declared = declaredBy(text);
+    const whole = text.replace(end, '');
+    return { block: asTypes.has(declared.name) ? whole.replace(CONSTRUCTOR, '') : whole, ...declared };
+  });
+  const kept = new Set(blocks.filter(({ isExported }) => isExported));
+  // A set hears of what is added while it is gone through.
+  for (const { block } of kept)
+    for (const part of blocks)
+      if (part.isType && !exportedAnywhere.has(part.name) && new RegExp(`\\b${part.name}\\b`).test(block))
+        kept.add(part);
+  const body = blocks.filter((each) => kept.has(each)).map(({ block }) => block);
+  const text = body.join('\n\n');
+  const needed = head
+    .split('\n')
+    .filter((line) => {
+      const imported = /^import (?:type )?\{ (?:\w+ as )?(?<name>\w+) \}/.exec(line)?.groups?.['name'];
+      return imported === undefined || new RegExp(`\\b${imported}\\b`).test(text);
+    })
+    .join('\n');
+  return [needed, ...body].join('\n\n') + end;
+}
+
 /** @param {string} entry */
 function reportOf(entry) {
   Extractor.invoke(configOf(entry), {
@@ -78,10 +135,9 @@ function reportOf(entry) {
   return withSortedUnions(readFileSync(join(scratch, 'reports', `${entry}.api.md`), 'utf8'));
 }
 
-/** @param {string} entry */
-function isAsWritten(entry) {
+/** @param {string} entry @param {string} report */
+function isAsWritten(entry, report) {
   const path = join(root, 'docs/api', `${entry}.api.md`);
-  const report = reportOf(entry);
   if (existsSync(path) && readFileSync(path, 'utf8') === report) return true;
   if (!isCheck) writeFileSync(path, report);
   return false;
@@ -90,7 +146,14 @@ function isAsWritten(entry) {
 try {
   mkdirSync(join(root, 'docs/api'), { recursive: true });
   mkdirSync(join(scratch, 'reports'));
-  const changed = ENTRIES.filter((entry) => !isAsWritten(entry));
+  const reports = new Map(ENTRIES.map((entry) => [entry, reportOf(entry)]));
+  const exportedAnywhere = new Set([...reports.values()].flatMap(namesExportedIn));
+  const changed = [...reports]
+    .filter(([entry, report]) => {
+      const parts = withParts(report, { exportedAnywhere, asTypes: typesOf(entry) });
+      return !isAsWritten(entry, parts);
+    })
+    .map(([entry]) => entry);
   for (const entry of changed)
     console.log(`docs/api/${entry}.api.md ${isCheck ? 'is not what dist/ exports' : 'written'}`);
   if (isCheck && changed.length > 0) {

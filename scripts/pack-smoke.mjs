@@ -40,7 +40,7 @@ import { createNodeRuntime } from 'wakechart/node';
 import type { NewSchedule, NodeRuntime, ScheduleDefinition, ScheduleOverview, ScheduleView } from 'wakechart/node';
 import { sessionNotFound } from 'wakechart/ports';
 import type { ActivationIndex, AppendOptions, AppendResult, EventStore, NewSessionEvents, WakeClaim, WakeRight } from 'wakechart/ports';
-import { LogAdmission, leaseMachine, sessionMachine, workerMachine } from 'wakechart/machines';
+import { LogAdmission, charts } from 'wakechart/machines';
 import type { LogRecord, Verdict } from 'wakechart/machines';
 import { activationIndexContract, eventStoreContract, wakeRightContract } from 'wakechart/testing';
 import type { ContractCase } from 'wakechart/testing';
@@ -82,7 +82,7 @@ export abstract class LoggedStore implements Pick<EventStore, 'append' | 'activa
 
 export const cases: readonly ContractCase<EventStore>[] = [...eventStoreContract, ...wakeRightContract];
 export const count: number = cases.length + activationIndexContract.length;
-export const ids: readonly string[] = [sessionMachine.id, workerMachine.id, leaseMachine.id];
+export const ids: readonly string[] = charts.map(({ machine }) => machine.id);
 `;
 
 /** What somebody writes who holds a store against its contracts, in a test framework of his choice. */

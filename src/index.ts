@@ -3,24 +3,20 @@
  * see `wakechart/node`.
  */
 export { RuntimeError } from './machines/errors.ts';
-export type { ErrorCategory, ErrorRecord, RuntimeErrorOptions } from './machines/errors.ts';
+export type { ErrorCategory, ErrorRecord } from './machines/errors.ts';
 
 export { BackgroundTaskError } from './machines/task/task-error.ts';
-export type { BackgroundTaskErrorOptions } from './machines/task/task-error.ts';
 export {
   getBackgroundTaskTransitions,
   isTerminalBackgroundTaskStatus,
   transitionBackgroundTaskStatus,
 } from './machines/task/task-lifecycle.ts';
-export type { BackgroundTaskTransition, TerminalBackgroundTaskStatus } from './machines/task/task-lifecycle.ts';
 export type { BackgroundTaskStatus, BackgroundTaskTransitionEvent } from './machines/task/task-machine.ts';
 export type {
   AgentTaskRequest,
   BackgroundTaskKind,
   BackgroundTaskRequest,
   BackgroundTaskRequestInput,
-  CatchUpPolicy,
-  OverlapPolicy,
   ProcessTaskRequest,
   ScheduledTaskRequest,
 } from './machines/task/task-request.ts';
@@ -37,102 +33,37 @@ export type {
   BackgroundTaskTimeoutReason,
 } from './machines/task/task-state.ts';
 export type { TaskSettingsInput } from './machines/task/task-settings.ts';
-export { createLimitedOutputCapture } from './machines/task/output-capture.ts';
-export type { LimitedOutputCapture, LimitedOutputCaptureOptions } from './machines/task/output-capture.ts';
-export { appendPrefixedLogLines, createBackgroundTaskLogPage } from './machines/task/log-pages.ts';
 
 export { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 export type { BackgroundTaskManagerOptions } from './actors/task/task-manager-options.ts';
 export type { BackgroundTaskEventFilter, BackgroundTaskListener } from './actors/task/task-event-hub.ts';
-export type { ListenerSource, OnListenerError } from './actors/streams/listener-errors.ts';
+export type { OnListenerError } from './actors/streams/listener-errors.ts';
 
 export { SubagentManager } from './actors/subagent/subagent-manager.ts';
-export type { SubagentJobFilter } from './actors/subagent/subagent-manager.ts';
-export type {
-  ManagedRunnerOptions,
-  ManagedTasksOptions,
-  SubagentManagerOptions,
-} from './actors/subagent/subagent-manager-options.ts';
+export type { ManagedRunnerOptions, SubagentManagerOptions } from './actors/subagent/subagent-manager-options.ts';
 export type { SubagentWaitOptions } from './actors/subagent/wait-for-job.ts';
-export type { ReconciledJob } from './actors/subagent/job-recovery.ts';
-export type { HookRun, HookTypeExecutor, HookTypeExecutors } from './actors/subagent/worktree-hooks.ts';
-export { WorktreeSubagentRunner, createWorktreeSubagentRunner } from './actors/subagent/worktree-subagent-runner.ts';
-export type { WorktreeSubagentRunnerOptions } from './actors/subagent/worktree-subagent-runner.ts';
-export type {
-  SubagentRunner,
-  SubagentRunnerFactory,
-  SubagentJobHandle,
-  SubagentJobRequest,
-  SubagentJobResult,
-  SubagentJobStart,
-} from './actors/subagent/subagent-runner.ts';
-export type { ReconciledSubagents, SubagentPorts } from './actors/subagent/subagent-services.ts';
 export type { SubagentSpawnRequest } from './machines/subagent/subagent-request.ts';
 export type { SubagentJobState } from './machines/subagent/subagent-job.ts';
-export type { SubagentLimits, SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
-export type {
-  WorktreeFinding,
-  WorktreeFindingKind,
-  WorktreeHandoff,
-  WorktreeInspection,
-} from './machines/subagent/worktree-findings.ts';
-export type {
-  HookDefinition,
-  HookGroup,
-  WorktreeHookContext,
-  WorktreeHookEvent,
-  WorktreeHookFunction,
-  WorktreeHookInput,
-  WorktreeHooks,
-} from './machines/subagent/hook-config.ts';
-export { isSubagentWorkerChildMessage, isSubagentWorkerParentMessage } from './machines/subagent/worker-messages.ts';
-export type {
-  SubagentWorkerChildMessage,
-  SubagentWorkerParentMessage,
-  SubagentWorkerStartPayload,
-} from './machines/subagent/worker-protocol.ts';
+export type { SubagentLimitsInput } from './machines/subagent/subagent-limits.ts';
 
-export { createRuntime } from './runtime.ts';
-export type { HookSource, Reconciliation, Runtime, RuntimePorts, RuntimeServices } from './runtime.ts';
-export type { BoundsPorts } from './actors/session/parent-bounds.ts';
-export type { HandedDown } from './machines/permission/handed-down.ts';
-export type { InspectedFolders, RuntimeInspection, SupervisedSystem } from './actors/inspection/runtime-inspection.ts';
-export type { JournalCache } from './actors/session/journal-cache.ts';
-export type { JournalAppendOptions, JournalPorts, SessionJournal } from './actors/session/session-journal.ts';
 export { executeAgentRun } from './actors/run/execute-agent-run.ts';
 export type {
   ExecuteAgentRunOptions,
-  FinishedAttempt,
   RunDecisionRecord,
   RunRequest,
   SkippedCandidate,
 } from './actors/run/run-options.ts';
 export { createAgentRuntime } from './actors/run/create-agent-runtime.ts';
-export type { AgentRuntimeOptions, RunEnding, RunVoice } from './actors/run/create-agent-runtime.ts';
+export type { RunEnding, RunVoice } from './actors/run/create-agent-runtime.ts';
 export type { AgentRun } from './actors/run/start-agent-run.ts';
-export { classifyRunFailure, explainRunFailure } from './machines/run/classify-failure.ts';
-export type { ClassifyOptions, ExplainedFailure } from './machines/run/classify-failure.ts';
+export { classifyRunFailure } from './machines/run/classify-failure.ts';
 export type { Candidate, ModelChoice } from './machines/run/candidate.ts';
-export type { CandidateHealth } from './machines/run/candidate-health.ts';
-export type { RunAttempt, RunDecision } from './machines/run/run-attempt.ts';
-export type { BackendSession } from './machines/session/session-state.ts';
 export type { RunLimits } from './machines/run/run-decision.ts';
-export { KNOWN_PROVIDERS } from './machines/run/provider-settings.ts';
-export type { ProviderSettings, ProviderTable } from './machines/run/provider-settings.ts';
 export { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
-export type {
-  AgentBudget,
-  AgentDefinition,
-  AgentFrontmatter,
-  AgentPermission,
-} from './machines/agent/agent-definition.ts';
-export type { McpServer, McpServerInput } from './machines/agent/mcp-server.ts';
+export type { AgentDefinition } from './machines/agent/agent-definition.ts';
 export type { ToolAttachment, ToolAttachmentInput } from './machines/agent/tool-attachment.ts';
 export { buildTools, loadAgent, mapAgentTool } from './actors/turn/agent-tools.ts';
-export type { BuiltTools, ToolBox } from './actors/turn/agent-tools.ts';
-export type { SkippedTool } from './actors/turn/tool.ts';
 export { AgentState } from './machines/turn/agent-state.ts';
-export type { ToolCallOutcome, ToolCallRecord } from './machines/turn/agent-state.ts';
 export { StreamStepMessageBuilder } from './machines/turn/step-message.ts';
 export { KNOWN_PRICES, PRICES_AS_OF } from './machines/run/prices.ts';
 export type { ModelPrice, PriceTable } from './machines/run/prices.ts';
@@ -140,23 +71,10 @@ export type { ModelPrice, PriceTable } from './machines/run/prices.ts';
 export type { SessionEvents, SessionEventsOptions } from './actors/session/session-events.ts';
 export type { Sessions } from './actors/session/sessions.ts';
 export type { SendReceipt } from './actors/session/ingress.ts';
-export type { MessageReader } from './machines/session/message-reader.ts';
-export type {
-  Allowance,
-  AllowedBy,
-  Attachment,
-  DeliveryMode,
-  Narrowing,
-  Restriction,
-} from './machines/session/event-parts.ts';
-export type {
-  Definition as SessionEventDefinition,
-  Upcaster as SessionEventUpcaster,
-} from './machines/session/event-definition.ts';
+export type { DeliveryMode } from './machines/session/event-parts.ts';
 export type {
   SessionEvent,
   SessionEventData,
-  SessionEventDraft,
   SessionEventOf,
   SessionEventType,
 } from './machines/session/session-event.ts';
@@ -170,43 +88,19 @@ export type {
   SessionIngress,
   TerminateOptions,
 } from './machines/session/session-requests.ts';
-export type {
-  CallAnswer,
-  CallRequest,
-  ChildSession,
-  LastWake,
-  LearningToKeep,
-  LearningToPromote,
-  OpenJob,
-  OpenToolCall,
-  OpenWake,
-  PendingAction,
-  PendingIngress,
-  PendingIngressType,
-  QueuedWake,
-  SessionState,
-  WakeTrigger,
-} from './machines/session/session-state.ts';
+export type { OpenToolCall, PendingAction, SessionState } from './machines/session/session-state.ts';
 
-export type { ImportOptions } from './actors/session/session-copies.ts';
 export type { WakeOptions } from './actors/wake/wake-ports.ts';
-export type { Directive, WakePriority } from './machines/wake/directive.ts';
 export type { WakeOutcome } from './machines/wake/wake-outcome.ts';
 
 export type { SessionWorker } from './actors/session/session-worker.ts';
 export type {
-  RunningWake,
   SessionNews,
   SessionWorkerEvent,
   SessionWorkerOptions,
   SessionWorkerStatus,
   SessionWorkerSummary,
-  SetAsideSession,
   StopWorkerOptions,
-  WakeFailure,
-  WorkerCounts,
-  WorkerLateness,
 } from './actors/session/session-worker-types.ts';
 export type { SetAsidePhase } from './machines/session/activation-machine.ts';
-export type { Activation, ActivationKind } from './machines/session/activation.ts';
 export type { WorkerPhase } from './machines/session/worker-machine.ts';

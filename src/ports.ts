@@ -1,4 +1,7 @@
-/** The ports: what to implement to run Wakechart on another technology, and the errors that their contracts ask for. */
+/**
+ * The ports: what to implement to run Wakechart on another technology, the errors that their contracts ask for, and a
+ * runtime over them.
+ */
 export type { Clock, TimerHandle } from './actors/clock/clock.ts';
 export type {
   BackgroundTaskHandle,
@@ -12,10 +15,8 @@ export type {
 export type {
   EndProcessTreeOptions,
   EndedProcessTree,
-  ProcessIdentity,
   ProcessLaunch,
   ProcessTree,
-  ProcessTreeWork,
   ReconciledProcessTree,
   ReconcileOptions,
   TrackedProcessTree,
@@ -23,18 +24,12 @@ export type {
 export type { CronPlan, CronTimes } from './actors/schedule/cron-plan.ts';
 export type { SlotOwners } from './actors/schedule/slot-owners.ts';
 export type { NominalTimes } from './machines/schedule/due-slots.ts';
-export type {
-  RecordedScheduleState,
-  ScheduleDefinitions,
-  ScheduleListing,
-  ScheduleStates,
-} from './actors/schedule/durable-ports.ts';
 export type { ScheduleStore } from './actors/schedule/schedule-store.ts';
 export type { ScheduleHistory } from './machines/schedule/slot-ledger.ts';
 export type { SchedulePlan, ScheduleRecord } from './machines/schedule/slot-record.ts';
 
 export type { AgentCatalog, AgentListing, NewAgent } from './actors/session/agent-catalog.ts';
-export type { AgentDefinition, AgentFrontmatter } from './machines/agent/agent-definition.ts';
+export type { AgentBudget, AgentFrontmatter } from './machines/agent/agent-definition.ts';
 export type { IdSource } from './actors/session/id-source.ts';
 export type { SessionDirectories, SessionPlace } from './actors/session/session-directories.ts';
 
@@ -54,9 +49,7 @@ export type {
   AppendOptions,
   AppendResult,
   Durability,
-  EndOfWake,
   EventStore,
-  LogTip,
   NewSessionEvents,
   ReadOptions,
   SessionIdentity,
@@ -67,17 +60,15 @@ export type {
   WakeClaim,
   WakeRight,
 } from './actors/session/event-store.ts';
-export type { NewSessionEvent, SessionEvent } from './machines/session/session-event.ts';
-export type { SessionState } from './machines/session/session-state.ts';
+export type { NewSessionEvent, SessionEventDraft } from './machines/session/session-event.ts';
 
 export type { ActivationIndex, DueActivations, DueQuery } from './actors/session/activation-index.ts';
 export type { Activation, ActivationKind } from './machines/session/activation.ts';
 export type { DueSession, SessionOpening } from './machines/session/due-sessions.ts';
-export type { WakePriority } from './machines/wake/directive.ts';
+export type { Directive, WakePriority } from './machines/wake/directive.ts';
 
 export type {
   AgentRunConfig,
-  AgentRunMeta,
   AgentRunParams,
   AgentRunResult,
   AgentRuntime,
@@ -92,18 +83,9 @@ export type { AuthProfiles } from './actors/run/auth-profiles.ts';
 export type { CandidateHealthStore } from './actors/run/candidate-health-store.ts';
 export type { ReportedAttempt } from './machines/run/breaker.ts';
 export type { CandidateAdmission, HealthFilter, HealthReport } from './machines/run/health-table.ts';
-export type { SecretCommand, SecretCommandEnd } from './actors/run/secret-command.ts';
+export type { SecretCommandEnd } from './actors/run/secret-command.ts';
 export type { AuthProfile } from './machines/run/auth-profile.ts';
 export type {
-  SubagentRunner,
-  SubagentJobHandle,
-  SubagentJobRequest,
-  SubagentJobResult,
-  SubagentJobStart,
-} from './actors/subagent/subagent-runner.ts';
-export type {
-  AdoptWorktreeOptions,
-  DiscardWorktreeOptions,
   KeptWorktree,
   PreparedSubagentWorktree,
   ReconcileWorktreesOptions,
@@ -113,9 +95,8 @@ export type {
   WorktreeRequest,
 } from './actors/subagent/worktree-adapter.ts';
 export type { FoundJobRecord, JobRecords, KeptJobOutput } from './actors/subagent/job-records.ts';
-export type { JobRecord, JobStage } from './machines/subagent/job-record.ts';
+export type { JobRecord } from './machines/subagent/job-record.ts';
 export type { EndedJob, StartedJob, SubagentLog } from './actors/subagent/subagent-log.ts';
-export type { WakeElsewhere } from './actors/wake/wake-ports.ts';
 export type { HostLife } from './actors/host/host-life.ts';
 export type { Telemetry } from './actors/telemetry/telemetry.ts';
 export type {
@@ -138,7 +119,15 @@ export type {
   ToolResultPart,
   UserMessage,
 } from './machines/turn/provider-message.ts';
-export type { HookedWake, PreparedAgent, Subflow, Tool, ToolContext, ToolProgress } from './actors/turn/tool.ts';
+export type {
+  HookedWake,
+  PreparedAgent,
+  SkippedTool,
+  Subflow,
+  Tool,
+  ToolContext,
+  ToolProgress,
+} from './actors/turn/tool.ts';
 export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn/tool-definition.ts';
 export type { ToolFamily } from './machines/turn/tool-family.ts';
 export type { QuotaNote } from './actors/turn/quota-notes.ts';
@@ -147,29 +136,14 @@ export { WORKSPACE_COPY_GRACE_MS } from './actors/workspace-copy/copy-store.ts';
 export type {
   WorkspaceCopyStore,
   WorkspaceCopyPiece,
-  WorkspaceCopyPieces,
   WorkspaceCopyRecord,
   WorkspaceCopyStates,
-  WorkspaceCopySteps,
   PrunedPieces,
 } from './actors/workspace-copy/copy-store.ts';
-export type {
-  WorkspaceCopyFolders,
-  LaidWorkspaceCopy,
-  LayWorkspaceCopy,
-  TakeWorkspaceCopy,
-  TakenWorkspaceCopy,
-} from './actors/workspace-copy/copy-folders.ts';
-export type {
-  ArrivedWorkspaceCopy,
-  WorkspaceCopyWake,
-  WorkspaceCopies,
-} from './actors/workspace-copy/workspace-copies.ts';
-export type { WorkspaceCopyLimits } from './machines/workspace-copy/copy-limits.ts';
-export type { WorkspaceCopyFile, WorkspaceCopyMeasure } from './machines/workspace-copy/copy-manifest.ts';
-export { copySuperseded, maySpeak } from './machines/workspace-copy/copy-state.ts';
+export type { ArrivedWorkspaceCopy, WorkspaceCopies } from './actors/workspace-copy/workspace-copies.ts';
+export type { WorkspaceCopyFile } from './machines/workspace-copy/copy-manifest.ts';
+export { copySuperseded } from './machines/workspace-copy/copy-state.ts';
 export type { WorkspaceCopy, HomeHost, WorkspaceCopyState } from './machines/workspace-copy/copy-state.ts';
-export type { SessionHold } from './actors/shell/session-watch.ts';
 export type { AttachmentStore } from './actors/session/attachment-store.ts';
 export type { AttachmentSource } from './machines/session/session-requests.ts';
 export type { ProcessFolder, ShellHost } from './actors/shell/shell-host.ts';
@@ -179,8 +153,8 @@ export type { ReadShell } from './actors/permission/shell-reader.ts';
 export type { OpenWord, ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
 export type { CommandPlaces } from './actors/permission/command-places.ts';
 export type { PlaceGuard } from './actors/permission/place-guard.ts';
-export type { CommandLook, LookedCommand } from './machines/permission/command-look.ts';
-export type { KeptRule, PolicyStore, RuleProvenance } from './actors/permission/policy-store.ts';
+export type { CommandLook } from './machines/permission/command-look.ts';
+export type { KeptRule, PolicyStore } from './actors/permission/policy-store.ts';
 export type { PermissionRule } from './machines/permission/permission-rule.ts';
 export type { PermissionSubject } from './machines/permission/permission-subject.ts';
 
@@ -192,14 +166,9 @@ export type {
 } from './actors/environment/session-environment.ts';
 export type { CommandSandbox, SandboxedProgram } from './actors/environment/command-sandbox.ts';
 export type { PieceRedaction, StreamOptions } from './machines/vault/secret-redaction.ts';
-export type {
-  ByteRedaction,
-  SecretName,
-  SecretReference,
-  SessionSecrets,
-} from './actors/environment/session-secrets.ts';
+export type { ByteRedaction, SecretReference, SessionSecrets } from './actors/environment/session-secrets.ts';
 export type { EnvironmentDefinition } from './machines/environment/environment-definition.ts';
-export type { Mount, MountAccess, MountKind } from './machines/environment/mount-table.ts';
+export type { Mount } from './machines/environment/mount-table.ts';
 export type { VaultCatalog, VaultListing } from './actors/vault/vault-catalog.ts';
 export type { TextRedaction } from './machines/vault/text-redaction.ts';
 export type { VaultDefinition } from './machines/vault/vault-definition.ts';
@@ -207,15 +176,12 @@ export type { VaultDefinition } from './machines/vault/vault-definition.ts';
 export type { WakeHook } from './actors/wake/wake-hook.ts';
 export type { ContextReport } from './machines/turn/context-report.ts';
 export type { WakeMemory } from './actors/wake/wake-ports.ts';
-export type { LearningFilter, LearningStore, LearningsExamination } from './actors/memory/learning-store.ts';
+export type { LearningStore, LearningsExamination } from './actors/memory/learning-store.ts';
 export type { CapturedLearning, KeptLearning } from './machines/memory/learning.ts';
 export type { Keeping } from './machines/memory/learning-ledger.ts';
-export type { LearningKind, MemoryEntry } from './machines/memory/memory-entry.ts';
-export type { Stage, StagedFile, SharedFilesStage } from './actors/memory/shared-files-stage.ts';
-export type { DocumentFacts } from './machines/retrieval/document-facts.ts';
+export type { MemoryEntry } from './machines/memory/memory-entry.ts';
 export type { LogRedaction } from './actors/session/log-redaction.ts';
 export type {
-  SharedFileChange,
   SharedFilesEdit,
   SharedFilesHead,
   SharedFilesRestore,
@@ -224,52 +190,16 @@ export type {
 } from './actors/memory/shared-files-store.ts';
 export type { SharedFile, SharedFilesVersion } from './machines/memory/shared-files-version.ts';
 export type { PromotionPermit } from './actors/outcome/promotion-gate.ts';
-export type { CheckRequest, CheckRunner } from './actors/outcome/check-runner.ts';
-export type { JudgeAnswer, JudgeModel, JudgeRequest, OutcomeJudge } from './actors/outcome/outcome-judge.ts';
-export type { CheckEnding, Judgement } from './machines/outcome/outcome-verdict.ts';
 export type { OutcomeEvidence, OutcomeGrade, OutcomeVerdict } from './machines/session/improvement-events.ts';
 export type { SkillCatalog, SkillListing, SkillQuery, SkillText } from './actors/skill/skill-catalog.ts';
 export type { Skill, SkillScope, SkillSummary } from './machines/skill/skill-definition.ts';
-export type {
-  AgentIndex,
-  IndexSearch,
-  IndexSize,
-  RetrievalIndex,
-  SessionUpdate,
-} from './actors/retrieval/retrieval-index.ts';
-export type {
-  LearningSource,
-  MemorySource,
-  RetrievalLearning,
-  RetrievalMemoryEntry,
-  SessionSource,
-} from './actors/retrieval/retrieval-sources.ts';
-export type { QueryTerm } from './machines/retrieval/query.ts';
-export type { TextHit } from './machines/retrieval/ranking.ts';
-export type { RetrievalDocument, RetrievalKind } from './machines/retrieval/retrieval-document.ts';
-export type { SessionCursor } from './machines/retrieval/session-documents.ts';
+export type { IndexSize } from './actors/retrieval/retrieval-index.ts';
+export type { RetrievalKind } from './machines/retrieval/retrieval-document.ts';
 
-export type {
-  InspectedChanges,
-  InspectedCommit,
-  InspectedEvents,
-  InspectedFile,
-  InspectedProcess,
-  InspectedRequest,
-  InspectedSession,
-  InspectedSessionSummary,
-  InspectedSessions,
-  InspectionAbout,
-  InspectionAnswer,
-  InspectionRange,
-  InspectionRecording,
-  InspectionSource,
-} from './actors/inspection/inspection-source.ts';
-export type { InspectedUsage, InspectedWake } from './machines/inspection-log/session-usage.ts';
+export type { InspectedChanges, InspectionRange, InspectionRecording } from './actors/inspection/inspection-source.ts';
 export type {
   Fleet,
   FleetLag,
-  FleetLagPart,
   FleetLease,
   FleetList,
   FleetParked,
@@ -277,14 +207,68 @@ export type {
   FleetWorker,
 } from './actors/inspection/fleet.ts';
 export type { FolderChanges, FolderDifference, FolderLook } from './actors/inspection/folder-changes.ts';
-export type { Explanation, OpenCallState, Reason, ReasonKind } from './machines/session/why.ts';
+
+/** A runtime over ports of one's own. */
+export { createRuntime } from './runtime.ts';
+export type { HookSource, Reconciliation, Runtime, RuntimePorts, RuntimeServices } from './runtime.ts';
+export type { BoundsPorts } from './actors/session/parent-bounds.ts';
+export type { HandedDown } from './machines/permission/handed-down.ts';
+export type { InspectedFolders, RuntimeInspection } from './actors/inspection/runtime-inspection.ts';
+export type { JournalCache } from './actors/session/journal-cache.ts';
+export type { JournalAppendOptions, JournalPorts, SessionJournal } from './actors/session/session-journal.ts';
+
+/** What processes of subagents are told, and say. */
+export { isSubagentWorkerChildMessage, isSubagentWorkerParentMessage } from './machines/subagent/worker-messages.ts';
+export type { SubagentWorkerChildMessage, SubagentWorkerParentMessage } from './machines/subagent/worker-protocol.ts';
+
+/** For runners of tasks: what a process puts out, and pages of its log. */
+export { createLimitedOutputCapture } from './machines/task/output-capture.ts';
+export { appendPrefixedLogLines, createBackgroundTaskLogPage } from './machines/task/log-pages.ts';
+
+/** Worktrees around a runner of subagents, with hooks. */
+export type { HookRun, HookTypeExecutor } from './actors/subagent/worktree-hooks.ts';
+export { WorktreeSubagentRunner, createWorktreeSubagentRunner } from './actors/subagent/worktree-subagent-runner.ts';
+export type { WorktreeSubagentRunnerOptions } from './actors/subagent/worktree-subagent-runner.ts';
 export type {
-  CallOutlook,
-  ChartExplanation,
-  MovedEvent,
-  MovedOutlook,
-  WakeOutlook,
-} from './machines/session/why-charts.ts';
-export type { AcceptedIngress, IngressOutlook, IngressType, RefusedIngress } from './machines/session/why-ingress.ts';
-export type { Mover } from './machines/session/why-movers.ts';
-export type { SessionTimer, TimerKind } from './machines/session/why-timers.ts';
+  WorktreeFinding,
+  WorktreeFindingKind,
+  WorktreeHandoff,
+  WorktreeInspection,
+} from './machines/subagent/worktree-findings.ts';
+export type {
+  HookDefinition,
+  WorktreeHookEvent,
+  WorktreeHookFunction,
+  WorktreeHookInput,
+  WorktreeHooks,
+} from './machines/subagent/hook-config.ts';
+
+/** Runners of subagents. */
+export type { WorktreeStatus } from './machines/subagent/worktree-machine.ts';
+export type {
+  SubagentRunner,
+  SubagentJobHandle,
+  SubagentJobRequest,
+  SubagentJobResult,
+  SubagentJobStart,
+} from './actors/subagent/subagent-runner.ts';
+export type { SubagentPorts } from './actors/subagent/subagent-services.ts';
+
+export type { CandidateHealth } from './machines/run/candidate-health.ts';
+export type { RunAttempt, RunDecision } from './machines/run/run-attempt.ts';
+export type { McpServer } from './machines/agent/mcp-server.ts';
+export type { Allowance, Attachment, Narrowing, Restriction } from './machines/session/event-parts.ts';
+
+/** What the state of a session is made of, as stores keep it. */
+export type { CallRequest, LearningToPromote, OpenWake, PendingIngress } from './machines/session/session-state.ts';
+
+/** Of one run of an agent. */
+export type { FinishedAttempt } from './actors/run/run-options.ts';
+
+export type { ReconciledJob } from './actors/subagent/job-recovery.ts';
+export type { ProviderSettings, ProviderTable } from './machines/run/provider-settings.ts';
+export type { MessageReader } from './machines/session/message-reader.ts';
+export type {
+  Definition as SessionEventDefinition,
+  Upcaster as SessionEventUpcaster,
+} from './machines/session/event-definition.ts';

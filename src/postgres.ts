@@ -1,32 +1,16 @@
 /** `wakechart/postgres`: one PostgreSQL for any number of workers. Needs the package `pg`. */
 export { PostgresEventStore } from './adapters/postgres/postgres-event-store.ts';
 export type { PostgresEventStoreOptions, PostgresPlace } from './adapters/postgres/postgres-options.ts';
-export type {
-  FrequentStatement,
-  LosableStatement,
-  PostgresDatabase,
-  Statement,
-} from './adapters/postgres/postgres-database.ts';
+export type { LosableStatement, PostgresDatabase, Statement } from './adapters/postgres/postgres-database.ts';
 export { checkPostgres, migratePostgres } from './adapters/postgres/migrate.ts';
-export type { MigrationReport, SchemaState } from './adapters/postgres/migrate.ts';
+export type { SchemaState } from './adapters/postgres/migrate.ts';
 export type { Migration } from './adapters/postgres/migrations/migration.ts';
-export { holdSession } from './adapters/postgres/session-hold.ts';
 export { createPostgresCandidateHealthStore } from './adapters/postgres/candidate-health-store.ts';
-export type { PostgresCandidateHealthStoreOptions } from './adapters/postgres/candidate-health-store.ts';
 export { createPostgresFleet } from './adapters/postgres/fleet.ts';
-export type { PostgresFleetOptions } from './adapters/postgres/fleet.ts';
 export { createPostgresWorkspaceCopyStore } from './adapters/postgres/workspace-copy-store.ts';
-export type { PostgresWorkspaceCopyStoreOptions } from './adapters/postgres/workspace-copy-store.ts';
 export { createPostgresJobRecords } from './adapters/postgres/job-records.ts';
-export type { PostgresJobRecords, PostgresJobRecordsOptions } from './adapters/postgres/job-records.ts';
+export type { PostgresJobRecords } from './adapters/postgres/job-records.ts';
 export { createPostgresPolicyStore } from './adapters/postgres/policy-store.ts';
-export type { PostgresPolicyStoreOptions } from './adapters/postgres/policy-store.ts';
-export { createPostgresScheduleDefinitions } from './adapters/postgres/schedule-definitions.ts';
-export type { PostgresScheduleDefinitionsOptions } from './adapters/postgres/schedule-definitions.ts';
-export { createPostgresScheduleStates } from './adapters/postgres/schedule-states.ts';
-export { assertTenant } from './adapters/postgres/tenancy.ts';
-export { storeWord } from './adapters/postgres/store-word.ts';
 export { createPostgresScheduleStore } from './adapters/postgres/schedule-store.ts';
-export type { PostgresScheduleStoreOptions } from './adapters/postgres/schedule-store.ts';
 export { postgresRoles } from './adapters/postgres/roles.ts';
 export type { PostgresRolesOptions } from './adapters/postgres/roles.ts';

@@ -29,15 +29,11 @@ import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
 import type { WorkspaceCopies } from './actors/workspace-copy/workspace-copies.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { createSubagentServices } from './actors/subagent/subagent-services.ts';
-import type {
-  ReconciledSubagents,
-  SubagentServices,
-  SubagentServicesOptions,
-  SubagentPorts,
-} from './actors/subagent/subagent-services.ts';
+import type { SubagentServices, SubagentServicesOptions, SubagentPorts } from './actors/subagent/subagent-services.ts';
 import type { SubagentManager } from './actors/subagent/subagent-manager.ts';
 import type { SubagentRunner } from './actors/subagent/subagent-runner.ts';
-import type { WorktreeKeeper } from './actors/subagent/worktree-adapter.ts';
+import type { ReconciledJob } from './actors/subagent/job-recovery.ts';
+import type { ReconciledWorktree, WorktreeKeeper } from './actors/subagent/worktree-adapter.ts';
 import type { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree, ReconciledProcessTree } from './actors/task/process-tree.ts';
 import { createAskHumanTool } from './actors/turn/ask-human-tool.ts';
@@ -71,9 +67,9 @@ import type { InspectedFolders, RuntimeInspection } from './actors/inspection/ru
 export interface Reconciliation {
   readonly processTrees: readonly ReconciledProcessTree[];
   /** Subagent jobs of theirs. */
-  readonly jobs: ReconciledSubagents['jobs'];
+  readonly jobs: readonly ReconciledJob[];
   /** Worktrees of theirs. */
-  readonly worktrees: ReconciledSubagents['worktrees'];
+  readonly worktrees: readonly ReconciledWorktree[];
 }
 
 export interface RuntimePorts {

@@ -3,7 +3,7 @@
  * as cases for any test framework.
  */
 export { createSimulatedClock } from './actors/clock/simulated-clock.ts';
-export type { SimulatedClock, SimulatedClockOptions } from './actors/clock/simulated-clock.ts';
+export type { SimulatedClock } from './actors/clock/simulated-clock.ts';
 export { activationIndexContract } from './testing/activation-index-contract.ts';
 export { agentRuntimeContract } from './testing/agent-runtime-contract.ts';
 export type {
@@ -27,7 +27,7 @@ export type { WorkspaceCopyStoreUnderTest } from './testing/workspace-copy-store
 export { wakeRightContract } from './testing/wake-right-contract.ts';
 export type { WakeRightStore } from './testing/wake-right-contract.ts';
 export { subagentRunnerContract } from './testing/subagent-runner-contract.ts';
-export type { SubagentRunnerUnderTest, SubagentSituations } from './testing/subagent-runner-contract.ts';
+export type { SubagentRunnerUnderTest } from './testing/subagent-runner-contract.ts';
 export { worktreeAdapterContract } from './testing/worktree-adapter-contract.ts';
 export type { WorktreeAdapterUnderTest } from './testing/worktree-adapter-contract.ts';
 export { learningStoreContract } from './testing/learning-store-contract.ts';

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
-import type { Runtime } from 'wakechart/node';
+import type { Runtime } from 'wakechart/ports';
 
 export interface RecordedStatement {
   readonly text: string;

@@ -5,9 +5,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BackgroundTaskManager, createRuntime } from 'wakechart';
+import { BackgroundTaskManager } from 'wakechart';
 import { FileAgentCatalog, createNodeRuntime, createScriptAgentRuntime, createSystemClock } from 'wakechart/node';
-import type { Runtime } from 'wakechart/node';
+import { createRuntime } from 'wakechart/ports';
+import type { Runtime } from 'wakechart/ports';
 import { PostgresEventStore } from 'wakechart/postgres';
 
 const AGENT = 'echo';

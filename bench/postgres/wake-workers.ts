@@ -7,7 +7,7 @@ import { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { Logger, runOnce } from 'graphile-worker';
 import { Pool } from 'pg';
-import type { Runtime } from 'wakechart/node';
+import type { Runtime } from 'wakechart/ports';
 import { createSystemClock } from 'wakechart/node';
 import { PostgresEventStore } from 'wakechart/postgres';
 import { nowMs, serve } from './fleet.ts';

@@ -5,7 +5,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Runtime } from 'wakechart/node';
+import type { Runtime } from 'wakechart/ports';
 import { interleave, median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
 import { openFleet } from './fleet.ts';

@@ -1,9 +1,9 @@
 /** A generated history as logs of sessions, learnings and memory, behind the ports that retrieval reads from. */
+import type { SessionEvent } from 'wakechart';
 import { foldSession, initialSessionState } from 'wakechart/machines';
-import type { SessionEvent } from 'wakechart/machines';
-import type { RetrievalSources } from 'wakechart/node';
 import type { HistorySession, HistoryTurn } from './history.ts';
 import type { Labelled } from './labelled.ts';
+import type { RetrievalSources } from './parts.ts';
 
 export const AGENT_ID = 'bench';
 export const NOW_MS = Date.parse('2026-03-01T00:00:00Z');

@@ -6,7 +6,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FileRetrievalIndex, Retrieval, createSystemClock } from 'wakechart/node';
 import type { BenchRow } from '../harness.ts';
 import { countingSearch, okapiSearch } from './baselines.ts';
 import type { Search } from './baselines.ts';
@@ -16,6 +15,7 @@ import { historyOf } from './history.ts';
 import type { Labelled } from './labelled.ts';
 import { LABELLED_TRACES } from './labelled-traces.ts';
 import { LABELLED_WORK } from './labelled-work.ts';
+import { openRetrieval } from './parts.ts';
 
 const LABELS: readonly Labelled[] = [...LABELLED_WORK, ...LABELLED_TRACES];
 const SEEDS = [11, 23, 47];
@@ -66,15 +66,9 @@ async function ranksOf(): Promise<{
 
 async function withRetrieval(corpus: Corpus, work: (search: Search) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'retrieval-bench-'));
-  const onTrouble = (error: unknown): void => {
-    throw error;
-  };
-  const index = new FileRetrievalIndex({ folderOf: () => join(folder, 'retrieval'), onTrouble });
-  const retrieval = new Retrieval({
-    index,
+  const { index, retrieval } = await openRetrieval(join(folder, 'retrieval'), {
     sources: corpus.sources,
-    clock: { ...createSystemClock(), now: () => NOW_MS },
-    onTrouble,
+    nowMs: NOW_MS,
   });
   try {
     await work(async (query, limit) =>

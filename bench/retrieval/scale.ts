@@ -7,14 +7,14 @@ import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promise
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FileRetrievalIndex, Retrieval, createSystemClock } from 'wakechart/node';
-import type { RetrievalSources } from 'wakechart/node';
 import { collectGarbage, median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
 import { AGENT_ID, corpusOf } from './corpus.ts';
 import { historyOf } from './history.ts';
 import { LABELLED_TRACES } from './labelled-traces.ts';
 import { LABELLED_WORK } from './labelled-work.ts';
+import { openRetrieval } from './parts.ts';
+import type { RetrievalSources } from './parts.ts';
 import { longestTurnMs } from './turns.ts';
 
 const SESSIONS = 1_000;
@@ -31,19 +31,6 @@ interface Cost {
 }
 
 const LABELS = [...LABELLED_WORK, ...LABELLED_TRACES];
-
-interface Opened {
-  readonly index: FileRetrievalIndex;
-  readonly retrieval: Retrieval;
-}
-
-function opened(folder: string, sources: RetrievalSources): Opened {
-  const onTrouble = (error: unknown): void => {
-    throw error;
-  };
-  const index = new FileRetrievalIndex({ folderOf: () => folder, onTrouble });
-  return { index, retrieval: new Retrieval({ index, sources, clock: createSystemClock(), onTrouble }) };
-}
 
 export async function run(): Promise<BenchRow[]> {
   const { sources } = corpusOf(historyOf(LABELS, { seed: 5, sessions: SESSIONS, turnsPerSession: MESSAGES }), LABELS);
@@ -65,11 +52,11 @@ export async function run(): Promise<BenchRow[]> {
 }
 
 async function costRows(folder: string, sources: RetrievalSources): Promise<BenchRow[]> {
-  const first = opened(folder, sources);
+  const first = await openRetrieval(folder, { sources });
   const build = await costOf(() => first.retrieval.refresh(AGENT_ID));
   await first.index.close();
   const before = await memoryBytes();
-  const second = opened(folder, sources);
+  const second = await openRetrieval(folder, { sources });
   const open = await costOf(() => second.retrieval.refresh(AGENT_ID));
   const megabytes = ((await memoryBytes()) - before) / MEGABYTE;
   const searches: Cost[] = [];
@@ -94,10 +81,10 @@ async function costRows(folder: string, sources: RetrievalSources): Promise<Benc
 
 /** In a run of its own: looking at every turn costs time. */
 async function turnRows(folder: string, sources: RetrievalSources): Promise<BenchRow[]> {
-  const first = opened(folder, sources);
+  const first = await openRetrieval(folder, { sources });
   const build = await longestTurnMs(() => first.retrieval.refresh(AGENT_ID));
   await first.index.close();
-  const second = opened(folder, sources);
+  const second = await openRetrieval(folder, { sources });
   const open = await longestTurnMs(() => second.retrieval.refresh(AGENT_ID));
   const searches = await longestTurnMs(async () => {
     for (const { question } of LABELS) await second.retrieval.search({ agentId: AGENT_ID, query: question });

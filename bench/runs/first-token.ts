@@ -9,7 +9,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { streamText } from 'ai';
 import { AgentRuntimeRegistry, executeAgentRun } from 'wakechart';
 import { createEmbeddedAgentRuntime, createNodeRuntime, createSystemClock } from 'wakechart/node';
-import type { Runtime } from 'wakechart/node';
+import type { Runtime } from 'wakechart/ports';
 import { interleave, median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
 import { startStreamingServer } from './streaming-server.ts';

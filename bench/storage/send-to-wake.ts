@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createNodeRuntime } from 'wakechart/node';
-import type { Runtime } from 'wakechart/node';
+import type { Runtime } from 'wakechart/ports';
 import { median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createNodeRuntime } from 'wakechart/node';
-import type { Runtime } from 'wakechart/node';
+import type { Runtime } from 'wakechart/ports';
 
 interface Step {
   readonly text?: string;

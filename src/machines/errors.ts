@@ -45,7 +45,7 @@ export interface ErrorRecord {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-export interface RuntimeErrorOptions {
+interface RuntimeErrorOptions {
   readonly category: ErrorCategory;
   /** What to do about it, as one sentence. */
   readonly hint?: string | undefined;

@@ -17,7 +17,7 @@ import type { ClosableSource } from '../actors/inspection/runtime-source.ts';
 import { packageAround } from '../adapters/child-process/default-worker-path.ts';
 import { diagramHash } from '../adapters/diagram/diagram-hash.ts';
 import { renderChart } from '../adapters/diagram/render-chart.ts';
-import type { InspectorOptions } from '../adapters/inspector/inspector-options.ts';
+import type { ChartPictures, InspectorAccess } from '../adapters/inspector/inspector-options.ts';
 import type { InspectorServer } from '../adapters/inspector/inspector-server.ts';
 import { startInspector } from '../adapters/inspector/inspector.ts';
 import { RuntimeError } from '../machines/errors.ts';
@@ -37,10 +37,7 @@ export interface RecorderAttachment {
   readonly onProblem?: ((error: unknown) => void) | undefined;
 }
 
-export interface CreateInspectorOptions extends Pick<
-  InspectorOptions,
-  'host' | 'port' | 'exposeBeyondThisMachine' | 'limits'
-> {
+export interface CreateInspectorOptions extends InspectorAccess {
   /** What the page is headed with. Default: the name of the script that runs. */
   readonly title?: string | undefined;
   /** Further sentences for the page, about what is not to be seen there; asked anew each time. */
@@ -234,7 +231,7 @@ export async function openSource(
 const LAYOUT_MS = 5_000;
 
 /** The page has their style sheet. */
-const PICTURES: InspectorOptions['pictures'] = {
+const PICTURES: ChartPictures = {
   hash: diagramHash,
   draw: (chart) => renderChart(chart, { styles: 'outside', layoutMs: LAYOUT_MS }),
 };

@@ -10,7 +10,7 @@ import type { SessionWorker } from '../actors/session/session-worker.ts';
 import type { JobRecords } from '../actors/subagent/job-records.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
 import { isInhabited } from '../adapters/system/whole-files.ts';
-import type { NodeStore } from './stores.ts';
+import type { NodeStore } from './node-store.ts';
 
 const JOBS_FOLDER = 'subagents';
 

@@ -34,7 +34,7 @@ import type { CheckedOptions, NodeRuntimeOptions } from './runtime-options.ts';
 import { slotOwners, withSchedules } from './schedules.ts';
 import type { HomeSchedules } from './schedules.ts';
 import { openNodeStore } from './stores.ts';
-import type { NodeStore } from './stores.ts';
+import type { NodeStore } from './node-store.ts';
 import { PROCESSES_FOLDER, TASK_LOGS_FOLDER, homeTasks } from './tasks.ts';
 import type { HomeTasks } from './tasks.ts';
 import { nodeTools, redactionFor } from './tools.ts';

@@ -14,8 +14,8 @@ import type { PriceTable } from '../machines/run/prices.ts';
 import type { RunLimits } from '../machines/run/run-decision.ts';
 import type { CommandEnvironmentSettings } from '../machines/turn/shell/environment.ts';
 import { parseOrThrow } from '../machines/validate.ts';
-import { nodeStoreOptions } from './stores.ts';
-import type { NodeStoreOptions } from './stores.ts';
+import { nodeStoreOptions } from './node-store.ts';
+import type { NodeStoreOptions } from './node-store.ts';
 import { nodeSubagentOptions } from './subagents.ts';
 import type { NodeSubagentOptions } from './subagents.ts';
 

@@ -9,13 +9,13 @@ import { WORKER_ENDS, WorkerFires } from '../actors/session/worker-fires.ts';
 import type { OnListenerError } from '../actors/streams/listener-errors.ts';
 import { createCronerPlan } from '../adapters/cron/croner-plan.ts';
 import type { Runtime } from '../runtime.ts';
-import type { NodeStore, SharedSchedules } from './stores.ts';
+import type { NodeStore, SharedSchedules } from './node-store.ts';
 import type { HomeTasks } from './tasks.ts';
 
 /** As long as a worker lets its wakes go on. */
 const DRAIN_LIMIT_MS = 30_000;
 
-export interface StopSchedulesOptions {
+interface StopSchedulesOptions {
   /** How long commands that run may go on, in milliseconds, before they are cancelled. Default 30,000. */
   readonly drainLimitMs?: number | undefined;
 }

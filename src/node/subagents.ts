@@ -21,7 +21,7 @@ import type { WorktreeHooks } from '../machines/subagent/hook-config.ts';
 import type { SubagentLimitsInput } from '../machines/subagent/subagent-limits.ts';
 import type { ProviderTable } from '../machines/run/provider-settings.ts';
 import { nodeJobRecords } from './jobs.ts';
-import type { NodeStore, NodeStoreOptions } from './stores.ts';
+import type { NodeStore, NodeStoreOptions } from './node-store.ts';
 import type { InspectedFolders } from '../actors/inspection/runtime-inspection.ts';
 
 const WORKTREES_FOLDER = 'worktrees';

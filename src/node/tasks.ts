@@ -22,7 +22,7 @@ import { schedulesOfHome } from './stores.ts';
 export const PROCESSES_FOLDER = 'processes';
 export const TASK_LOGS_FOLDER = 'task-logs';
 
-export interface DefaultRunnersOptions {
+interface DefaultRunnersOptions {
   /** The home directory; process records, task logs and schedules lie in it. */
   readonly home: string;
   readonly clock?: Clock | undefined;

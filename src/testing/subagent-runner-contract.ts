@@ -7,7 +7,7 @@ import type { ContractCase } from './contract-case.ts';
 import { expectSame, expectThat, told } from './expectations.ts';
 
 /** Requests whose jobs do as they are called, frozen as the manager hands them on. */
-export interface SubagentSituations {
+interface SubagentSituations {
   /** Ends with this output. */
   readonly answers: (output: string) => AgentTaskRequest | Promise<AgentTaskRequest>;
   readonly fails: () => AgentTaskRequest | Promise<AgentTaskRequest>;

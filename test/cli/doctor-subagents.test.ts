@@ -11,7 +11,7 @@ import { createGitWorktreeIsolationAdapter } from '../../src/adapters/git/git-wo
 import { readOwner } from '../../src/adapters/git/host-identity.ts';
 import { createFileJobRecords } from '../../src/adapters/subagent-files/file-job-records.ts';
 import { jobRecordOf } from '../../src/machines/subagent/job-record.ts';
-import type { JobStage } from '../../src/machines/subagent/job-record.ts';
+import type { JobRecord } from '../../src/machines/subagent/job-record.ts';
 import { SESSION_KEY } from '../../src/machines/subagent/subagent-request.ts';
 import { Stage } from './stage.ts';
 
@@ -132,7 +132,7 @@ describe('a worktree', () => {
 });
 
 /** A job that a process had in hand which is gone. */
-async function jobLeft(stageOfIt: JobStage): Promise<void> {
+async function jobLeft(stageOfIt: JobRecord['stage']): Promise<void> {
   const directory = join(stage.home, 'subagents');
   const at = '2026-01-01T00:00:00.000Z';
   const isOver = stageOfIt !== 'accepted';

@@ -207,7 +207,7 @@ function nodeOptions(): string {
 }
 
 function belowOption(path: string): InterfaceField[] {
-  if (path === 'store') return interfaceFields('node/stores.ts', 'NodeStoreOptions');
+  if (path === 'store') return interfaceFields('node/node-store.ts', 'NodeStoreOptions');
   if (path === 'subagents') return interfaceFields('node/subagents.ts', 'NodeSubagentOptions');
   if (path !== 'runLimits') return [];
   return interfaceFields('machines/run/run-decision.ts', 'RunLimits').map((field) => ({
@@ -240,7 +240,7 @@ function runtimePorts(): string {
   }));
   return section(
     'createRuntime',
-    'Ports of `createRuntime(ports)`, for programs that bring adapters of their own; `createNodeRuntime` fills them in.',
+    'Ports of `createRuntime(ports)` of `wakechart/ports`, for programs that bring adapters of their own; `createNodeRuntime` fills them in.',
     rows,
   );
 }

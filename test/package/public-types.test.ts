@@ -76,6 +76,15 @@ describe('a type that nobody can import is found', () => {
       ['Part <- Made'],
     ],
     [
+      'in a constant of which more than words is used',
+      {
+        'index.d.ts': "export type { One } from './parts.js';",
+        'parts.d.ts':
+          "export interface Part { readonly x: 1 }\nexport declare const all: { one: Part };\nexport type One = (typeof all)['one'];",
+      },
+      ['Part <- all'],
+    ],
+    [
       'behind one that is missing itself',
       {
         'index.d.ts': "import type { Whole } from './parts.js';\nexport declare function use(): Whole;",
@@ -96,6 +105,15 @@ describe('a type that nobody can import is found', () => {
         'parts.d.ts': PARTS,
       },
       ['index.d.ts', 'more.d.ts'],
+    ],
+    [
+      'it is a part of a constant of which only the words are used',
+      {
+        'index.d.ts': "export type { Word } from './parts.js';",
+        'parts.d.ts':
+          "export interface Part { readonly x: 1 }\nexport declare const all: { one: Part; two: Part };\nexport type Word = Exclude<keyof typeof all, 'two'>;",
+      },
+      undefined,
     ],
     [
       'only the constructor of a class that nobody can call names it',

@@ -19,8 +19,9 @@ const COMPILER_OPTIONS: ts.CompilerOptions = {
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
   target: ts.ScriptTarget.ES2023,
   types: [],
-  // What belongs to the language is nobody's to export, and reading it takes longer than all the rest.
-  noLib: true,
+  // What belongs to the language needs no export, and reading all of it takes longer than the rest: this much is
+  // needed to know what `Exclude` and the like come to.
+  lib: ['lib.es5.d.ts'],
   noEmit: true,
 };
 
@@ -72,8 +73,16 @@ class Search {
   #visit(symbol: ts.Symbol): void {
     if (this.#seen.has(symbol)) return;
     this.#seen.add(symbol);
+    if (this.#comesToWords(symbol)) return;
     for (const declaration of symbol.declarations ?? [])
       if (this.#isOurs(declaration)) this.#read(declaration, { symbol, declaration });
+  }
+
+  /** A caller writes one of the words, as of the states of a chart, and needs nothing of which they are computed. */
+  #comesToWords(symbol: ts.Symbol): boolean {
+    if (symbol.declarations?.some(ts.isTypeAliasDeclaration) !== true) return false;
+    const type = this.#checker.getDeclaredTypeOfSymbol(symbol);
+    return (type.isUnion() ? type.types : [type]).every((each) => each.isStringLiteral());
   }
 
   #read(node: ts.Node, owner: { readonly symbol: ts.Symbol; readonly declaration: ts.Declaration }): void {

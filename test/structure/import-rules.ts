@@ -43,7 +43,7 @@ const LOADERS_OF_USER_CODE: ReadonlySet<string> = new Set(['src/node/worker.ts',
 const PURE_ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {
   'src/index.ts': ['machines', 'actors', 'root'],
   'src/runtime.ts': ['machines', 'actors', 'root'],
-  'src/ports.ts': ['machines', 'actors'],
+  'src/ports.ts': ['machines', 'actors', 'root'],
   'src/machines.ts': ['machines'],
   [TESTING_ENTRY_POINT]: ['machines', 'actors', 'testing'],
 };

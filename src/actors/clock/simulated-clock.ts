@@ -17,7 +17,7 @@ export interface SimulatedClock extends Clock {
   readonly pendingTimers: number;
 }
 
-export interface SimulatedClockOptions {
+interface SimulatedClockOptions {
   /** Wall-clock start, milliseconds since the epoch. Default 2026-01-01T00:00:00.000Z. */
   readonly now?: number | undefined;
 }

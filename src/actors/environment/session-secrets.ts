@@ -6,7 +6,7 @@ import type { PieceRedaction, StreamOptions } from '../../machines/vault/secret-
 /** `vault/secret`, such as `github/token`. */
 export type SecretReference = string;
 
-export interface SecretName {
+interface SecretName {
   readonly reference: SecretReference;
   readonly description?: string | undefined;
   /** Hosts that it may be sent to in a header, as `host` or `*.host`. None: to none. */

@@ -43,7 +43,7 @@ export interface FleetLag {
   readonly parts: readonly FleetLagPart[];
 }
 
-export interface FleetLagPart {
+interface FleetLagPart {
   readonly tenant: string;
   readonly priority: string;
   readonly sessions: number;

@@ -98,7 +98,7 @@ export interface InspectedChanges {
   readonly because?: string | undefined;
 }
 
-export interface InspectedFile {
+interface InspectedFile {
   readonly path: string;
   /** Since what it is compared with. */
   readonly change: 'added' | 'changed' | 'removed' | 'renamed' | 'untracked';
@@ -107,7 +107,7 @@ export interface InspectedFile {
 }
 
 /** A commit that was made since; by whom is not said: others may work in the same folder. */
-export interface InspectedCommit {
+interface InspectedCommit {
   readonly hash: string;
   /** Its first line, redacted. */
   readonly subject: string;

@@ -43,7 +43,7 @@ export interface RecorderOptions {
   readonly onListenerError?: OnListenerError | undefined;
 }
 
-export interface RecorderStatistics {
+interface RecorderStatistics {
   /** Living actors that were told, and those that were there and are still to be told. */
   readonly actors: number;
   readonly untoldActors: number;

@@ -18,19 +18,12 @@ export interface InspectedFolders {
   readonly workspaceOf: (session: SessionState) => string;
 }
 
-/** The root of a system of actors. */
-export interface SupervisedSystem {
-  /** What lives in it, in a few words. */
-  readonly label: string;
-  readonly tasks: BackgroundTaskManager;
-}
-
 export interface RuntimeInspection {
   /**
    * Each is the root of a system of actors of its own: tasks and wakes, jobs, wakes that have processes of their own,
-   * and what tools keep running.
+   * and what tools keep running. Its label says what lives in it, in a few words.
    */
-  readonly systems: readonly SupervisedSystem[];
+  readonly systems: readonly { readonly label: string; readonly tasks: BackgroundTaskManager }[];
   readonly clock: Clock;
   /** Absolute path of the home that it keeps its sessions in. Absent: a store of another kind. */
   readonly home?: string | undefined;

@@ -14,12 +14,12 @@ import type { LearningStore } from './learning-store.ts';
 import { sharedFilesConflict, versionNotFound } from './shared-files-store.ts';
 import type { SharedFilesEdit, SharedFilesResult, SharedFilesStore } from './shared-files-store.ts';
 
-export interface AgentMemoryPorts {
+interface AgentMemoryPorts {
   readonly sharedFiles: SharedFilesStore;
   readonly learnings: LearningStore;
 }
 
-export interface MemoryReading {
+interface MemoryReading {
   readonly version: number;
   /** All of MEMORY.md; empty when there is none. What is not UTF-8 is shown as far as it can be. */
   readonly text: string;
@@ -28,14 +28,14 @@ export interface MemoryReading {
   readonly problem?: string | undefined;
 }
 
-export interface MemoryPromotion {
+interface MemoryPromotion {
   readonly agentId: string;
   readonly learnings: readonly KeptLearning[];
   readonly expectedVersion: number;
   readonly why: string;
 }
 
-export interface MemoryRestore {
+interface MemoryRestore {
   readonly agentId: string;
   readonly version: number;
   readonly expectedVersion: number;

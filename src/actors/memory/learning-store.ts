@@ -6,7 +6,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { CapturedLearning, KeptLearning } from '../../machines/memory/learning.ts';
 import type { Keeping } from '../../machines/memory/learning-ledger.ts';
 
-export interface LearningFilter {
+interface LearningFilter {
   readonly kind?: KeptLearning['kind'] | undefined;
   /** Those in whose title or detail all of these words are, whatever their case. */
   readonly text?: string | undefined;

@@ -28,7 +28,7 @@ import type { Tool, ToolContext } from '../turn/tool.ts';
 import { stageDigest } from './stage-digest.ts';
 import { stagedDifferences } from './staged-differences.ts';
 import type { Stage, SharedFilesStage } from './shared-files-stage.ts';
-import type { SharedFileChange, SharedFilesStore } from './shared-files-store.ts';
+import type { SharedFilesEdit, SharedFilesStore } from './shared-files-store.ts';
 import { shownText, shownVersion, textOf, wakeOf } from './tool-parts.ts';
 
 export interface ResourceToolPorts {
@@ -217,7 +217,7 @@ function changesOf(
   { files, origin }: Stage,
   paths: readonly string[],
   { environment }: ToolContext,
-): SharedFileChange[] {
+): SharedFilesEdit['changes'][number][] {
   return paths.map((path) => {
     if (path === MEMORY_FILE) throw notStaged();
     const content = files.find((file) => file.path === path)?.content;

@@ -9,7 +9,7 @@ export interface SharedFilesHead {
   readonly files: readonly SharedFile[];
 }
 
-export interface SharedFileChange {
+interface SharedFileChange {
   readonly path: string;
   /** Null: the file is taken out. A text is kept as UTF-8. */
   readonly content: Uint8Array | string | null;

@@ -34,7 +34,7 @@ export interface OutcomeEvaluatorOptions extends EvaluationPorts {
   readonly environments?: SessionEnvironments | undefined;
 }
 
-export interface OutcomeEvaluateOptions {
+interface OutcomeEvaluateOptions {
   /** Ends the evaluation; nothing is stored then. */
   readonly signal?: AbortSignal | undefined;
 }

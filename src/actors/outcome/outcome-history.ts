@@ -13,7 +13,7 @@ import type { EventReader } from './read-work.ts';
 /** Events that are looked through for evaluations, from the end of the log. */
 const MAX_HISTORY_EVENTS = 20_000;
 
-export interface OutcomeHistoryEntry {
+interface OutcomeHistoryEntry {
   readonly seq: number;
   /** ISO-8601. */
   readonly at: string;

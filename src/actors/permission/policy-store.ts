@@ -2,7 +2,7 @@
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';
 
 /** The question that was answered with a rule. */
-export interface RuleProvenance {
+interface RuleProvenance {
   readonly sessionId: string;
   readonly requestId: string;
 }

@@ -25,7 +25,7 @@ export interface RetrievalOptions extends RefreshPorts {
   readonly clock: Clock;
 }
 
-export interface RetrievalRequest {
+interface RetrievalRequest {
   readonly agentId: string;
   readonly query: string;
   /** The session that asks. Relations are as seen from it. */
@@ -46,7 +46,7 @@ export interface RetrievalRequest {
   readonly limit?: number | undefined;
 }
 
-export interface RetrievalAnswer {
+interface RetrievalAnswer {
   /** The best first. */
   readonly candidates: readonly RetrievalCandidate[];
   readonly searched: IndexSize;

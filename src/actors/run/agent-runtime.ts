@@ -137,7 +137,7 @@ export type AgentRunParams = AgentRunBase &
     | { readonly messages: readonly ProviderMessage[]; readonly prompt?: undefined }
   );
 
-export interface AgentRunMeta {
+interface AgentRunMeta {
   /** Why it failed; `aborted` when it was stopped. */
   readonly error?: RunFailure | undefined;
   /** The backend's own session, which can be resumed from here. */

@@ -11,7 +11,7 @@ import type { Clock } from '../clock/clock.ts';
 import { createSystemClock } from '../clock/system-clock.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { ActiveRuns } from './active-runs.ts';
-import type { AgentRunMeta, AgentRunParams, AgentRunResult, AgentRuntime } from './agent-runtime.ts';
+import type { AgentRunParams, AgentRunResult, AgentRuntime } from './agent-runtime.ts';
 import { RunEvents } from './run-events.ts';
 
 /** What the function of a backend says, as it comes. Pieces of text that follow one another are one payload. */
@@ -26,7 +26,7 @@ export interface RunVoice {
   readonly signal: AbortSignal;
 }
 
-export interface AgentRuntimeOptions {
+interface AgentRuntimeOptions {
   readonly id: string;
   /** Default: that of the system. */
   readonly clock?: Clock | undefined;
@@ -40,7 +40,7 @@ export interface AgentRuntimeOptions {
 
 export interface RunEnding {
   readonly usage?: RunUsage | undefined;
-  readonly meta?: AgentRunMeta | undefined;
+  readonly meta?: NonNullable<AgentRunResult['meta']> | undefined;
 }
 
 export function createAgentRuntime({
@@ -109,7 +109,7 @@ async function settle(
 function failed(
   events: RunEvents,
   payloads: readonly RunPayload[],
-  meta: AgentRunMeta & { readonly error?: RunFailure | undefined },
+  meta: NonNullable<AgentRunResult['meta']> & { readonly error?: RunFailure | undefined },
   usage?: RunUsage,
 ): AgentRunResult {
   if (meta.error !== undefined) events.fail(meta.error);

@@ -55,7 +55,7 @@ export interface AppendOptions {
   readonly ends?: EndOfWake | undefined;
 }
 
-export interface EndOfWake {
+interface EndOfWake {
   /** The state that the events leave, to be kept as `saveView` keeps it. */
   readonly view: SessionState;
   /** Released. */
@@ -102,7 +102,7 @@ export interface WakeClaim {
 }
 
 /** The last event of a log. */
-export interface LogTip {
+interface LogTip {
   readonly head: number;
   /** Its time. */
   readonly at: string;

@@ -47,7 +47,7 @@ export interface StopWorkerOptions {
   readonly reason?: string | undefined;
 }
 
-export interface RunningWake {
+interface RunningWake {
   readonly sessionId: string;
   readonly agentId: string;
   /** ISO-8601. */
@@ -57,7 +57,7 @@ export interface RunningWake {
 }
 
 /** A session that is due and is left alone for now. */
-export interface SetAsideSession {
+interface SetAsideSession {
   readonly sessionId: string;
   readonly agentId: string;
   readonly phase: SetAsidePhase;
@@ -69,7 +69,7 @@ export interface SetAsideSession {
   readonly reason?: ErrorRecord | undefined;
 }
 
-export interface WorkerCounts {
+interface WorkerCounts {
   /** Wakes that were begun. */
   readonly begun: number;
   /** That ended as the log says, and did what they could. */
@@ -84,7 +84,7 @@ export interface WorkerCounts {
 }
 
 /** How long after their time sessions were woken, in milliseconds. Never negative: nothing is woken early. */
-export interface WorkerLateness {
+interface WorkerLateness {
   readonly lastMs: number;
   readonly meanMs: number;
   readonly maxMs: number;
@@ -122,7 +122,7 @@ interface OfSession {
 }
 
 /** Why a wake came to nothing. */
-export type WakeFailure = Pick<ErrorRecord, 'code' | 'message'> & { readonly hint?: string | undefined };
+type WakeFailure = Pick<ErrorRecord, 'code' | 'message'> & { readonly hint?: string | undefined };
 
 /** `at`: ISO-8601. */
 export type SessionWorkerEvent = { readonly at: string } & (

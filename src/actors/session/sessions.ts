@@ -52,7 +52,6 @@ import { SessionEvents } from './session-events.ts';
 import type { SessionEventsOptions } from './session-events.ts';
 import type { SessionJournal } from './session-journal.ts';
 import { withReader } from './message-receipt.ts';
-import type { ImportOptions } from './session-copies.ts';
 import { exportSession, importSession } from './session-transfer.ts';
 import { forkSession } from './session-copies.ts';
 import { endJobsOf, interruptSubflows } from './subflow-session.ts';
@@ -217,7 +216,10 @@ export class Sessions {
    * environment of its agent.
    * @throws RuntimeError SESSION_EXPORT_INVALID naming the line, SESSION_EXISTS, AGENT_NOT_FOUND; nothing is made then
    */
-  async import(lines: AsyncIterable<string> | Iterable<string>, options: ImportOptions = {}): Promise<SessionState> {
+  async import(
+    lines: AsyncIterable<string> | Iterable<string>,
+    options: { readonly isTrusted?: boolean | undefined } = {},
+  ): Promise<SessionState> {
     const { isTrusted } = checkImportOptions(options);
     const identity = await importSession(lines, this.#options, { isTrusted });
     const journal = await this.#journals.open(identity.sessionId);

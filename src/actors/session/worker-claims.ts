@@ -10,7 +10,7 @@ import type { DueSession } from '../../machines/session/due-sessions.ts';
 import { FAILURES_UNTIL_PARKED, backOffMs, hintKey } from '../../machines/session/worker-rules.ts';
 import type { Clock } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
-import type { RunningWake, SetAsideSession } from './session-worker-types.ts';
+import type { SessionWorkerStatus } from './session-worker-types.ts';
 import { Claim } from './worker-claim.ts';
 import type { Mishap } from './worker-claim.ts';
 import { WorkerTurns } from './worker-turns.ts';
@@ -175,7 +175,7 @@ export class WorkerClaims {
     for (const claim of [...this.#claims.values()]) if (claim.phase !== 'waking') this.#drop(claim);
   }
 
-  runningWakes(): RunningWake[] {
+  runningWakes(): SessionWorkerStatus['running'][number][] {
     const running = [...this.#apart]
       .flatMap((sessionId) => this.#claims.get(sessionId) ?? [])
       .filter(({ phase }) => phase === 'waking');
@@ -187,7 +187,7 @@ export class WorkerClaims {
     }));
   }
 
-  setAsideSessions(): SetAsideSession[] {
+  setAsideSessions(): SessionWorkerStatus['setAside'][number][] {
     return [...this.#claims.values()].flatMap(
       ({ sessionId, agentId, phase, attempts, againAtMs, reason, isSetAside }) => {
         if (!isSetAside) return [];

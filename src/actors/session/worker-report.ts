@@ -3,12 +3,12 @@ import type { Observable } from 'rxjs';
 import { Followers } from '../streams/followers.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
-import type { SessionWorkerEvent, WorkerCounts, WorkerLateness } from './session-worker-types.ts';
+import type { SessionWorkerEvent, SessionWorkerStatus } from './session-worker-types.ts';
 
 export class WorkerReport {
   readonly events$: Observable<SessionWorkerEvent>;
   readonly #listeners = new Followers<{ next(event: SessionWorkerEvent): void; complete(): void }>();
-  readonly #counts: Record<keyof WorkerCounts, number> = {
+  readonly #counts: Record<keyof SessionWorkerStatus['counts'], number> = {
     begun: 0,
     succeeded: 0,
     failed: 0,
@@ -26,11 +26,11 @@ export class WorkerReport {
     });
   }
 
-  get counts(): WorkerCounts {
+  get counts(): SessionWorkerStatus['counts'] {
     return Object.freeze({ ...this.#counts });
   }
 
-  get lateness(): WorkerLateness {
+  get lateness(): SessionWorkerStatus['lateness'] {
     const { last, sum, max } = this.#lateMs;
     return Object.freeze({ lastMs: last, meanMs: this.#counts.begun === 0 ? 0 : sum / this.#counts.begun, maxMs: max });
   }
@@ -40,7 +40,7 @@ export class WorkerReport {
     for (const listener of this.#listeners.all) listener.next(Object.freeze(event));
   }
 
-  count(what: keyof WorkerCounts): void {
+  count(what: keyof SessionWorkerStatus['counts']): void {
     this.#counts[what] += 1;
   }
 

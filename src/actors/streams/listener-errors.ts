@@ -4,7 +4,7 @@
  */
 
 /** Which kind of stranger threw. */
-export type ListenerSource = 'listener' | 'event_sink' | 'stream' | 'inspector' | 'clock';
+type ListenerSource = 'listener' | 'event_sink' | 'stream' | 'inspector' | 'clock';
 
 /** Called for each error a listener throws. If it throws too, that is ignored. */
 export type OnListenerError = (error: unknown, source: ListenerSource) => void;

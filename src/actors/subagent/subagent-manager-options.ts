@@ -56,7 +56,7 @@ export interface ManagedRunnerOptions extends SharedOptions, Omit<TaskSettingsIn
  * With a task manager that is there: its own runner for agent tasks carries out the jobs, and it is not shut down with
  * the jobs.
  */
-export interface ManagedTasksOptions extends SharedOptions {
+interface ManagedTasksOptions extends SharedOptions {
   readonly backgroundTaskManager: BackgroundTaskManager;
   readonly runner?: undefined;
 }

@@ -50,7 +50,7 @@ import { waitFor } from './wait-for-job.ts';
 import type { SubagentWaitOptions } from './wait-for-job.ts';
 import { withDetails } from './worktree-handoff.ts';
 
-export interface SubagentJobFilter {
+interface SubagentJobFilter {
   readonly status?: SubagentJobState['status'] | readonly SubagentJobState['status'][] | undefined;
   readonly mode?: SubagentJobState['mode'] | undefined;
   readonly parentSessionId?: string | undefined;

@@ -58,6 +58,3 @@ export interface SubagentJobHandle {
 export interface SubagentRunner {
   start(start: SubagentJobStart): SubagentJobHandle | Promise<SubagentJobHandle>;
 }
-
-/** What a composition root gives to make a runner, such as `createChildProcessSubagentRunnerFactory(options)`. */
-export type SubagentRunnerFactory = () => SubagentRunner;

@@ -81,7 +81,7 @@ export interface SubagentServices {
   shutdown(reason: string): Promise<void>;
 }
 
-export interface ReconciledSubagents {
+interface ReconciledSubagents {
   readonly jobs: Awaited<ReturnType<SubagentManager['reconcile']>>;
   readonly worktrees: readonly ReconciledWorktree[];
 }

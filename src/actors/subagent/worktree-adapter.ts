@@ -99,7 +99,7 @@ export interface ReconcileWorktreesOptions {
   readonly isAwaited?: ((key: string) => Promise<boolean>) | undefined;
 }
 
-export interface AdoptWorktreeOptions {
+interface AdoptWorktreeOptions {
   /**
    * The person knows that the process that has it does not live, where that cannot be told from here. One that is known
    * to live keeps it all the same.
@@ -107,7 +107,7 @@ export interface AdoptWorktreeOptions {
   readonly ownerIsGone?: boolean | undefined;
 }
 
-export interface DiscardWorktreeOptions extends AdoptWorktreeOptions {
+interface DiscardWorktreeOptions extends AdoptWorktreeOptions {
   /** What is in it may be lost. */
   readonly discard?: boolean | undefined;
 }

@@ -28,7 +28,7 @@ export interface HookRun {
  */
 export type HookTypeExecutor = (run: HookRun) => unknown;
 
-export type HookTypeExecutors = Readonly<Record<string, HookTypeExecutor>>;
+type HookTypeExecutors = Readonly<Record<string, HookTypeExecutor>>;
 
 export interface WorktreeHooksOptions {
   readonly hooks: WorktreeHooks;

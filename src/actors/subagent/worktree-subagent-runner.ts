@@ -18,7 +18,7 @@ import type { SubagentJobHandle, SubagentJobResult, SubagentJobStart, SubagentRu
 import type { SubagentWorktreeAdapter } from './worktree-adapter.ts';
 import { withDetails } from './worktree-handoff.ts';
 import { WorktreeHookRunner } from './worktree-hooks.ts';
-import type { HookTypeExecutors } from './worktree-hooks.ts';
+import type { HookTypeExecutor } from './worktree-hooks.ts';
 import { WorktreeRun } from './worktree-run.ts';
 import type { WorktreeRunPorts } from './worktree-run.ts';
 
@@ -29,7 +29,7 @@ export interface WorktreeSubagentRunnerOptions {
   /** Run when a worktree has been made, which a failing one undoes, and when it has been removed. */
   readonly hooks?: WorktreeHooks | undefined;
   /** Who executes hooks of which type. Functions need none. */
-  readonly hookTypeExecutors?: HookTypeExecutors | undefined;
+  readonly hookTypeExecutors?: Readonly<Record<string, HookTypeExecutor>> | undefined;
   /** How long one hook may take that does not say itself. Default 60,000. */
   readonly hookTimeoutMs?: number | undefined;
   /**

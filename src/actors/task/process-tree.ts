@@ -18,7 +18,7 @@
  */
 
 /** One process, and no later one with the same pid. */
-export interface ProcessIdentity {
+interface ProcessIdentity {
   readonly pid: number;
   /** When it started, in a unit of the system's own; only equality means something. */
   readonly startTime: string;
@@ -42,7 +42,7 @@ export interface ProcessTree {
   adopted(tag: string): TrackedProcessTree | undefined;
 }
 
-export interface ProcessTreeWork {
+interface ProcessTreeWork {
   readonly taskId: string;
   /** For people who read records, of which its beginning is kept; never run. */
   readonly commandPreview: string;

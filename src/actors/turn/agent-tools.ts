@@ -10,7 +10,7 @@ import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { ToolSource } from './tool-source.ts';
 import type { Tool, SkippedTool } from './tool.ts';
 
-export interface ToolBox {
+interface ToolBox {
   /** The managed tools, and those that the program brings. */
   readonly tools: readonly Tool[];
   readonly agents: AgentCatalog;
@@ -23,7 +23,7 @@ export interface ToolBox {
   readonly signal: AbortSignal;
 }
 
-export interface BuiltTools {
+interface BuiltTools {
   /** By the name under which the model calls them. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly skipped: readonly SkippedTool[];

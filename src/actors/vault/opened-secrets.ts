@@ -5,7 +5,7 @@ import { matchesHost } from '../../machines/vault/host-pattern.ts';
 import type { StreamOptions } from '../../machines/vault/secret-redaction.ts';
 import type { SecretDefinition } from '../../machines/vault/vault-definition.ts';
 import { NO_SECRETS } from '../environment/session-secrets.ts';
-import type { ByteRedaction, SecretName, SecretReference, SessionSecrets } from '../environment/session-secrets.ts';
+import type { ByteRedaction, SecretReference, SessionSecrets } from '../environment/session-secrets.ts';
 import type { KnownSecrets } from './known-secrets.ts';
 import type { SecretReading } from './secret-values.ts';
 
@@ -16,7 +16,7 @@ export interface OpenedSecret {
 }
 
 export class OpenedSecrets implements SessionSecrets {
-  readonly names: readonly SecretName[];
+  readonly names: readonly SessionSecrets['names'][number][];
   readonly #secrets: ReadonlyMap<SecretReference, OpenedSecret>;
   readonly #known: KnownSecrets;
 
@@ -76,7 +76,11 @@ export class OpenedSecrets implements SessionSecrets {
   }
 }
 
-function nameOf({ reference, definition: { description, hosts, commands }, reading }: OpenedSecret): SecretName {
+function nameOf({
+  reference,
+  definition: { description, hosts, commands },
+  reading,
+}: OpenedSecret): SessionSecrets['names'][number] {
   const problem = 'problem' in reading ? { problem: reading.problem } : {};
   return {
     reference,

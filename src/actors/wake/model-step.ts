@@ -8,7 +8,7 @@ import type { Candidate } from '../../machines/run/candidate.ts';
 import type { RunAttempt } from '../../machines/run/run-attempt.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
-import type { BackendSession } from '../../machines/session/session-state.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { stepEvents } from '../../machines/turn/step-events.ts';
 import type { StepEvents } from '../../machines/turn/step-events.ts';
@@ -370,7 +370,7 @@ function withToolShare(error: RunFailure | undefined, agent: PreparedAgent): Run
 
 /** Why this candidate cannot go on with the session; undefined when it can. */
 function whyNotHis(
-  { backend, provider, profile, isCurrent }: BackendSession,
+  { backend, provider, profile, isCurrent }: NonNullable<SessionState['backendSession']>,
   candidate: Candidate,
   runtime: AgentRuntime,
 ): string | undefined {

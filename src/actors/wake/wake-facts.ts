@@ -5,7 +5,7 @@ import { adviceFor } from '../../machines/run/failure-advice.ts';
 import { isGivenUp } from '../../machines/run/run-attempt.ts';
 import type { RunAttempt } from '../../machines/run/run-attempt.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
-import type { SessionState, WakeTrigger } from '../../machines/session/session-state.ts';
+import type { OpenWake, SessionState } from '../../machines/session/session-state.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { WakeOutput } from '../../machines/wake/wake-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
@@ -15,7 +15,11 @@ import type { WakeOptions } from './wake-ports.ts';
 /**
  * Why the wake begins. Whatever a client wrote comes first: what it asked for is not held against the session's budget.
  */
-export function triggerOf(state: SessionState, due: readonly string[], { isAutonomous }: WakeOptions): WakeTrigger {
+export function triggerOf(
+  state: SessionState,
+  due: readonly string[],
+  { isAutonomous }: WakeOptions,
+): OpenWake['trigger'] {
   if (state.pending.some(({ type }) => type !== 'session.child_idle' && type !== 'subagent.ended')) return 'ingress';
   if (isAutonomous !== true) return 'manual';
   return due.length > 0 ? 'wake' : 'retry';

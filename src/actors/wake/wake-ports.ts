@@ -4,7 +4,6 @@ import type { RunLimits } from '../../machines/run/run-decision.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { SessionOpening } from '../../machines/session/due-sessions.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { CommandPlaces } from '../permission/command-places.ts';
 import type { PlaceGuard } from '../permission/place-guard.ts';
@@ -115,7 +114,12 @@ export interface WakeOptions {
   /** `none`: no person can be asked, so whatever would ask is denied. Default: as the runtime says. */
   readonly humans?: 'reachable' | 'none' | undefined;
   /** Hears how far long tool calls have come. Not stored. */
-  readonly onToolProgress?: ((call: ToolCallInput, progress: ToolProgress) => void) | undefined;
+  readonly onToolProgress?:
+    | ((
+        call: { readonly callId: string; readonly name: string; readonly input: unknown },
+        progress: ToolProgress,
+      ) => void)
+    | undefined;
   /** What the worker has been told of the session when it was found due. */
   readonly opening?: SessionOpening | undefined;
   /** No client asked for this wake: what made it due is the session's own. Default false. */

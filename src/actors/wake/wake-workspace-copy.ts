@@ -5,7 +5,7 @@
 import { begunWake } from '../../machines/workspace-copy/copy-state.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { ArrivedWorkspaceCopy, WorkspaceCopyWake, WorkspaceCopies } from '../workspace-copy/workspace-copies.ts';
+import type { ArrivedWorkspaceCopy, WorkspaceCopies } from '../workspace-copy/workspace-copies.ts';
 
 export class WakeWorkspaceCopy {
   readonly #workspaceCopies: WorkspaceCopies | undefined;
@@ -26,7 +26,7 @@ export class WakeWorkspaceCopy {
    */
   async arrive(
     session: SessionState,
-    wake: WorkspaceCopyWake,
+    wake: Parameters<WorkspaceCopies['arrive']>[1],
   ): Promise<Pick<ArrivedWorkspaceCopy, 'host' | 'notes'> | undefined> {
     const after = begunWake(session)?.epoch ?? 0;
     if (this.#arrived === undefined || this.#arrivedAfter !== after)

@@ -25,7 +25,7 @@ export interface PrunedPieces {
   readonly bytes: number;
 }
 
-export interface WorkspaceCopyPieces {
+interface WorkspaceCopyPieces {
   /**
    * Of these, those that are there and will be for half of the grace at least, whatever nothing names. What is missing
    * here is put again.
@@ -82,7 +82,7 @@ export interface WorkspaceCopyStates {
 }
 
 /** Of a keeper that does several of these in one step; without them they are done one after the other. */
-export interface WorkspaceCopySteps {
+interface WorkspaceCopySteps {
   /** As `latest`, and says `first` where nothing was said of the workspace before. `isSaid`: it was said. */
   latestOr?(
     sessionId: string,

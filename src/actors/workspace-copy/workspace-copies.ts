@@ -32,7 +32,7 @@ export interface WorkspaceCopiesPorts {
   readonly onTrouble: OnListenerError;
 }
 
-export interface WorkspaceCopyWake {
+interface WorkspaceCopyWake {
   readonly epoch: number;
   readonly signal?: AbortSignal | undefined;
 }

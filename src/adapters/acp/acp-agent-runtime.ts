@@ -24,7 +24,7 @@ const DEFAULT_IDLE_TIMEOUT_MS = 900_000;
 const DEFAULT_CANCEL_GRACE_MS = 3_000;
 const DEFAULT_LINGER_MS = 2_000;
 
-export interface AcpAgentRuntimeOptions {
+interface AcpAgentRuntimeOptions {
   readonly clock: Clock;
   /** Owns the processes of the agents and of their terminals. */
   readonly processTree: ProcessTree;

@@ -18,7 +18,7 @@ const AGENT_FILE = 'agent.md';
 /** Agents whose file is not read again while it is the same. */
 const MAX_KNOWN_AGENTS = 256;
 
-export interface FileAgentCatalogOptions {
+interface FileAgentCatalogOptions {
   /** The folder that holds one folder per agent; made with the first agent. */
   readonly agentsDirectory: string;
 }

@@ -2,14 +2,14 @@
  * Makes runners of forked workers for a composition root: with worktrees of their own, where it has an adapter for
  * them.
  */
-import type { SubagentRunnerFactory } from '../../actors/subagent/subagent-runner.ts';
+import type { SubagentRunner } from '../../actors/subagent/subagent-runner.ts';
 import { createWorktreeSubagentRunner } from '../../actors/subagent/worktree-subagent-runner.ts';
 import { ChildProcessSubagentRunner } from './child-process-runner.ts';
 import { checkedRunnerOptions } from './runner-options.ts';
 import type { ChildProcessSubagentRunnerOptions } from './runner-options.ts';
 
 /** Makes runners, and closes those that it made. */
-export type ChildProcessSubagentRunnerFactory = SubagentRunnerFactory & { close(reason?: string): Promise<void> };
+type ChildProcessSubagentRunnerFactory = (() => SubagentRunner) & { close(reason?: string): Promise<void> };
 
 /**
  * With a worktree adapter, jobs that ask for a worktree of their own get one, unless `worktreeIsolation` is false.
@@ -20,7 +20,7 @@ export function createChildProcessSubagentRunnerFactory(
 ): ChildProcessSubagentRunnerFactory {
   const { worktreeIsolation, worktreeAdapter } = checkedRunnerOptions(options);
   const made = new Set<ChildProcessSubagentRunner>();
-  const make: SubagentRunnerFactory = () => {
+  const make = (): SubagentRunner => {
     const runner = new ChildProcessSubagentRunner(options);
     made.add(runner);
     return worktreeIsolation && worktreeAdapter !== undefined

@@ -75,7 +75,7 @@ export interface ChildProcessSubagentRunnerOptions {
   readonly limits?: Partial<ChildProcessLimits> | undefined;
 }
 
-export interface ChildProcessLimits {
+interface ChildProcessLimits {
   /** Bytes of one transcript; what comes later is not written. Default 64 MiB. */
   readonly transcriptBytes: number;
 }

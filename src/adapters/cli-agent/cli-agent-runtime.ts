@@ -24,7 +24,7 @@ const CLI_AGENT_RUNTIME_ID = 'cli-agent';
 /** Commands may take long, and a program says nothing while they run. */
 const DEFAULT_IDLE_TIMEOUT_MS = 900_000;
 
-export interface CliAgentRuntimeOptions {
+interface CliAgentRuntimeOptions {
   readonly clock: Clock;
   /** Owns the processes of the programs. */
   readonly processTree: ProcessTree;

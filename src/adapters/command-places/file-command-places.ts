@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { CommandPlaces } from '../../actors/permission/command-places.ts';
 import type { PlaceGuard } from '../../actors/permission/place-guard.ts';
-import type { CommandLook, LookedCommand } from '../../machines/permission/command-look.ts';
+import type { CommandLook } from '../../machines/permission/command-look.ts';
 import { matchesGlob, mayMatchBelow } from '../../machines/permission/path-glob.ts';
 import { hasSecretName } from '../../machines/permission/sensitive-path.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
@@ -69,7 +69,7 @@ async function lookAt(
 
 async function commandProblem(
   workspace: RealWorkspace,
-  { argv, usesGit }: LookedCommand,
+  { argv, usesGit }: CommandLook['commands'][number],
   paths: readonly string[],
 ): Promise<string | undefined> {
   const program = argv[0] ?? '';

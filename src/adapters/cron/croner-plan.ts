@@ -19,7 +19,7 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 
 const MAX_EXPRESSION_CHARACTERS = 1_000;
 
-export interface CronerPlanOptions {
+interface CronerPlanOptions {
   /** Used where a schedule names no time zone. Default: the one this process runs in. */
   readonly timezone?: string | undefined;
 }

@@ -30,7 +30,7 @@ export interface RenderOptions {
   readonly layoutMs?: number | undefined;
 }
 
-export interface DiagramMarks {
+interface DiagramMarks {
   readonly added?: readonly string[] | undefined;
   readonly removed?: readonly string[] | undefined;
   readonly changed?: readonly string[] | undefined;

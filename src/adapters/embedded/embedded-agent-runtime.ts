@@ -30,7 +30,7 @@ const EMBEDDED_RUNTIME_ID = 'embedded';
  */
 const MIN_KEY_CHARACTERS = 12;
 
-export interface EmbeddedAgentRuntimeOptions {
+interface EmbeddedAgentRuntimeOptions {
   readonly clock: Clock;
   /** Default: `embedded`. */
   readonly id?: string | undefined;

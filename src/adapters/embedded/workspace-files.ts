@@ -9,12 +9,12 @@ import { messageOf } from '../../machines/errors.ts';
 import { isMissing, systemCodeOf } from '../system/error-codes.ts';
 import { READING_NO_LINK } from '../system/own-files.ts';
 
-export type FileReading =
+type FileReading =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   /** In words that end a sentence. */
   | { readonly kind: 'unusable'; readonly reason: string };
 
-export interface FileRequest {
+interface FileRequest {
   /** Absolute. */
   readonly workspaceDir: string;
   /** From there. */

@@ -2,13 +2,13 @@
 import { lstatSync } from 'node:fs';
 import { join, posix, relative, resolve, sep } from 'node:path';
 import { AGENT_PATH, VAULTS_PATH, mountAt } from '../../machines/environment/mount-table.ts';
-import type { Mount, MountKind } from '../../machines/environment/mount-table.ts';
+import type { Mount } from '../../machines/environment/mount-table.ts';
 
 export interface Root {
   readonly realPath: string;
   readonly access: 'rw' | 'ro';
   /** `read`: a folder that may be read besides, which is no mount. */
-  readonly kind: MountKind | 'read';
+  readonly kind: Mount['kind'] | 'read';
   /** As the agent names it. Absent for folders that are no mounts, and for the workspace of a session without any. */
   readonly mount?: string | undefined;
 }

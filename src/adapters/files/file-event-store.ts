@@ -49,7 +49,7 @@ import {
   isLeaseHeld,
   leaseFreed,
 } from './lease.ts';
-import type { CheckedLeaseOptions, LeaseOptions, LeaseRequest } from './lease.ts';
+import type { CheckedLeaseOptions, LeaseRequest } from './lease.ts';
 import { descriptorLimit } from '../system/descriptor-limit.ts';
 import { LogCache, isSessionGone, openLogsWithin } from './log-cache.ts';
 import { LogSegments } from './log-segments.ts';
@@ -66,12 +66,22 @@ const MAX_IDENTITIES = 4_096;
 /** Sessions that a list reads side by side. */
 const LISTED_AT_ONCE = 16;
 
-export interface FileEventStoreOptions extends LeaseOptions, LogLimits {
+export interface FileEventStoreOptions extends LogLimits {
   /** The home directory; made with the first session. */
   readonly home: string;
   readonly clock: Clock;
   /** `os` skips the sync and says so in every receipt. Default `disk`. */
   readonly durability?: 'disk' | 'os' | undefined;
+  /**
+   * How long a wake's process may give no sign of life before another wake takes over, in milliseconds. Default 15,000.
+   */
+  readonly leaseMs?: number | undefined;
+  /**
+   * A folder, for this user only, in which to keep the sockets that tell who wakes which session. All who share a home
+   * must name the same one. Default: the session's own folder on Linux; below /tmp elsewhere, and where the home's file
+   * system takes no sockets.
+   */
+  readonly socketDirectory?: string | undefined;
   /** Whether the copy of a state is written that lies beside its log. Default true. */
   readonly keepsViews?: boolean | undefined;
   /**

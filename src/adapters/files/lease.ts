@@ -28,19 +28,6 @@ const DEFAULT_LEASE_MS = 15_000;
 /** The longest lease, in milliseconds: no process must wait for a stopped one for ever. */
 const MAX_LEASE_MS = 86_400_000;
 
-export interface LeaseOptions {
-  /**
-   * How long a wake's process may give no sign of life before another wake takes over, in milliseconds. Default 15,000.
-   */
-  readonly leaseMs?: number | undefined;
-  /**
-   * A folder, for this user only, in which to keep the sockets that tell who wakes which session. All who share a home
-   * must name the same one. Default: the session's own folder on Linux; below /tmp elsewhere, and where the home's file
-   * system takes no sockets.
-   */
-  readonly socketDirectory?: string | undefined;
-}
-
 const leaseOptions = z.object({
   leaseMs: z.number().positive().max(MAX_LEASE_MS).default(DEFAULT_LEASE_MS),
   socketDirectory: z.string().min(1).optional(),
@@ -49,7 +36,7 @@ const leaseOptions = z.object({
 export type CheckedLeaseOptions = Readonly<z.output<typeof leaseOptions>>;
 
 /** @throws RuntimeError STORE_OPTIONS_INVALID */
-export function checkLeaseOptions(options: LeaseOptions): CheckedLeaseOptions {
+export function checkLeaseOptions(options: z.input<typeof leaseOptions>): CheckedLeaseOptions {
   return parseOrThrow(leaseOptions, options, { what: 'options of the file store', code: 'STORE_OPTIONS_INVALID' });
 }
 

@@ -3,8 +3,6 @@
  * lost.
  */
 import type {
-  AdoptWorktreeOptions,
-  DiscardWorktreeOptions,
   KeptWorktree,
   PreparedSubagentWorktree,
   ReconcileWorktreesOptions,
@@ -67,11 +65,11 @@ export class GitWorktreeIsolationAdapter implements WorktreeKeeper {
     return this.#desk.find(name);
   }
 
-  adopt(name: string, options: AdoptWorktreeOptions = {}): Promise<KeptWorktree> {
+  adopt(name: string, options: Parameters<WorktreeKeeper['adopt']>[1] = {}): Promise<KeptWorktree> {
     return this.#desk.adopt(name, options);
   }
 
-  discard(name: string, options: DiscardWorktreeOptions = {}): Promise<KeptWorktree> {
+  discard(name: string, options: Parameters<WorktreeKeeper['discard']>[1] = {}): Promise<KeptWorktree> {
     return this.#desk.discard(name, options.discard === true, options);
   }
 

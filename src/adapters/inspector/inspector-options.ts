@@ -15,7 +15,7 @@ export interface ChartPictures {
   draw(chart: ChartDescription): Promise<string>;
 }
 
-export interface InspectorLimits {
+interface InspectorLimits {
   /**
    * Connections at once; for one more, the one that has been silent longest is closed, or itself where none is. Default
    * 64.
@@ -33,11 +33,8 @@ export interface InspectorLimits {
   readonly maxBodyBytes?: number | undefined;
 }
 
-export interface InspectorOptions {
-  readonly source: InspectionSource;
-  readonly pictures: ChartPictures;
-  /** Absolute path of the folder with the page: `index.html` and what it needs. Without one there is only the API. */
-  readonly pageDirectory?: string | undefined;
+/** Where it listens, for whom, and for how many. */
+export interface InspectorAccess {
   /**
    * An address of this machine. Default 127.0.0.1. Any that others can reach is refused without
    * `exposeBeyondThisMachine`.
@@ -51,6 +48,13 @@ export interface InspectorOptions {
    */
   readonly exposeBeyondThisMachine?: { readonly hostNames: readonly string[] } | undefined;
   readonly limits?: InspectorLimits | undefined;
+}
+
+export interface InspectorOptions extends InspectorAccess {
+  readonly source: InspectionSource;
+  readonly pictures: ChartPictures;
+  /** Absolute path of the folder with the page: `index.html` and what it needs. Without one there is only the API. */
+  readonly pageDirectory?: string | undefined;
   /** Hears what clients are not told: why something inside failed. */
   readonly onProblem: (error: unknown) => void;
 }

@@ -14,7 +14,7 @@ const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 /** Events that wait while the interface is loaded. More are dropped. */
 const MAX_WAITING_EVENTS = 10_000;
 
-export interface OpenTelemetryOptions {
+interface OpenTelemetryOptions {
   /**
    * Characters of what was said and given that a span tells, for each of its attributes. Default 0: it tells nothing of
    * it.

@@ -31,7 +31,7 @@ import { CANDIDATE_HEALTH_TABLE } from '../../machines/stored-names.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { RevisedRows, keyOf } from './revised-rows.ts';
 
-export interface PostgresCandidateHealthStoreOptions {
+interface PostgresCandidateHealthStoreOptions {
   readonly database: PostgresDatabase;
   /** The clock of the database: what rests until when is the same moment for every process. */
   readonly clock: Pick<Clock, 'now'>;

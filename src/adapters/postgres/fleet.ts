@@ -11,7 +11,7 @@ import type {
 import { beginningOf } from '../../machines/cut-text.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
-export interface PostgresFleetOptions {
+interface PostgresFleetOptions {
   readonly database: PostgresDatabase;
   /** Whether the program hears of news by others. */
   readonly isHearing: () => boolean;

@@ -14,7 +14,7 @@ import type { JobRecord } from '../../machines/subagent/job-record.ts';
 import { JobOwner } from './job-owner.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 
-export interface PostgresJobRecordsOptions {
+interface PostgresJobRecordsOptions {
   readonly database: PostgresDatabase;
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   /** The same for all processes that share a home on one machine, and for no others. */

@@ -14,7 +14,7 @@ import { parseOrThrow } from '../../machines/validate.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { RevisedRows } from './revised-rows.ts';
 
-export interface PostgresPolicyStoreOptions {
+interface PostgresPolicyStoreOptions {
   readonly database: PostgresDatabase;
   readonly clock: Pick<Clock, 'now'>;
   /**

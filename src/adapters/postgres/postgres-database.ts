@@ -32,7 +32,7 @@ export interface LosableParts {
 }
 
 /** One that every wake asks for: where the connection is the server's own it is prepared once and then only named. */
-export interface FrequentStatement {
+interface FrequentStatement {
   readonly text: string;
   readonly because?: string | undefined;
   readonly isFrequent: true;

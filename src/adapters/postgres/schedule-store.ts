@@ -12,7 +12,7 @@ import type { ScheduleRecord } from '../../machines/schedule/slot-record.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { keyOf } from './revised-rows.ts';
 
-export interface PostgresScheduleStoreOptions {
+interface PostgresScheduleStoreOptions {
   readonly database: PostgresDatabase;
   /**
    * So many records behind what was added up last are added up for good: reading a schedule costs no more than these.

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { RuntimeError } from '../../machines/errors.ts';
 import { sessionNotFound, wakeConflict } from '../../actors/session/event-store.ts';
-import type { AppendOptions, LogTip, WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
+import type { AppendOptions, WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AppendedRecord, RecordHook, AppendVerdict } from './appended-record.ts';
 import { frequent } from './postgres-database.ts';
@@ -50,7 +50,7 @@ class LeasedRight implements WakeRight, HeldLease {
   readonly withFirstAt: string | undefined;
   /** Whether the database may have given it. */
   isAsked: boolean;
-  tip: LogTip | undefined;
+  tip: WakeRight['tip'] | undefined;
   readonly #lost = new AbortController();
   readonly #release: (right: LeasedRight) => Promise<void>;
   #released: Promise<void> | undefined;
@@ -234,7 +234,7 @@ export class WakeRights {
     }
   }
 
-  #hold(lease: HeldLease, tip?: LogTip): LeasedRight {
+  #hold(lease: HeldLease, tip?: WakeRight['tip']): LeasedRight {
     const before = this.#held.get(lease.sessionId);
     const right = lease instanceof LeasedRight ? lease : new LeasedRight(lease, (own) => this.#release(own));
     right.tip = tip;
@@ -265,7 +265,7 @@ export class WakeRights {
   }
 }
 
-function tipOf({ head, at }: AcquireRow): LogTip | undefined {
+function tipOf({ head, at }: AcquireRow): WakeRight['tip'] | undefined {
   return head === null || at === null ? undefined : { head, at };
 }
 

@@ -20,7 +20,7 @@ import type { PostgresDatabase } from './postgres-database.ts';
 import { keyOf } from './revised-rows.ts';
 import { ADDED_TABLE, COPY_TABLE, PIECE_TABLE } from './workspace-copy-tables.ts';
 
-export interface PostgresWorkspaceCopyStoreOptions {
+interface PostgresWorkspaceCopyStoreOptions {
   readonly database: PostgresDatabase;
   /** How long a piece that nothing names is left alone, in milliseconds. Default: one day. */
   readonly graceMs?: number | undefined;

@@ -8,7 +8,6 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import type {
   ProcessTree,
-  ProcessTreeWork,
   ReconcileOptions,
   ReconciledProcessTree,
   TrackedProcessTree,
@@ -23,7 +22,7 @@ import { SharedLooks } from './shared-looks.ts';
 import { TrackedTree } from './tracked-tree.ts';
 import type { TreeSurroundings } from './tracked-tree.ts';
 
-export interface ProcessTreeOptions {
+interface ProcessTreeOptions {
   readonly clock: Clock;
   /**
    * Where records of running trees are kept, such as `<home>/processes`. One directory serves any number of hosts of
@@ -79,7 +78,7 @@ class SystemProcessTree implements ProcessTree {
     this.#proofTimeoutMs = proofTimeoutMs;
   }
 
-  async prepare({ taskId, commandPreview }: ProcessTreeWork): Promise<TrackedProcessTree> {
+  async prepare({ taskId, commandPreview }: Parameters<ProcessTree['prepare']>[0]): Promise<TrackedProcessTree> {
     const around = await this.#around();
     const { leaders } = around.host;
     const record = ProcessRecords.newRecord({

@@ -7,8 +7,8 @@ import type { HostLife } from '../../actors/host/host-life.ts';
 import type {
   EndProcessTreeOptions,
   EndedProcessTree,
-  ProcessIdentity,
   ProcessLaunch,
+  ReconciledProcessTree,
   TrackedProcessTree,
 } from '../../actors/task/process-tree.ts';
 import type { Host } from './host-identity.ts';
@@ -93,7 +93,7 @@ export class TrackedTree implements TrackedProcessTree {
     return this.#recorded;
   }
 
-  async survivors(): Promise<readonly ProcessIdentity[]> {
+  async survivors(): Promise<readonly ReconciledProcessTree['survivors'][number][]> {
     const { members } = await this.#members.look();
     return members.map(({ pid, startTime }) => ({ pid, startTime: String(startTime) }));
   }

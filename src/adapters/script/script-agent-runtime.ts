@@ -22,7 +22,7 @@ import type { Script, ScriptStep } from './script-schema.ts';
 
 export const SCRIPT_RUNTIME_ID = 'script';
 
-export interface ScriptAgentRuntimeOptions {
+interface ScriptAgentRuntimeOptions {
   readonly clock: Clock;
   /** Default: `script`. */
   readonly id?: string | undefined;

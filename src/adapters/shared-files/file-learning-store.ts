@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
 import { filteredLearnings, learningsFull } from '../../actors/memory/learning-store.ts';
-import type { LearningFilter, LearningStore, LearningsExamination } from '../../actors/memory/learning-store.ts';
+import type { LearningStore, LearningsExamination } from '../../actors/memory/learning-store.ts';
 import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
@@ -71,7 +71,7 @@ export class FileLearningStore implements LearningStore {
     });
   }
 
-  async list(agentId: string, filter: LearningFilter = {}): Promise<readonly KeptLearning[]> {
+  async list(agentId: string, filter: Parameters<LearningStore['list']>[1] = {}): Promise<readonly KeptLearning[]> {
     return filteredLearnings((await this.#fold(checkedAgent(agentId))).ledger.all, filter);
   }
 

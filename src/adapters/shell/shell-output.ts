@@ -5,12 +5,11 @@
 import type { ByteRedaction } from '../../actors/environment/session-secrets.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { createLimitedOutputCapture } from '../../machines/task/output-capture.ts';
-import type { LimitedOutputCapture } from '../../machines/task/output-capture.ts';
 import { quietPeriod } from './deadline.ts';
 import type { OutputSource } from './output-source.ts';
 import type { TaskLog } from './task-log.ts';
 
-export interface ShellOutputChunk {
+interface ShellOutputChunk {
   readonly taskId: string;
   readonly source: 'stdout' | 'stderr';
   /** Raw bytes, the listener's to keep; may begin or end inside a line or a character. */
@@ -42,8 +41,8 @@ const QUIET_MS = 50;
 const MAX_PERIODS = 40;
 
 export class ShellOutput {
-  readonly head: LimitedOutputCapture;
-  readonly tail: LimitedOutputCapture;
+  readonly head: ReturnType<typeof createLimitedOutputCapture>;
+  readonly tail: ReturnType<typeof createLimitedOutputCapture>;
   readonly #options: ShellOutputOptions;
   #onOutput: OnShellOutput | undefined;
   /** Both streams have ended. */

@@ -30,7 +30,7 @@ import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
 import { SKILLS_FOLDER, skillCatalogOf } from '../open/known-home.ts';
 import { openStore, runtimeStore } from '../open/store.ts';
-import type { NodeStore } from '../../node/stores.ts';
+import type { NodeStore } from '../../node/node-store.ts';
 import { Progress } from '../terminal/progress.ts';
 import type { Reconciliation } from '../../runtime.ts';
 import { withAgents } from '../open/stores.ts';

@@ -4,7 +4,7 @@ import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { NodeRuntimeOptions } from '../../node/runtime-options.ts';
 import { openNodeStore } from '../../node/stores.ts';
-import type { NodeStore, NodeStoreOptions } from '../../node/stores.ts';
+import type { NodeStore, NodeStoreOptions } from '../../node/node-store.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import { storeWords } from './chosen-store.ts';
 import type { ChosenStore } from './chosen-store.ts';

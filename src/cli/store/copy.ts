@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { copyStore } from '../../actors/session/store-copy.ts';
 import type { CopyProgress, SessionOutcome, StoreCopy } from '../../actors/session/store-copy.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import type { NodeStore } from '../../node/stores.ts';
+import type { NodeStore } from '../../node/node-store.ts';
 import { FILES, isDatabase, storeNamed } from '../open/chosen-store.ts';
 import type { CommandContext } from '../context.ts';
 import { CopiedFolders } from './copied-folders.ts';

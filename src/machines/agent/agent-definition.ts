@@ -66,7 +66,7 @@ const permission = z
   ])
   .default({ ...NO_RULES, mode: 'preapproved' });
 
-export type AgentPermission = Readonly<z.output<typeof permission>>;
+type AgentPermission = Readonly<z.output<typeof permission>>;
 
 /** `provider/model`; what comes after the first "/" is the model. */
 const modelText = z.string().transform((written, context) => {

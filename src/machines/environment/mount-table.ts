@@ -6,12 +6,12 @@ import { z } from 'zod';
  * promotion only. `runtime`: what the session keeps for itself. `learnings`: what the agent has learned. `vault`:
  * secrets, which no tool reads.
  */
-export const mountKind = z.enum(['workspace', 'agent', 'runtime', 'learnings', 'skills', 'vault', 'declared']);
+const mountKind = z.enum(['workspace', 'agent', 'runtime', 'learnings', 'skills', 'vault', 'declared']);
 
-export type MountKind = z.output<typeof mountKind>;
+type MountKind = z.output<typeof mountKind>;
 
 /** `none`: it is there by name only. */
-export type MountAccess = 'rw' | 'ro' | 'none';
+type MountAccess = 'rw' | 'ro' | 'none';
 
 export interface Mount {
   readonly kind: MountKind;

@@ -14,7 +14,7 @@ export interface InspectedMoment {
   readonly t: number;
 }
 
-export interface LastTransition extends InspectedMoment {
+interface LastTransition extends InspectedMoment {
   readonly type: string;
   readonly taken: readonly string[];
 }

@@ -19,7 +19,7 @@ import { RecordSequence } from './record-sequence.ts';
 const MAX_RECORDS = 1_000_000;
 const PAGE = 1_000;
 
-export interface RecordFilter {
+interface RecordFilter {
   /** Key of the actor that they are about. */
   readonly actor?: string | undefined;
   /** Numbers, both included. */

@@ -3,7 +3,7 @@
  * however many actors there are.
  */
 import { InspectedActor, countUpTo } from './inspected-actor.ts';
-import type { InspectedMoment, LastTransition, Member, InspectedState } from './inspected-actor.ts';
+import type { InspectedMoment, Member, InspectedState } from './inspected-actor.ts';
 import { InspectedFamily } from './inspected-family.ts';
 import type { InspectedStatus, InspectedValue, InspectionRecord } from './inspection-record.ts';
 import type { InspectedSystem } from './inspected-system.ts';
@@ -27,19 +27,19 @@ export interface InspectedActorState {
   readonly from: InspectedMoment;
   /** When it came to this value and status. */
   readonly since: InspectedMoment;
-  readonly lastTransition?: LastTransition | undefined;
+  readonly lastTransition?: InspectedState['last'] | undefined;
   readonly error?: InspectedState['error'];
   readonly childCount: number;
 }
 
-export interface Page {
+interface Page {
   /** How many to leave out. */
   readonly from?: number | undefined;
   /** At most, 1,000 by default. */
   readonly limit?: number | undefined;
 }
 
-export interface ActorFilter extends Page {
+interface ActorFilter extends Page {
   /** Upper and lower case alike, anywhere in its key, id, kind, chart, facts or state. */
   readonly text?: string | undefined;
   readonly status?: InspectedStatus | 'over' | undefined;

@@ -7,7 +7,7 @@ import type { ChartDescription } from './chart-description.ts';
  * told. `rejected`: nothing is taken, and the code that drives the chart refuses it. `final`: the state takes nothing
  * any more.
  */
-export type EventClass = 'handled' | 'conditional' | 'ignored' | 'forbidden' | 'rejected' | 'final';
+type EventClass = 'handled' | 'conditional' | 'ignored' | 'forbidden' | 'rejected' | 'final';
 
 export interface MatrixCell {
   readonly state: string;
@@ -31,7 +31,7 @@ export interface MatrixCell {
  * `witnessed`: a path of events leads there. `structural`: a path of transitions does, and the events are not found.
  * `unreachable`: neither.
  */
-export type Reach = 'witnessed' | 'structural' | 'unreachable';
+type Reach = 'witnessed' | 'structural' | 'unreachable';
 
 export interface StateReach {
   readonly state: string;

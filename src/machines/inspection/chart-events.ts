@@ -20,7 +20,7 @@ export interface DeclaredEvent<Schema extends z.ZodType = z.ZodType> {
   readonly samples: readonly SampleEvent[];
 }
 
-export interface SampleEvent {
+interface SampleEvent {
   readonly type: string;
 }
 

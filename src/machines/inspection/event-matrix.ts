@@ -5,7 +5,7 @@
  * each other: a cell tells of one leaf and its outer states, and names what the regions beside it may take (`beside`).
  * XState asks the outer states of a parallel one only when none of its regions took the event.
  */
-import type { EventClass, MatrixCell } from './chart-audit.ts';
+import type { MatrixCell } from './chart-audit.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
 import { ROOT } from './chart-states.ts';
 import type { ChartIndex } from './chart-index.ts';
@@ -46,7 +46,11 @@ function isCertain({ guard }: ChartTransition): boolean {
   return guard === undefined;
 }
 
-function classOf({ chart, state }: ChartIndex, leaf: ChartState, tried: readonly ChartTransition[]): EventClass {
+function classOf(
+  { chart, state }: ChartIndex,
+  leaf: ChartState,
+  tried: readonly ChartTransition[],
+): MatrixCell['class'] {
   // Where the machine itself ends, nothing is taken any more, whatever is written there.
   if (leaf.kind === 'final' && leaf.parent === ROOT && state(ROOT).kind === 'compound') return 'final';
   const last = tried.at(-1);

@@ -9,7 +9,7 @@ import { z } from 'zod';
 
 export const learningKind = z.enum(['lesson', 'correction', 'error']);
 
-export type LearningKind = z.output<typeof learningKind>;
+type LearningKind = z.output<typeof learningKind>;
 
 export const MAX_TITLE_CHARACTERS = 120;
 export const MAX_DETAIL_CHARACTERS = 400;

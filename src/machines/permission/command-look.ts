@@ -6,7 +6,7 @@ import { isAboutReading } from './rule-reach.ts';
 import { safetyOf } from './safe-commands.ts';
 import { inEachFolder } from './shell-reading.ts';
 
-export interface LookedCommand {
+interface LookedCommand {
   /** Never empty. */
   readonly argv: readonly string[];
   /** Its words that name places, from `cwd`. For git they may be revisions. */

@@ -5,7 +5,7 @@ import type { PlannedCall } from './expansion-plan.ts';
 import type { RankedDocument } from './ranking.ts';
 import type { RetrievalKind } from './retrieval-document.ts';
 
-export type Confidence = 'low' | 'medium' | 'high';
+type Confidence = 'low' | 'medium' | 'high';
 
 export interface RetrievalCandidate {
   /**

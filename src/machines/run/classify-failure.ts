@@ -16,7 +16,7 @@ import { MAX_RETRY_AFTER_MS, retryAfterOf } from './failure-wait.ts';
 import { runFailure } from './run-failure.ts';
 import type { RunFailure, RunFailureKind } from './run-failure.ts';
 
-export interface ClassifyOptions {
+interface ClassifyOptions {
   /** Milliseconds since the epoch, for waits that are told as a moment in time. Without it those are unknown. */
   readonly now?: number | undefined;
 }

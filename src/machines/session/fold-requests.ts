@@ -7,20 +7,12 @@ import { move } from './fold-status.ts';
 import type { Change } from './fold-status.ts';
 import type { SessionEventOf } from './session-event.ts';
 import { useByChild } from './fold-usage.ts';
-import type {
-  CallAnswer,
-  CallRequest,
-  OpenToolCall,
-  PendingAction,
-  PendingIngress,
-  PendingIngressType,
-  SessionState,
-} from './session-state.ts';
+import type { CallRequest, OpenToolCall, PendingAction, PendingIngress, SessionState } from './session-state.ts';
 
 /** A client wants something: it waits to be acted upon, and what held the session back counts no more. */
 export function receive(
   state: SessionState,
-  { id, seq, at, type }: SessionEventOf<Exclude<PendingIngressType, 'session.child_idle'>>,
+  { id, seq, at, type }: SessionEventOf<Exclude<PendingIngress['type'], 'session.child_idle'>>,
   delivery: DeliveryMode,
   callId?: string,
 ): Change {
@@ -101,7 +93,7 @@ export function foldSubflowRest(
     ...useByChild(state, more),
   });
   if (reason === 'requires_action') return replaced(told);
-  const answer: CallAnswer = { kind: 'subflow', eventId: event.id, reason, summary };
+  const answer: NonNullable<OpenToolCall['answer']> = { kind: 'subflow', eventId: event.id, reason, summary };
   const { id: eventId, seq, at } = event;
   return {
     ...replaced({ ...told, phase: 'answered', answer }),
@@ -136,7 +128,7 @@ function answerCall(
   state: SessionState,
   event: SessionEventOf<'user.tool_confirmation' | 'user.answer' | 'user.custom_tool_result'>,
   requestId: string,
-  answer: Exclude<CallAnswer, { readonly kind: 'subflow' }>,
+  answer: Exclude<NonNullable<OpenToolCall['answer']>, { readonly kind: 'subflow' }>,
 ): Change {
   const resolved = resolve(state, requestId, answer.kind);
   if (resolved === undefined) return {};

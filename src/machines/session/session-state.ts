@@ -21,7 +21,7 @@ export interface PendingIngress {
   readonly callId?: string | undefined;
 }
 
-export type PendingIngressType =
+type PendingIngressType =
   | 'user.message'
   | 'user.custom_tool_result'
   | 'user.tool_confirmation'
@@ -92,7 +92,7 @@ export type CallRequest =
     };
 
 /** `eventId`, `seq`: the event that holds it. */
-export type CallAnswer =
+type CallAnswer =
   | {
       readonly kind: 'permission';
       readonly eventId: string;
@@ -109,7 +109,7 @@ export type CallAnswer =
       readonly summary: string;
     };
 
-export interface QueuedWake extends SessionEventData<'wake.queued'> {
+interface QueuedWake extends SessionEventData<'wake.queued'> {
   readonly eventId: string;
 }
 
@@ -136,9 +136,9 @@ export interface OpenWake {
   readonly interruption?: { readonly seq: number; readonly reason?: string | undefined } | undefined;
 }
 
-export type WakeTrigger = NonNullable<SessionEventData<'wake.started'>['trigger']>;
+type WakeTrigger = NonNullable<SessionEventData<'wake.started'>['trigger']>;
 
-export interface LastWake {
+interface LastWake {
   readonly wakeId: string;
   readonly epoch: number;
   readonly endedAt: string;
@@ -152,12 +152,12 @@ export interface LastWake {
   readonly hasDied?: true | undefined;
 }
 
-export interface BackendSession extends Omit<SessionEventData<'backend.session_bound'>, 'reseeded' | 'isCopied'> {
+interface BackendSession extends Omit<SessionEventData<'backend.session_bound'>, 'reseeded' | 'isCopied'> {
   /** Whether it has seen all that models have said since. One that has not is not resumed. */
   readonly isCurrent: boolean;
 }
 
-export interface ChildSession {
+interface ChildSession {
   readonly sessionId: string;
   readonly agentId: string;
   readonly label?: string | undefined;
@@ -166,7 +166,7 @@ export interface ChildSession {
 }
 
 /** `seq`: the event that holds it. */
-export interface LearningToKeep extends Pick<SessionEventData<'learning.captured'>, 'learningId' | 'promoteToMemory'> {
+interface LearningToKeep extends Pick<SessionEventData<'learning.captured'>, 'learningId' | 'promoteToMemory'> {
   readonly seq: number;
 }
 
@@ -174,7 +174,7 @@ export interface LearningToKeep extends Pick<SessionEventData<'learning.captured
 export type LearningToPromote = Pick<LearningToKeep, 'learningId' | 'seq'>;
 
 /** A subagent job that has not ended. */
-export type OpenJob = Pick<
+type OpenJob = Pick<
   SessionEventData<'subagent.started'>,
   'jobId' | 'childSessionId' | 'agentId' | 'label' | 'allowance' | 'restriction'
 >;

@@ -31,7 +31,7 @@ export interface WorktreeHookInput {
   };
 }
 
-export interface WorktreeHookContext {
+interface WorktreeHookContext {
   /** Aborted when the hook has run out of time, or when its job is to stop. */
   readonly signal: AbortSignal;
 }
@@ -47,7 +47,7 @@ export interface HookDefinition {
   readonly [setting: string]: unknown;
 }
 
-export interface HookGroup {
+interface HookGroup {
   /** A regular expression for the whole name of the tool, which is `Agent`. Absent, empty or `*`: every tool. */
   readonly matcher?: string | undefined;
   readonly hooks: readonly HookDefinition[];

@@ -13,7 +13,7 @@ import type { BackgroundTaskState } from '../task/task-state.ts';
 
 export const JOB_RECORD_VERSION = 1;
 
-export type JobStage = 'accepted' | 'ending' | 'ended';
+type JobStage = 'accepted' | 'ending' | 'ended';
 
 const errorRecord = z.looseObject({
   name: z.string(),

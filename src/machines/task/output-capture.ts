@@ -10,12 +10,12 @@ export const OUTPUT_TRUNCATION_MARKER = '\n[output truncated]\n';
 
 export const DEFAULT_OUTPUT_LIMIT_BYTES = 30_000;
 
-export interface LimitedOutputCaptureOptions {
+interface LimitedOutputCaptureOptions {
   /** Which end of the output stays when it is longer than the limit. Default `head`. */
   readonly keep?: 'head' | 'tail' | undefined;
 }
 
-export interface LimitedOutputCapture {
+interface LimitedOutputCapture {
   /**
    * Takes the next piece. Chunks may split a code point; pieces of different sources are kept in the order they came,
    * with a code point that one source has only begun held back until the rest of it comes.

@@ -5,7 +5,7 @@
 import { RuntimeError, messageOf } from '../errors.ts';
 import type { ErrorCategory, ErrorRecord } from '../errors.ts';
 
-export interface BackgroundTaskErrorOptions {
+interface BackgroundTaskErrorOptions {
   /** Stable name for programs; `TASK_<CATEGORY>` when the category says enough. */
   readonly code?: string | undefined;
   readonly hint?: string | undefined;

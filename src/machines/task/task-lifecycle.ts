@@ -16,7 +16,7 @@ export const taskLifecycle = compileLifecycle<StateValueFrom<typeof taskMachine>
 
 export type TaskLifecycleSnapshot = LifecycleSnapshot<StateValueFrom<typeof taskMachine>>;
 
-export interface BackgroundTaskTransition {
+interface BackgroundTaskTransition {
   readonly from: BackgroundTaskStatus;
   readonly event: BackgroundTaskTransitionEvent;
   readonly to: BackgroundTaskStatus;
@@ -33,7 +33,7 @@ const TERMINAL = {
   cancelled: true,
 } as const satisfies Record<BackgroundTaskStatus, boolean>;
 
-export type TerminalBackgroundTaskStatus = {
+type TerminalBackgroundTaskStatus = {
   [Status in BackgroundTaskStatus]: (typeof TERMINAL)[Status] extends true ? Status : never;
 }[BackgroundTaskStatus];
 

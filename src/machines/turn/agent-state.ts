@@ -10,9 +10,9 @@ import type { OpenToolCall, PendingAction, SessionState } from '../session/sessi
 import type { AssistantMessage, ProviderMessage } from './provider-message.ts';
 import { TranscriptBuilder } from './transcript.ts';
 
-export type ToolCallOutcome = SessionEventData<'agent.tool_result'>['outcome'];
+type ToolCallOutcome = SessionEventData<'agent.tool_result'>['outcome'];
 
-export interface ToolCallRecord {
+interface ToolCallRecord {
   readonly callId: string;
   readonly name: string;
   readonly input: unknown;

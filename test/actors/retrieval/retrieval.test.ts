@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { Retrieval } from '../../../src/actors/retrieval/retrieval.ts';
-import type { RetrievalRequest } from '../../../src/actors/retrieval/retrieval.ts';
 import type { RetrievalSources } from '../../../src/actors/retrieval/retrieval-sources.ts';
 import { FileRetrievalIndex } from '../../../src/adapters/retrieval-files/file-retrieval-index.ts';
 import type { RetrievalCandidate } from '../../../src/machines/retrieval/candidate.ts';
@@ -40,7 +39,7 @@ function process(sources: Partial<RetrievalSources> = {}): Retrieval {
 async function found(
   retrieval: Retrieval,
   query: string,
-  request: Partial<RetrievalRequest> = {},
+  request: Partial<Parameters<Retrieval['search']>[0]> = {},
 ): Promise<readonly RetrievalCandidate[]> {
   return (await retrieval.search({ agentId: AGENT, query, ...request })).candidates;
 }
@@ -132,7 +131,7 @@ describe('a search', () => {
     );
     for (const session of texts) logs.say(session, `The lantern number of ${session.slice(-2)} is hidden here.`);
     const retrieval = process();
-    const sessionsOf = async (relation: RetrievalRequest['relation']): Promise<string[]> =>
+    const sessionsOf = async (relation: Parameters<Retrieval['search']>[0]['relation']): Promise<string[]> =>
       [
         ...new Set(
           (await found(retrieval, 'lantern', { relation, sessionId: sessionIdOf(1), limit: 20 })).map(

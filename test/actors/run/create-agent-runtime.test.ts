@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { AgentRunParams, AgentRunResult } from '../../../src/actors/run/agent-runtime.ts';
 import { createAgentRuntime } from '../../../src/actors/run/create-agent-runtime.ts';
-import type { AgentRuntimeOptions, RunVoice } from '../../../src/actors/run/create-agent-runtime.ts';
+import type { RunVoice } from '../../../src/actors/run/create-agent-runtime.ts';
 import type { AgentRunEvent } from '../../../src/machines/run/run-output.ts';
 
 const PARAMS: AgentRunParams = {
@@ -18,7 +18,7 @@ const PARAMS: AgentRunParams = {
 };
 
 async function answered(
-  answer: AgentRuntimeOptions['answer'],
+  answer: Parameters<typeof createAgentRuntime>[0]['answer'],
   params: Partial<AgentRunParams> = {},
 ): Promise<{ readonly result: AgentRunResult; readonly events: AgentRunEvent[] }> {
   const events: AgentRunEvent[] = [];

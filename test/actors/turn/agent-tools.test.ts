@@ -5,7 +5,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildTools, loadAgent, mapAgentTool } from '../../../src/actors/turn/agent-tools.ts';
-import type { BuiltTools, ToolBox } from '../../../src/actors/turn/agent-tools.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import type { ToolServerRequest, ToolSource } from '../../../src/actors/turn/tool-source.ts';
 import { FileAgentCatalog } from '../../../src/adapters/agents/file-agent-catalog.ts';
@@ -59,14 +58,14 @@ function sourceOf(
   };
 }
 
-const box = (changes: Partial<ToolBox> = {}): ToolBox => ({
+const box = (changes: Partial<Parameters<typeof buildTools>[1]> = {}): Parameters<typeof buildTools>[1] => ({
   tools: [tool('look'), tool('write')],
   agents,
   agentDirectory: '/agents/worker',
   signal: new AbortController().signal,
   ...changes,
 });
-const names = ({ tools }: BuiltTools): string[] => [...tools.keys()];
+const names = ({ tools }: Awaited<ReturnType<typeof buildTools>>): string[] => [...tools.keys()];
 const mcp = { docs: { command: 'docs-server' }, web: { url: 'https://example.org/mcp' } } as const;
 
 describe('the tools of an agent', () => {

@@ -13,7 +13,6 @@ import type {
   RunPermissionRequest,
 } from '../../../src/actors/run/agent-runtime.ts';
 import { createAcpAgentRuntime } from '../../../src/adapters/acp/acp-agent-runtime.ts';
-import type { AcpAgentRuntimeOptions } from '../../../src/adapters/acp/acp-agent-runtime.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import type { ProviderSettings } from '../../../src/machines/run/provider-settings.ts';
 import type { AgentRunEvent } from '../../../src/machines/run/run-output.ts';
@@ -44,7 +43,7 @@ export interface AcpHouseOptions {
   readonly clock?: Clock | undefined;
   readonly abilities?: Abilities | undefined;
   readonly settings?: Partial<ProviderSettings> | undefined;
-  readonly runtime?: Partial<AcpAgentRuntimeOptions> | undefined;
+  readonly runtime?: Partial<Parameters<typeof createAcpAgentRuntime>[0]> | undefined;
 }
 
 export interface StartedRun {

@@ -7,13 +7,12 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { SubagentJobResult } from '../../../src/actors/subagent/subagent-runner.ts';
 import type { SubagentWorktreeAdapter } from '../../../src/actors/subagent/worktree-adapter.ts';
 import { createChildProcessSubagentRunnerFactory } from '../../../src/adapters/child-process/runner-factory.ts';
-import type { ChildProcessSubagentRunnerFactory } from '../../../src/adapters/child-process/runner-factory.ts';
 import type { ChildProcessSubagentRunnerOptions } from '../../../src/adapters/child-process/runner-options.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { jobRequest, workerPath } from './runner-house.ts';
 
 let folder: string;
-let factories: ChildProcessSubagentRunnerFactory[] = [];
+let factories: ReturnType<typeof createChildProcessSubagentRunnerFactory>[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'factory-'));
 });
@@ -23,7 +22,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function factoryWith(options: Partial<ChildProcessSubagentRunnerOptions> = {}): ChildProcessSubagentRunnerFactory {
+function factoryWith(
+  options: Partial<ChildProcessSubagentRunnerOptions> = {},
+): ReturnType<typeof createChildProcessSubagentRunnerFactory> {
   const clock = createSystemClock();
   const factory = createChildProcessSubagentRunnerFactory({
     clock,
@@ -50,7 +51,7 @@ function worktrees(): { readonly adapter: SubagentWorktreeAdapter; readonly acts
 
 /** What the worker was told of its request. */
 async function cwdOfJob(
-  factory: ChildProcessSubagentRunnerFactory,
+  factory: ReturnType<typeof createChildProcessSubagentRunnerFactory>,
 ): Promise<{ cwd: string; result: SubagentJobResult }> {
   const request = jobRequest({ prompt: '{"behavior":"tells"}', cwd: folder, isolation: 'worktree' });
   const handle = await factory().start({

@@ -6,7 +6,6 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { Clock } from '../../../src/actors/clock/clock.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import { createEmbeddedAgentRuntime } from '../../../src/adapters/embedded/embedded-agent-runtime.ts';
-import type { EmbeddedAgentRuntimeOptions } from '../../../src/adapters/embedded/embedded-agent-runtime.ts';
 import type { ProviderSettings } from '../../../src/machines/run/provider-settings.ts';
 import type { AgentRunEvent } from '../../../src/machines/run/run-output.ts';
 import { ModelServer } from '../../support/http-models/model-server.ts';
@@ -44,7 +43,7 @@ export class EmbeddedHouse {
   }
 
   static async open(
-    options: Partial<EmbeddedAgentRuntimeOptions> & { readonly clock?: Clock } = {},
+    options: Partial<Parameters<typeof createEmbeddedAgentRuntime>[0]> & { readonly clock?: Clock } = {},
   ): Promise<EmbeddedHouse> {
     const runtime = createEmbeddedAgentRuntime({
       clock: createSystemClock(),

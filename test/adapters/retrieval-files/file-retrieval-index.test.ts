@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { Retrieval } from '../../../src/actors/retrieval/retrieval.ts';
-import type { RetrievalAnswer } from '../../../src/actors/retrieval/retrieval.ts';
 import { FileRetrievalIndex } from '../../../src/adapters/retrieval-files/file-retrieval-index.ts';
 import { prepareQuery } from '../../../src/machines/retrieval/query.ts';
 import { termsOf } from '../../../src/machines/retrieval/terms.ts';
@@ -100,7 +99,7 @@ describe('an index that grew with its logs', () => {
           else if (each.kind === 'restart') grown = opened(logs, folder).retrieval;
           else await grown.refresh(AGENT);
         }
-        const search = (retrieval: Retrieval): Promise<RetrievalAnswer> =>
+        const search = (retrieval: Retrieval): ReturnType<Retrieval['search']> =>
           retrieval.search({ agentId: AGENT, query, limit: 20 });
         await grown.refresh(AGENT);
         const expected = await search(opened(logs, join(home.path, `anew-${run}`)).retrieval);

@@ -7,7 +7,7 @@ import { createProcessTree } from '../../../src/adapters/process-tree/process-tr
 import { createManagedShellProcessRunner } from '../../../src/adapters/shell/shell-runner.ts';
 import type { ManagedShellProcessRunnerOptions } from '../../../src/adapters/shell/shell-runner.ts';
 import { quietPeriod } from '../../../src/adapters/shell/deadline.ts';
-import type { ShellOutputChunk } from '../../../src/adapters/shell/shell-output.ts';
+import type { OnShellOutput } from '../../../src/adapters/shell/shell-output.ts';
 import { eventually, isRunning, stateLetter } from '../process-tree/system-processes.ts';
 import { logOf, logged, openShellWorkbench } from './shell-workbench.ts';
 import type { ShellWorkbench } from './shell-workbench.ts';
@@ -181,7 +181,7 @@ describe('a command that cannot be started', () => {
 
 describe('a listener to output', () => {
   it('hears every byte, by source', async () => {
-    const heard: ShellOutputChunk[] = [];
+    const heard: Parameters<OnShellOutput>[0][] = [];
     await reopen({ onOutput: (output) => void heard.push(output) });
     const handle = await bench.start('printf out; printf err >&2');
     await handle.result;

@@ -1,7 +1,7 @@
 /** When a session wakes next, and what its wakes so far did and used. */
 import type { JSX } from 'preact';
 import type { ShownSession, ShownUsage, ShownWake } from '../../../actors/inspection/shown-answers.ts';
-import type { QueuedWake } from '../../../machines/session/session-state.ts';
+import type { SessionState } from '../../../machines/session/session-state.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { now } from '../model/view.ts';
 import { amount, clockTime, duration, instant } from '../model/words.ts';
@@ -28,7 +28,13 @@ export function WakesSection({ session: { state, usage }, aheadMs }: WakesSectio
   );
 }
 
-function Queue({ wakes, time }: { readonly wakes: readonly QueuedWake[]; readonly time: number }): JSX.Element {
+function Queue({
+  wakes,
+  time,
+}: {
+  readonly wakes: readonly SessionState['queuedWakes'][number][];
+  readonly time: number;
+}): JSX.Element {
   const due = wakes
     .map((wake) => ({ wake, at: instant(wake.dueAt) ?? time }))
     .toSorted((one, other) => one.at - other.at);
