@@ -268,12 +268,15 @@ function ofChild({ name, callId, request }: OpenToolCall, { sessionId }: Session
   };
 }
 
-function parked({ sessionId, parked: fuse }: SessionState): Reason[] {
+function parked({ sessionId, parked: fuse, lastWake }: SessionState): Reason[] {
   if (fuse === undefined) return [];
+  // How many failed says nothing of what to mend; where the same error parked it, the reason names it already.
+  const error = fuse.code === 'failures' ? lastWake?.error : undefined;
+  const last = error === undefined ? '' : ` The last of them: ${error.message}`;
   return [
     {
       kind: 'parked',
-      text: `It is parked and does not wake by itself: ${fuse.reason}`,
+      text: `It is parked and does not wake by itself: ${fuse.reason}${last}`,
       movers: [messageMover(sessionId), wakeMover(sessionId)],
     },
   ];
