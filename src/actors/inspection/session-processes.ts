@@ -1,7 +1,8 @@
 /**
- * The processes that work for a session and for what it has started, as far as this runtime and the records of its home
- * know.
+ * The processes that work for a session and for what it has started: those of the tasks of this runtime, and those on
+ * record in its home, whichever process started them.
  */
+import { RuntimeError } from '../../machines/errors.ts';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
 import type { BackgroundTaskState } from '../../machines/task/task-state.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
@@ -14,8 +15,8 @@ import type { InspectedProcess } from './inspection-source.ts';
 export interface SessionProcessesOptions {
   readonly text: InspectedText;
   /** Of the runtime: its tasks, and those that its jobs and the wakes elsewhere are. */
-  readonly tasks: readonly Pick<BackgroundTaskManager, 'list'>[];
-  /** Knows the processes of hosts that died. */
+  readonly tasks: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[];
+  /** Knows the processes of all hosts of the home, dead ones too. */
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
   readonly onProblem: (error: unknown) => void;
 }
@@ -30,10 +31,11 @@ export async function processesOf(
   state: SessionState,
   options: SessionProcessesOptions,
 ): Promise<readonly InspectedProcess[]> {
-  const tasks = tasksBelow(
+  const { tasks, sessions } = workBelow(
     state,
     options.tasks.flatMap((manager) => manager.list()),
   );
+  const trees = await treesOf(state, sessions, options);
   const pids = new Map(tasks.flatMap(({ id, pid }) => (pid === undefined ? [] : [[id, pid] as const])));
   const hosts = new Map(
     tasks.flatMap((task) =>
@@ -45,12 +47,37 @@ export async function processesOf(
     const parentPid = pids.get(task.parentTaskId ?? '') ?? hosts.get(task.parentSessionId);
     return [processOf(task, task.pid, parentPid === task.pid ? undefined : parentPid, options.text)];
   });
-  const left = await leftBy(state, new Set(own.map(({ pid }) => pid)), options);
-  return [...own, ...left].slice(0, MAX_PROCESSES);
+  return merged(
+    own,
+    trees.flatMap((tree) => membersOf(tree, state, options.text)),
+  ).slice(0, MAX_PROCESSES);
+}
+
+/**
+ * Ends what the process belongs to: a task of this runtime is cancelled, as its log then says; what a host that died
+ * has left is ended as the next start over the home would. @throws RuntimeError for what another living process owns,
+ * or is not there
+ */
+export async function endProcess(state: SessionState, pid: number, options: SessionProcessesOptions): Promise<void> {
+  const process = (await processesOf(state, options)).find((each) => each.pid === pid && each.state === 'running');
+  if (process === undefined)
+    throw new RuntimeError('INSPECTION_PROCESS_GONE', `no process ${pid} works for this session any more`, {
+      category: 'not_found',
+      hint: 'Nothing is left to do.',
+    });
+  const { taskId = '', host } = process;
+  if (host === 'dead') return void (await options.processTree?.reconcile());
+  const manager = options.tasks.find((each) => each.list().some(({ id }) => id === taskId));
+  if (manager === undefined)
+    throw new RuntimeError('INSPECTION_PROCESS_ELSEWHERE', `process ${pid} belongs to another process of this home`, {
+      category: 'conflict',
+      hint: `Stop the work it does: wakechart session interrupt --session ${state.sessionId}`,
+    });
+  await manager.cancel(taskId, 'a person ended it in the inspector');
 }
 
 function processOf(
-  { id, label, commandPreview, status, startedAt }: BackgroundTaskState,
+  { id, label, commandPreview, status, startedAt, lastActivityAt }: BackgroundTaskState,
   pid: number,
   parentPid: number | undefined,
   text: InspectedText,
@@ -61,13 +88,20 @@ function processOf(
     title: text.cut(commandPreview ?? label, MAX_SHOWN_CHARACTERS),
     // A task ends only when what it ran is gone.
     state: isTerminalBackgroundTaskStatus(status) ? 'gone' : 'running',
+    host: 'this',
     ...(startedAt === undefined ? {} : { startedAt }),
+    ...(lastActivityAt === undefined ? {} : { lastActivityAt }),
     taskId: text.cut(id, MAX_SHOWN_CHARACTERS),
   };
 }
 
-/** Those of the session, of the sessions of its jobs and children, and so on. */
-function tasksBelow(state: SessionState, all: readonly BackgroundTaskState[]): readonly BackgroundTaskState[] {
+interface WorkBelow {
+  readonly tasks: readonly BackgroundTaskState[];
+  readonly sessions: ReadonlySet<string>;
+}
+
+/** Of the session, of the sessions of its jobs and children, and so on. */
+function workBelow(state: SessionState, all: readonly BackgroundTaskState[]): WorkBelow {
   const sessions = new Set([
     state.sessionId,
     ...state.jobs.map(({ childSessionId }) => childSessionId),
@@ -81,7 +115,7 @@ function tasksBelow(state: SessionState, all: readonly BackgroundTaskState[]): r
       for (const below of sessionsOf(task)) if (sessions.size < MAX_SESSIONS) sessions.add(below);
     }
   }
-  return [...found];
+  return { tasks: [...found], sessions };
 }
 
 function grouped(tasks: readonly BackgroundTaskState[]): ReadonlyMap<string, readonly BackgroundTaskState[]> {
@@ -100,49 +134,72 @@ function sessionsOf(task: BackgroundTaskState): readonly string[] {
   return sessionId === undefined ? [] : [sessionId];
 }
 
-/**
- * What other hosts have, or had when they died, of the jobs of the session. Ids of other tasks mean something within
- * their host only.
- */
-async function leftBy(
+/** What is on record of these sessions and of the jobs of the first. */
+async function treesOf(
   { jobs }: SessionState,
-  known: ReadonlySet<number>,
-  { processTree, text, onProblem }: SessionProcessesOptions,
-): Promise<readonly InspectedProcess[]> {
-  const labels = new Map(jobs.map(({ jobId, label, agentId }) => [jobId, label ?? agentId]));
-  if (processTree === undefined || labels.size === 0) return [];
+  sessions: ReadonlySet<string>,
+  { processTree, onProblem }: SessionProcessesOptions,
+): Promise<readonly ReconciledProcessTree[]> {
+  if (processTree === undefined) return [];
+  const jobIds = new Set(jobs.map(({ jobId }) => jobId));
   try {
     const reports = await processTree.reconcile({ policy: 'look' });
-    return reports.flatMap((report) => {
-      const label = labels.get(report.taskId ?? '');
-      return label === undefined
-        ? []
-        : treeOf(report, text.cut(`job ${label}`, MAX_SHOWN_CHARACTERS)).filter(({ pid }) => !known.has(pid));
-    });
+    return reports.filter(({ sessionId, taskId }) => sessions.has(sessionId ?? '') || jobIds.has(taskId ?? ''));
   } catch (error) {
     onProblem(error);
     return [];
   }
 }
 
-function treeOf(
-  { taskId = '', pid: root, reason, survivors }: ReconciledProcessTree,
-  title: string,
-): InspectedProcess[] {
-  const living = survivors.map(({ pid }) => pid);
-  const isLooked = reason === 'host_dead' || reason === 'not_ended';
-  const first =
-    root === undefined || living.includes(root)
-      ? []
-      : [{ pid: root, title, state: isLooked ? ('gone' as const) : ('unknown' as const), taskId }];
-  return [
-    ...first,
-    ...living.map((pid): InspectedProcess => ({
+/** The root, though it is gone, and the others below it. */
+function membersOf(
+  { taskId = '', pid: root, reason, survivors, commandPreview = '', startedAt }: ReconciledProcessTree,
+  { jobs }: SessionState,
+  text: InspectedText,
+): readonly InspectedProcess[] {
+  const job = jobs.find(({ jobId }) => jobId === taskId);
+  const title = text.cut(job === undefined ? commandPreview : `job ${job.label ?? job.agentId}`, MAX_SHOWN_CHARACTERS);
+  const host = reason === 'host_dead' || reason === 'not_ended' ? 'dead' : 'other';
+  const common = { host, taskId: text.cut(taskId, MAX_SHOWN_CHARACTERS) } as const;
+  const began = startedAt === undefined ? {} : { startedAt };
+  const living = survivors.map((member): InspectedProcess => {
+    const { pid } = member;
+    const { parentPid, name, processorMs, residentBytes } = { parentPid: undefined, ...member } as Partial<
+      Extract<typeof member, { readonly parentPid: number }>
+    >;
+    const isRoot = pid === root;
+    const within = survivors.some((other) => other.pid === parentPid) ? parentPid : isRoot ? undefined : root;
+    return {
       pid,
-      ...(root === undefined || root === pid ? {} : { parentPid: root }),
-      title,
+      ...(within === undefined ? {} : { parentPid: within }),
+      title: isRoot || name === undefined ? title : text.cut(name, MAX_SHOWN_CHARACTERS),
       state: 'running',
-      taskId,
-    })),
+      ...common,
+      ...(isRoot ? began : {}),
+      ...(processorMs === undefined ? {} : { processorMs }),
+      ...(residentBytes === undefined ? {} : { residentBytes }),
+    };
+  });
+  if (root === undefined || living.some(({ pid }) => pid === root)) return living;
+  return [{ pid: root, title, state: host === 'dead' ? 'gone' : 'unknown', ...common }, ...living];
+}
+
+/** What is known of one process from both: the runtime knows its task, the system what it uses. */
+function merged(own: readonly InspectedProcess[], found: readonly InspectedProcess[]): readonly InspectedProcess[] {
+  const seen = new Map(found.map((process) => [process.pid, process]));
+  const tasks = new Set(own.map(({ taskId }) => taskId));
+  const known = new Set(own.map(({ pid }) => pid));
+  return [
+    ...own.map((process) => {
+      const { processorMs, residentBytes } = process.state === 'running' ? (seen.get(process.pid) ?? {}) : {};
+      return {
+        ...process,
+        ...(processorMs === undefined ? {} : { processorMs }),
+        ...(residentBytes === undefined ? {} : { residentBytes }),
+      };
+    }),
+    ...found
+      .filter(({ pid }) => !known.has(pid))
+      .map((process) => (tasks.has(process.taskId) ? { ...process, host: 'this' as const } : process)),
   ];
 }

@@ -116,6 +116,7 @@ async function startTask(
   const [execa] = await Promise.all([loadExeca(), checkWorkingFolder(request.cwd)]);
   const tree = await runner.processTree.prepare({
     taskId,
+    sessionId: request.parentSessionId,
     commandPreview: request.command,
   });
   const shell = request.shell ?? runner.settings.defaultShell;

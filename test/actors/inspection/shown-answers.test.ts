@@ -197,7 +197,12 @@ describe('processes', () => {
     });
     fc.assert(
       fc.property(fc.array(process), (all) => {
-        const processes = all.map((each): InspectedProcess => ({ ...each, title: 'x', state: 'running' }));
+        const processes = all.map((each): InspectedProcess => ({
+          ...each,
+          title: 'x',
+          state: 'running',
+          host: 'this',
+        }));
         expect(countOf(shownProcesses(processes))).toBe(processes.length);
       }),
     );
@@ -205,8 +210,8 @@ describe('processes', () => {
 
   it('are under the one that they are shown under', () => {
     const [root] = shownProcesses([
-      { pid: 2, parentPid: 1, title: 'test', state: 'running' },
-      { pid: 1, title: 'worker', state: 'running' },
+      { pid: 2, parentPid: 1, title: 'test', state: 'running', host: 'this' },
+      { pid: 1, title: 'worker', state: 'running', host: 'this' },
     ]);
     expect([root?.pid, root?.children.map(({ pid }) => pid)]).toEqual([1, [2]]);
   });

@@ -49,6 +49,12 @@ export function amount(count: number): string {
   return count.toLocaleString('en');
 }
 
+/** `12 MB`. */
+export function bytes(count: number): string {
+  const megabytes = count / 1_048_576;
+  return megabytes < 10 ? `${megabytes.toFixed(1)} MB` : `${amount(Math.round(megabytes))} MB`;
+}
+
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${amount(count)} ${count === 1 ? one : many}`;
 }
