@@ -28,13 +28,14 @@ afterAll(async () => {
 
 /** A wake of another process whose command says nothing. */
 async function silent(): Promise<{ readonly id: string; readonly woken: RunningCommand; readonly root: number }> {
-  const { id } = await stage.sessionToWake(runs('sleep 3600; true'), sleeps('never said'));
+  const { id } = await stage.sessionToWake(runs('echo compiling; sleep 3600'), sleeps('never said'));
   const woken = start(['wake', '--session', id, '--home', stage.home]);
   let root = 0;
   await until('its command to run', async () => {
     const found = await source.processes(id);
-    root = found.find(({ title, parentPid }) => title === 'sleep 3600; true' && parentPid === undefined)?.pid ?? 0;
-    return found.some(({ title }) => title === 'sleep');
+    root =
+      found.find(({ title, parentPid }) => title === 'echo compiling; sleep 3600' && parentPid === undefined)?.pid ?? 0;
+    return root !== 0 && found.some(({ title }) => title === 'sleep');
   });
   return { id, woken, root };
 }
@@ -47,10 +48,12 @@ describe('a command of a wake in another process', () => {
     const { id, woken, root } = await silent();
     const processes = await source.processes(id);
     expect(shown(processes)).toEqual([
-      ['sleep 3600; true', 'running', 'other'],
+      ['echo compiling; sleep 3600', 'running', 'other'],
       ['sleep', 'running', 'other'],
     ]);
     expect(processes[1]).toMatchObject({ parentPid: root });
+    expect(processes[0]).toMatchObject({ output: ['[stdout] compiling'], limitMs: expect.any(Number) });
+    expect(processes[0]).toHaveProperty('lastActivityAt');
     for (const { processorMs, residentBytes } of processes) {
       expect(processorMs).toBeGreaterThanOrEqual(0);
       expect(residentBytes).toBeGreaterThan(0);
@@ -67,7 +70,7 @@ describe('a command of a wake in another process', () => {
     woken.process.kill('SIGKILL');
     await woken.ended;
     expect(shown(await source.processes(id))).toEqual([
-      ['sleep 3600; true', 'running', 'dead'],
+      ['echo compiling; sleep 3600', 'running', 'dead'],
       ['sleep', 'running', 'dead'],
     ]);
     await source.endProcess?.(id, root);
@@ -79,12 +82,12 @@ describe('a command of a wake in another process', () => {
 describe('a command of a wake in this process', () => {
   it('is ended as a task that is cancelled, as the log says', async () => {
     const own = createHomeSource(stage.runtime, { title: 'home', onProblem: () => undefined });
-    const { id } = await stage.sessionToWake(runs('sleep 3600; true'), sleeps('it was ended'));
+    const { id } = await stage.sessionToWake(runs('echo compiling; sleep 3600'), sleeps('it was ended'));
     const woken = stage.runtime.wake(id);
     let pid = 0;
     await until('its command to run', async () => {
       const found = await own.processes(id);
-      pid = found.find(({ host, title }) => host === 'this' && title === 'sleep 3600; true')?.pid ?? 0;
+      pid = found.find(({ host, title }) => host === 'this' && title === 'echo compiling; sleep 3600')?.pid ?? 0;
       return pid !== 0;
     });
     await own.endProcess?.(id, pid);

@@ -79,6 +79,10 @@ export interface InspectedProcess {
   readonly startedAt?: string | undefined;
   /** When it put out something the last time, ISO-8601. Absent: that is unknown. */
   readonly lastActivityAt?: string | undefined;
+  /** The newest lines of that, redacted. Absent: unknown. */
+  readonly output?: readonly string[] | undefined;
+  /** How long it may take, in milliseconds, where that is known. */
+  readonly limitMs?: number | undefined;
   /** Processor time so far, in milliseconds, and memory, in bytes, as far as the system tells. */
   readonly processorMs?: number | undefined;
   readonly residentBytes?: number | undefined;

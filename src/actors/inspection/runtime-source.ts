@@ -34,7 +34,7 @@ import { SessionChanges } from './session-changes.ts';
 import type { SessionChangesOptions } from './session-changes.ts';
 import { SessionList } from './session-list.ts';
 import { eventsFrom, redactedEvent } from './session-log-pages.ts';
-import type { SessionProcessesOptions } from './session-processes.ts';
+import type { SessionProcessesOptions, TaskOutputs } from './session-processes.ts';
 import { endProcess, processesOf } from './session-processes.ts';
 import { SessionRecordings } from './session-recordings.ts';
 import { SessionSights } from './session-sight.ts';
@@ -58,6 +58,7 @@ export interface RuntimeSourceOptions {
   /** Of the runtime: its own, and those of its jobs. Absent: no process is known. */
   readonly tasks?: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[] | undefined;
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  readonly outputs?: TaskOutputs | undefined;
   /** Absent: what sessions have changed is not looked at. */
   readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
   /** Absent: other workers are unknown. */
@@ -216,8 +217,8 @@ class RuntimeSource implements ClosableSource {
   }
 
   get #processes(): SessionProcessesOptions {
-    const { tasks = [], processTree, onProblem } = this.#options;
-    return { tasks, processTree, onProblem, text: this.#text };
+    const { tasks = [], processTree, outputs, onProblem } = this.#options;
+    return { tasks, processTree, outputs, onProblem, text: this.#text };
   }
 
   /** @param instead a command */

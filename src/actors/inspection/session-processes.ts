@@ -8,9 +8,21 @@ import type { BackgroundTaskState } from '../../machines/task/task-state.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
-import type { ProcessTree, ReconciledProcessTree } from '../task/process-tree.ts';
+import type { LivingProcess, ProcessIdentity, ProcessTree, ReconciledProcessTree } from '../task/process-tree.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedProcess } from './inspection-source.ts';
+
+/** The newest lines, and when the last of them was written, ISO-8601. */
+export interface TaskOutput {
+  readonly lines: readonly string[];
+  readonly writtenAt: string;
+}
+
+/** The port of what tasks put out, of whichever process. */
+export interface TaskOutputs {
+  /** Undefined: there is no log of it. */
+  newest(task: { readonly taskId: string; readonly tag: string }): Promise<TaskOutput | undefined>;
+}
 
 export interface SessionProcessesOptions {
   readonly text: InspectedText;
@@ -18,11 +30,14 @@ export interface SessionProcessesOptions {
   readonly tasks: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[];
   /** Knows the processes of all hosts of the home, dead ones too. */
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  /** Absent: what they put out is unknown. */
+  readonly outputs?: TaskOutputs | undefined;
   readonly onProblem: (error: unknown) => void;
 }
 
 const MAX_PROCESSES = 1_000;
 const MAX_SHOWN_CHARACTERS = 500;
+const MAX_LINE_CHARACTERS = 300;
 /** Below it whatever a session has started is looked at. */
 const MAX_SESSIONS = 1_000;
 
@@ -47,10 +62,8 @@ export async function processesOf(
     const parentPid = pids.get(task.parentTaskId ?? '') ?? hosts.get(task.parentSessionId);
     return [processOf(task, task.pid, parentPid === task.pid ? undefined : parentPid, options.text)];
   });
-  return merged(
-    own,
-    trees.flatMap((tree) => membersOf(tree, state, options.text)),
-  ).slice(0, MAX_PROCESSES);
+  const members = await Promise.all(trees.map((tree) => membersOf(tree, state, options)));
+  return merged(own, members.flat()).slice(0, MAX_PROCESSES);
 }
 
 /**
@@ -151,37 +164,49 @@ async function treesOf(
   }
 }
 
-/** The root, though it is gone, and the others below it. */
-function membersOf(
-  { taskId = '', pid: root, reason, survivors, commandPreview = '', startedAt }: ReconciledProcessTree,
+/** The root, though it is gone, and the others below it. What the tree puts out is told of the root. */
+async function membersOf(
+  tree: ReconciledProcessTree,
   { jobs }: SessionState,
-  text: InspectedText,
-): readonly InspectedProcess[] {
+  { text, outputs, onProblem }: SessionProcessesOptions,
+): Promise<readonly InspectedProcess[]> {
+  const { tag, taskId = '', pid: root, reason, survivors, commandPreview = '', startedAt, limitMs } = tree;
   const job = jobs.find(({ jobId }) => jobId === taskId);
   const title = text.cut(job === undefined ? commandPreview : `job ${job.label ?? job.agentId}`, MAX_SHOWN_CHARACTERS);
   const host = reason === 'host_dead' || reason === 'not_ended' ? 'dead' : 'other';
   const common = { host, taskId: text.cut(taskId, MAX_SHOWN_CHARACTERS) } as const;
-  const began = startedAt === undefined ? {} : { startedAt };
+  const output = await outputs?.newest({ taskId, tag }).catch((error: unknown) => {
+    onProblem(error);
+    return undefined;
+  });
+  const first = {
+    ...common,
+    title,
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(limitMs === undefined ? {} : { limitMs }),
+    ...(output === undefined
+      ? {}
+      : {
+          lastActivityAt: output.writtenAt,
+          output: output.lines.map((line) => text.cut(line, MAX_LINE_CHARACTERS)),
+        }),
+  };
   const living = survivors.map((member): InspectedProcess => {
-    const { pid } = member;
-    const { parentPid, name, processorMs, residentBytes } = { parentPid: undefined, ...member } as Partial<
-      Extract<typeof member, { readonly parentPid: number }>
-    >;
-    const isRoot = pid === root;
-    const within = survivors.some((other) => other.pid === parentPid) ? parentPid : isRoot ? undefined : root;
+    const { pid, parentPid, name, processorMs, residentBytes }: Partial<LivingProcess> & ProcessIdentity = member;
+    const within = survivors.some((other) => other.pid === parentPid) ? parentPid : root;
     return {
+      ...(pid === root
+        ? first
+        : { ...common, title: name === undefined ? title : text.cut(name, MAX_SHOWN_CHARACTERS) }),
       pid,
-      ...(within === undefined ? {} : { parentPid: within }),
-      title: isRoot || name === undefined ? title : text.cut(name, MAX_SHOWN_CHARACTERS),
+      ...(within === undefined || pid === root ? {} : { parentPid: within }),
       state: 'running',
-      ...common,
-      ...(isRoot ? began : {}),
       ...(processorMs === undefined ? {} : { processorMs }),
       ...(residentBytes === undefined ? {} : { residentBytes }),
     };
   });
   if (root === undefined || living.some(({ pid }) => pid === root)) return living;
-  return [{ pid: root, title, state: host === 'dead' ? 'gone' : 'unknown', ...common }, ...living];
+  return [{ ...first, pid: root, state: host === 'dead' ? 'gone' : 'unknown' }, ...living];
 }
 
 /** What is known of one process from both: the runtime knows its task, the system what it uses. */
@@ -190,14 +215,7 @@ function merged(own: readonly InspectedProcess[], found: readonly InspectedProce
   const tasks = new Set(own.map(({ taskId }) => taskId));
   const known = new Set(own.map(({ pid }) => pid));
   return [
-    ...own.map((process) => {
-      const { processorMs, residentBytes } = process.state === 'running' ? (seen.get(process.pid) ?? {}) : {};
-      return {
-        ...process,
-        ...(processorMs === undefined ? {} : { processorMs }),
-        ...(residentBytes === undefined ? {} : { residentBytes }),
-      };
-    }),
+    ...own.map((process) => (process.state === 'running' ? { ...seen.get(process.pid), ...process } : process)),
     ...found
       .filter(({ pid }) => !known.has(pid))
       .map((process) => (tasks.has(process.taskId) ? { ...process, host: 'this' as const } : process)),

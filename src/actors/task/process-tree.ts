@@ -57,6 +57,8 @@ export interface ProcessTreeWork {
   readonly taskId: string;
   /** The session that it works for. Absent: none, or many. */
   readonly sessionId?: string | undefined;
+  /** How long it may take, in milliseconds. Absent: as long as it likes. */
+  readonly limitMs?: number | undefined;
   /** For people who read records, of which its beginning is kept; never run. */
   readonly commandPreview: string;
 }
@@ -123,6 +125,7 @@ export interface ReconciledProcessTree {
   readonly taskId?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly commandPreview?: string | undefined;
+  readonly limitMs?: number | undefined;
   /** ISO-8601. */
   readonly startedAt?: string | undefined;
   /** The root, when the crashed host got as far as recording it. */

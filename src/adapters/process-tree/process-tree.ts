@@ -79,13 +79,14 @@ class SystemProcessTree implements ProcessTree {
     this.#proofTimeoutMs = proofTimeoutMs;
   }
 
-  async prepare({ taskId, sessionId, commandPreview }: ProcessTreeWork): Promise<TrackedProcessTree> {
+  async prepare({ taskId, sessionId, limitMs, commandPreview }: ProcessTreeWork): Promise<TrackedProcessTree> {
     const around = await this.#around();
     const { leaders } = around.host;
     const record = ProcessRecords.newRecord({
       tag: randomUUID(),
       taskId,
       ...(sessionId === undefined ? {} : { sessionId }),
+      ...(limitMs === undefined ? {} : { limitMs }),
       commandPreview: beginningOf(commandPreview, PREVIEW_CHARACTERS),
       startedAt: new Date(this.#clock.now()).toISOString(),
       host: await recordedHost(around),

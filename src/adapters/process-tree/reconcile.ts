@@ -131,8 +131,8 @@ async function ownRecord(record: ProcessRecord, around: TreeSurroundings): Promi
 function reportHead(
   tag: string,
   record: ProcessRecord | undefined,
-): Pick<ReconciledProcessTree, 'tag' | 'taskId' | 'sessionId' | 'commandPreview' | 'startedAt' | 'pid'> {
+): Pick<ReconciledProcessTree, 'tag' | 'taskId' | 'sessionId' | 'commandPreview' | 'limitMs' | 'startedAt' | 'pid'> {
   if (record === undefined) return { tag };
-  const { taskId, sessionId, commandPreview, startedAt, root } = record;
-  return { tag, taskId, sessionId, commandPreview, startedAt, pid: root?.pid };
+  const { taskId, sessionId, commandPreview, limitMs, startedAt, root } = record;
+  return { tag, taskId, sessionId, commandPreview, limitMs, startedAt, pid: root?.pid };
 }

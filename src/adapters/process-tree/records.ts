@@ -23,6 +23,7 @@ const processRecord = z.object({
   taskId: z.string(),
   /** The session that it works for; records of earlier versions do not say. */
   sessionId: z.string().optional(),
+  limitMs: z.number().nonnegative().optional(),
   commandPreview: z.string(),
   startedAt: z.string(),
   host: hostIdentity,

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ShownProcess } from '../../../actors/inspection/shown-answers.ts';
-import { visibleText } from '../model/visible-text.ts';
+import { visibleLines, visibleText } from '../model/visible-text.ts';
 import { failureOf, server } from '../model/transport.ts';
 import { about, now } from '../model/view.ts';
 import { bytes, counted, duration } from '../model/words.ts';
@@ -10,12 +10,19 @@ import { When } from '../shared/when.tsx';
 import type { SessionWatch, Trouble } from './session-watch.ts';
 import { SideSection } from './side-section.tsx';
 
-export function ProcessesSection({ watch }: { readonly watch: SessionWatch }): JSX.Element {
+export interface ProcessesSectionProps {
+  readonly watch: SessionWatch;
+  /** A session at work, or whose process died: what runs is what one wants to see. */
+  readonly isOpenAtFirst: boolean;
+}
+
+export function ProcessesSection({ watch, isOpenAtFirst }: ProcessesSectionProps): JSX.Element {
   return (
     <SideSection
       title="Processes"
       watch={watch}
       name="processes"
+      isOpenAtFirst={isOpenAtFirst}
       none="None is known to work for it."
       count={(processes) => counted(countOf(processes), 'process', 'processes')}
     >
@@ -69,6 +76,11 @@ function Branches({ branches, watch, isBelow = false }: BranchesProps): JSX.Elem
               {isBelow || state !== 'running' ? undefined : <End watch={watch} process={process} />}
             </p>
             <Uses process={process} />
+            {process.output === undefined || process.output.length === 0 ? undefined : (
+              <pre class="process-output" aria-label={`What ${pid} put out last`}>
+                {visibleLines(process.output.join('\n'), 4_000)}
+              </pre>
+            )}
             {children.length === 0 ? undefined : <Branches branches={children} watch={watch} isBelow />}
           </li>
         );
@@ -79,14 +91,14 @@ function Branches({ branches, watch, isBelow = false }: BranchesProps): JSX.Elem
 
 /** What it uses, since when it says nothing, and which process started it. */
 function Uses({ process }: { readonly process: ShownProcess }): JSX.Element | undefined {
-  const { state, host, lastActivityAt, startedAt, processorMs, residentBytes } = process;
+  const { state, host, lastActivityAt, startedAt, limitMs, processorMs, residentBytes } = process;
   const quietMs = now.value - Date.parse(lastActivityAt ?? startedAt ?? '');
+  const isTimed = state === 'running' && limitMs !== undefined && startedAt !== undefined;
   const told = [
+    ...(isTimed ? [`${duration(Date.parse(startedAt) + limitMs - now.value)} left of ${duration(limitMs)}`] : []),
     ...(processorMs === undefined ? [] : [`${duration(processorMs)} of processor`]),
     ...(residentBytes === undefined ? [] : [`${bytes(residentBytes)} of memory`]),
-    ...(state === 'running' && host === 'this' && startedAt !== undefined && quietMs >= SILENT_MS
-      ? [`silent for ${duration(quietMs)}`]
-      : []),
+    ...(state === 'running' && quietMs >= SILENT_MS ? [`silent for ${duration(quietMs)}`] : []),
     ...(HOSTS[host] === undefined ? [] : [HOSTS[host]]),
   ];
   return told.length === 0 ? undefined : <p class="process-uses quiet">{told.join(' · ')}</p>;
