@@ -45,7 +45,7 @@ describe('sessions', () => {
           status: 'idle',
           pendingActions: 1,
           words: { text: 'waits for you', status: 'waiting' },
-          isWaiting: true,
+          need: 'answer',
         },
       ],
       total: 1,
