@@ -40,10 +40,6 @@ const config: UserConfig = defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    // Of @preact/signals only its core is used; shared/drawn-signals.ts draws with it in a tenth of the room.
-    rolldownOptions: {
-      treeshake: { moduleSideEffects: [{ test: /node_modules\/@preact\/signals\//, sideEffects: false }] },
-    },
   },
 });
 

@@ -20,11 +20,13 @@ import { renderChart } from '../adapters/diagram/render-chart.ts';
 import type { ChartPictures, InspectorAccess } from '../adapters/inspector/inspector-options.ts';
 import type { InspectorServer } from '../adapters/inspector/inspector-server.ts';
 import { startInspector } from '../adapters/inspector/inspector.ts';
+import { createTaskOutputs } from '../adapters/shell/log-tail.ts';
 import { RuntimeError } from '../machines/errors.ts';
 import type { InspectionHeader } from '../machines/inspection-log/inspection-record.ts';
 import type { RecorderLimits } from '../machines/inspection-log/recorder-limits.ts';
 import { parseOrThrow } from '../machines/validate.ts';
 import type { Runtime } from '../runtime.ts';
+import { TASK_LOGS_FOLDER } from './tasks.ts';
 
 /** What an inspector can look at: a runtime, or as much of one as there is. */
 export type Inspectable = Pick<Runtime, 'inspection'> & Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees'>>;
@@ -183,6 +185,7 @@ function sourceOf(
     prices,
     tasks: systems.map(({ tasks }) => tasks),
     processTree,
+    outputs: home === undefined ? undefined : createTaskOutputs(join(home, TASK_LOGS_FOLDER)),
     fleet,
     changes: changes === undefined ? undefined : { ...changes, worktrees },
     notes,

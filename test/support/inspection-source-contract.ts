@@ -149,7 +149,7 @@ export function inspectionSourceContract(name: string, open: () => Promise<OpenS
       });
       const { sessions } = shownSessions(await source.sessions({ limit: 1 }));
       expect(sessions).toMatchObject([
-        { sessionId: session, isWaiting: true, words: { text: 'waits for your permission' } },
+        { sessionId: session, need: 'answer', words: { text: 'waits for your permission' } },
       ]);
     });
 

@@ -73,8 +73,19 @@ export interface InspectedProcess {
   /** What it is, in words: the command line or the job, redacted. */
   readonly title: string;
   readonly state: 'running' | 'gone' | 'unknown';
+  /** Which process started it: this one, another that lives or may live, or one that died. */
+  readonly host: 'this' | 'other' | 'dead';
   /** ISO-8601. */
   readonly startedAt?: string | undefined;
+  /** When it put out something the last time, ISO-8601. Absent: that is unknown. */
+  readonly lastActivityAt?: string | undefined;
+  /** The newest lines of that, redacted. Absent: unknown. */
+  readonly output?: readonly string[] | undefined;
+  /** How long it may take, in milliseconds, where that is known. */
+  readonly limitMs?: number | undefined;
+  /** Processor time so far, in milliseconds, and memory, in bytes, as far as the system tells. */
+  readonly processorMs?: number | undefined;
+  readonly residentBytes?: number | undefined;
   readonly taskId?: string | undefined;
 }
 
@@ -195,6 +206,11 @@ export interface InspectionSource extends InspectionRecording {
   ): Promise<InspectedEvents | undefined>;
   /** Of the session and of what it has started; none where they are unknown. */
   processes(sessionId: string): Promise<readonly InspectedProcess[]>;
+  /**
+   * Ends what the process belongs to. Absent: it cannot. @throws RuntimeError where it is gone, or another living
+   * process owns it
+   */
+  readonly endProcess?: ((sessionId: string, pid: number) => Promise<void>) | undefined;
   /** Of its workspace first, then of the worktrees of its jobs. */
   changes(sessionId: string): Promise<readonly InspectedChanges[]>;
   /** What the workers over the store do between them; `about` says whether it is there. */

@@ -34,7 +34,8 @@ import { SessionChanges } from './session-changes.ts';
 import type { SessionChangesOptions } from './session-changes.ts';
 import { SessionList } from './session-list.ts';
 import { eventsFrom, redactedEvent } from './session-log-pages.ts';
-import { processesOf } from './session-processes.ts';
+import type { SessionProcessesOptions, TaskOutputs } from './session-processes.ts';
+import { endProcess, processesOf } from './session-processes.ts';
 import { SessionRecordings } from './session-recordings.ts';
 import { SessionSights } from './session-sight.ts';
 
@@ -55,8 +56,9 @@ export interface RuntimeSourceOptions {
   /** One's own prices; the known ones come after them. */
   readonly prices?: PriceTable | undefined;
   /** Of the runtime: its own, and those of its jobs. Absent: no process is known. */
-  readonly tasks?: readonly Pick<BackgroundTaskManager, 'list'>[] | undefined;
+  readonly tasks?: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[] | undefined;
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  readonly outputs?: TaskOutputs | undefined;
   /** Absent: what sessions have changed is not looked at. */
   readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
   /** Absent: other workers are unknown. */
@@ -182,9 +184,16 @@ class RuntimeSource implements ClosableSource {
 
   async processes(sessionId: string): Promise<readonly InspectedProcess[]> {
     return this.#living(async () => {
-      const { tasks = [], processTree, onProblem } = this.#options;
       const state = await this.#sights.stateOf(sessionId);
-      return state === undefined ? [] : processesOf(state, { tasks, processTree, onProblem, text: this.#text });
+      return state === undefined ? [] : processesOf(state, this.#processes);
+    });
+  }
+
+  async endProcess(sessionId: string, pid: number): Promise<void> {
+    this.#refuseWhereReadOnly('wakechart session interrupt');
+    await this.#living(async () => {
+      const state = await this.#sights.stateOf(sessionId);
+      if (state !== undefined) await endProcess(state, pid, this.#processes);
     });
   }
 
@@ -197,12 +206,7 @@ class RuntimeSource implements ClosableSource {
   }
 
   async answer(sessionId: string, answer: InspectionAnswer): Promise<SendReceipt> {
-    if (this.#options.canAnswer === false) {
-      throw new RuntimeError('INSPECTION_READ_ONLY', 'this inspector takes no answers', {
-        category: 'permission',
-        hint: 'Answer with `wakechart session confirm-tool` or `wakechart session answer`.',
-      });
-    }
+    this.#refuseWhereReadOnly('wakechart session confirm-tool` or `wakechart session answer');
     return this.#living(() =>
       storeAnswer(this.#options.sessions, sessionId, answer).finally(() => this.#list.forget()),
     );
@@ -210,6 +214,20 @@ class RuntimeSource implements ClosableSource {
 
   close(): void {
     this.#recordings.close();
+  }
+
+  get #processes(): SessionProcessesOptions {
+    const { tasks = [], processTree, outputs, onProblem } = this.#options;
+    return { tasks, processTree, outputs, onProblem, text: this.#text };
+  }
+
+  /** @param instead a command */
+  #refuseWhereReadOnly(instead: string): void {
+    if (this.#options.canAnswer !== false) return;
+    throw new RuntimeError('INSPECTION_READ_ONLY', 'this inspector takes no answers and ends nothing', {
+      category: 'permission',
+      hint: `Use \`${instead}\`.`,
+    });
   }
 
   get #hasEnded(): boolean {

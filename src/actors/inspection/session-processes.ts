@@ -1,27 +1,43 @@
 /**
- * The processes that work for a session and for what it has started, as far as this runtime and the records of its home
- * know.
+ * The processes that work for a session and for what it has started: those of the tasks of this runtime, and those on
+ * record in its home, whichever process started them.
  */
+import { RuntimeError } from '../../machines/errors.ts';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
 import type { BackgroundTaskState } from '../../machines/task/task-state.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
-import type { ProcessTree, ReconciledProcessTree } from '../task/process-tree.ts';
+import type { LivingProcess, ProcessTree, ReconciledProcessTree } from '../task/process-tree.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedProcess } from './inspection-source.ts';
+
+/** The newest lines, and when the last of them was written, ISO-8601. */
+export interface TaskOutput {
+  readonly lines: readonly string[];
+  readonly writtenAt: string;
+}
+
+/** The port of what tasks put out, of whichever process. */
+export interface TaskOutputs {
+  /** Undefined: there is no log of it. */
+  newest(task: { readonly taskId: string; readonly tag: string }): Promise<TaskOutput | undefined>;
+}
 
 export interface SessionProcessesOptions {
   readonly text: InspectedText;
   /** Of the runtime: its tasks, and those that its jobs and the wakes elsewhere are. */
-  readonly tasks: readonly Pick<BackgroundTaskManager, 'list'>[];
-  /** Knows the processes of hosts that died. */
+  readonly tasks: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[];
+  /** Knows the processes of all hosts of the home, dead ones too. */
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  /** Absent: what they put out is unknown. */
+  readonly outputs?: TaskOutputs | undefined;
   readonly onProblem: (error: unknown) => void;
 }
 
 const MAX_PROCESSES = 1_000;
 const MAX_SHOWN_CHARACTERS = 500;
+const MAX_LINE_CHARACTERS = 300;
 /** Below it whatever a session has started is looked at. */
 const MAX_SESSIONS = 1_000;
 
@@ -30,10 +46,11 @@ export async function processesOf(
   state: SessionState,
   options: SessionProcessesOptions,
 ): Promise<readonly InspectedProcess[]> {
-  const tasks = tasksBelow(
+  const { tasks, sessions } = workBelow(
     state,
     options.tasks.flatMap((manager) => manager.list()),
   );
+  const trees = await treesOf(state, sessions, options);
   const pids = new Map(tasks.flatMap(({ id, pid }) => (pid === undefined ? [] : [[id, pid] as const])));
   const hosts = new Map(
     tasks.flatMap((task) =>
@@ -45,12 +62,35 @@ export async function processesOf(
     const parentPid = pids.get(task.parentTaskId ?? '') ?? hosts.get(task.parentSessionId);
     return [processOf(task, task.pid, parentPid === task.pid ? undefined : parentPid, options.text)];
   });
-  const left = await leftBy(state, new Set(own.map(({ pid }) => pid)), options);
-  return [...own, ...left].slice(0, MAX_PROCESSES);
+  const members = await Promise.all(trees.map((tree) => membersOf(tree, state, options)));
+  return merged(own, members.flat()).slice(0, MAX_PROCESSES);
+}
+
+/**
+ * Ends what the process belongs to: a task of this runtime is cancelled, as its log then says; what a host that died
+ * has left is ended as the next start over the home would. @throws RuntimeError for what another living process owns,
+ * or is not there
+ */
+export async function endProcess(state: SessionState, pid: number, options: SessionProcessesOptions): Promise<void> {
+  const process = (await processesOf(state, options)).find((each) => each.pid === pid && each.state === 'running');
+  if (process === undefined)
+    throw new RuntimeError('INSPECTION_PROCESS_GONE', `no process ${pid} works for this session any more`, {
+      category: 'not_found',
+      hint: 'Nothing is left to do.',
+    });
+  const { taskId = '', host } = process;
+  if (host === 'dead') return void (await options.processTree?.reconcile());
+  const manager = options.tasks.find((each) => each.list().some(({ id }) => id === taskId));
+  if (manager === undefined)
+    throw new RuntimeError('INSPECTION_PROCESS_ELSEWHERE', `process ${pid} belongs to another process of this home`, {
+      category: 'conflict',
+      hint: `Stop the work it does: wakechart session interrupt --session ${state.sessionId}`,
+    });
+  await manager.cancel(taskId, 'a person ended it in the inspector');
 }
 
 function processOf(
-  { id, label, commandPreview, status, startedAt }: BackgroundTaskState,
+  { id, label, commandPreview, status, startedAt, lastActivityAt }: BackgroundTaskState,
   pid: number,
   parentPid: number | undefined,
   text: InspectedText,
@@ -61,13 +101,20 @@ function processOf(
     title: text.cut(commandPreview ?? label, MAX_SHOWN_CHARACTERS),
     // A task ends only when what it ran is gone.
     state: isTerminalBackgroundTaskStatus(status) ? 'gone' : 'running',
+    host: 'this',
     ...(startedAt === undefined ? {} : { startedAt }),
+    ...(lastActivityAt === undefined ? {} : { lastActivityAt }),
     taskId: text.cut(id, MAX_SHOWN_CHARACTERS),
   };
 }
 
-/** Those of the session, of the sessions of its jobs and children, and so on. */
-function tasksBelow(state: SessionState, all: readonly BackgroundTaskState[]): readonly BackgroundTaskState[] {
+interface WorkBelow {
+  readonly tasks: readonly BackgroundTaskState[];
+  readonly sessions: ReadonlySet<string>;
+}
+
+/** Of the session, of the sessions of its jobs and children, and so on. */
+function workBelow(state: SessionState, all: readonly BackgroundTaskState[]): WorkBelow {
   const sessions = new Set([
     state.sessionId,
     ...state.jobs.map(({ childSessionId }) => childSessionId),
@@ -81,7 +128,7 @@ function tasksBelow(state: SessionState, all: readonly BackgroundTaskState[]): r
       for (const below of sessionsOf(task)) if (sessions.size < MAX_SESSIONS) sessions.add(below);
     }
   }
-  return [...found];
+  return { tasks: [...found], sessions };
 }
 
 function grouped(tasks: readonly BackgroundTaskState[]): ReadonlyMap<string, readonly BackgroundTaskState[]> {
@@ -100,49 +147,77 @@ function sessionsOf(task: BackgroundTaskState): readonly string[] {
   return sessionId === undefined ? [] : [sessionId];
 }
 
-/**
- * What other hosts have, or had when they died, of the jobs of the session. Ids of other tasks mean something within
- * their host only.
- */
-async function leftBy(
+/** What is on record of these sessions and of the jobs of the first. */
+async function treesOf(
   { jobs }: SessionState,
-  known: ReadonlySet<number>,
-  { processTree, text, onProblem }: SessionProcessesOptions,
-): Promise<readonly InspectedProcess[]> {
-  const labels = new Map(jobs.map(({ jobId, label, agentId }) => [jobId, label ?? agentId]));
-  if (processTree === undefined || labels.size === 0) return [];
+  sessions: ReadonlySet<string>,
+  { processTree, onProblem }: SessionProcessesOptions,
+): Promise<readonly ReconciledProcessTree[]> {
+  if (processTree === undefined) return [];
+  const jobIds = new Set(jobs.map(({ jobId }) => jobId));
   try {
     const reports = await processTree.reconcile({ policy: 'look' });
-    return reports.flatMap((report) => {
-      const label = labels.get(report.taskId ?? '');
-      return label === undefined
-        ? []
-        : treeOf(report, text.cut(`job ${label}`, MAX_SHOWN_CHARACTERS)).filter(({ pid }) => !known.has(pid));
-    });
+    return reports.filter(({ sessionId, taskId }) => sessions.has(sessionId ?? '') || jobIds.has(taskId ?? ''));
   } catch (error) {
     onProblem(error);
     return [];
   }
 }
 
-function treeOf(
-  { taskId = '', pid: root, reason, survivors }: ReconciledProcessTree,
-  title: string,
-): InspectedProcess[] {
-  const living = survivors.map(({ pid }) => pid);
-  const isLooked = reason === 'host_dead' || reason === 'not_ended';
-  const first =
-    root === undefined || living.includes(root)
-      ? []
-      : [{ pid: root, title, state: isLooked ? ('gone' as const) : ('unknown' as const), taskId }];
-  return [
-    ...first,
-    ...living.map((pid): InspectedProcess => ({
+/** The root, though it is gone, and the others below it. What the tree puts out is told of the root. */
+async function membersOf(
+  tree: ReconciledProcessTree,
+  { jobs }: SessionState,
+  { text, outputs, onProblem }: SessionProcessesOptions,
+): Promise<readonly InspectedProcess[]> {
+  const { tag, taskId = '', pid: root, reason, survivors, commandPreview = '', startedAt, limitMs } = tree;
+  const job = jobs.find(({ jobId }) => jobId === taskId);
+  const title = text.cut(job === undefined ? commandPreview : `job ${job.label ?? job.agentId}`, MAX_SHOWN_CHARACTERS);
+  const host = reason === 'host_dead' || reason === 'not_ended' ? 'dead' : 'other';
+  const common = { host, taskId: text.cut(taskId, MAX_SHOWN_CHARACTERS) } as const;
+  const output = await outputs?.newest({ taskId, tag }).catch((error: unknown) => {
+    onProblem(error);
+    return undefined;
+  });
+  const first = {
+    ...common,
+    title,
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(limitMs === undefined ? {} : { limitMs }),
+    ...(output === undefined
+      ? {}
+      : {
+          lastActivityAt: output.writtenAt,
+          output: output.lines.map((line) => text.cut(line, MAX_LINE_CHARACTERS)),
+        }),
+  };
+  const living = survivors.map((member): InspectedProcess => {
+    const { pid, parentPid, name, processorMs, residentBytes }: Partial<LivingProcess> & (typeof survivors)[number] = member;
+    const within = survivors.some((other) => other.pid === parentPid) ? parentPid : root;
+    return {
+      ...(pid === root
+        ? first
+        : { ...common, title: name === undefined ? title : text.cut(name, MAX_SHOWN_CHARACTERS) }),
       pid,
-      ...(root === undefined || root === pid ? {} : { parentPid: root }),
-      title,
+      ...(within === undefined || pid === root ? {} : { parentPid: within }),
       state: 'running',
-      taskId,
-    })),
+      ...(processorMs === undefined ? {} : { processorMs }),
+      ...(residentBytes === undefined ? {} : { residentBytes }),
+    };
+  });
+  if (root === undefined || living.some(({ pid }) => pid === root)) return living;
+  return [{ ...first, pid: root, state: host === 'dead' ? 'gone' : 'unknown' }, ...living];
+}
+
+/** What is known of one process from both: the runtime knows its task, the system what it uses. */
+function merged(own: readonly InspectedProcess[], found: readonly InspectedProcess[]): readonly InspectedProcess[] {
+  const seen = new Map(found.map((process) => [process.pid, process]));
+  const tasks = new Set(own.map(({ taskId }) => taskId));
+  const known = new Set(own.map(({ pid }) => pid));
+  return [
+    ...own.map((process) => (process.state === 'running' ? { ...seen.get(process.pid), ...process } : process)),
+    ...found
+      .filter(({ pid }) => !known.has(pid))
+      .map((process) => (tasks.has(process.taskId) ? { ...process, host: 'this' as const } : process)),
   ];
 }

@@ -5,8 +5,8 @@
 import { partsOf } from '../../machines/inspection-log/data-parts.ts';
 import type { DataPart } from '../../machines/inspection-log/data-parts.ts';
 import { oddities } from '../../machines/inspection-log/exact-text.ts';
-import { isWaitingForSomebody, statusOf, statusWords, VERDICTS } from '../../machines/inspection-log/session-words.ts';
-import type { StatusWords } from '../../machines/inspection-log/session-words.ts';
+import { needOf, statusOf, statusWords, VERDICTS } from '../../machines/inspection-log/session-words.ts';
+import type { SessionNeed, StatusWords } from '../../machines/inspection-log/session-words.ts';
 import { treeOfProcesses } from '../../machines/inspection-log/process-branches.ts';
 import type { ProcessBranch } from '../../machines/inspection-log/process-branches.ts';
 import { transcriptStep } from '../../machines/inspection-log/transcript-step.ts';
@@ -30,12 +30,12 @@ import type { InspectedUsage, InspectedWake } from '../../machines/inspection-lo
 export interface ShownSummary extends InspectedSessionSummary {
   /** How it stands. */
   readonly words: StatusWords;
-  /** Whether a person or client has to do something. */
-  readonly isWaiting: boolean;
+  /** What it needs of a person. Absent: nothing. */
+  readonly need?: SessionNeed | undefined;
 }
 
 export interface ShownSessions extends InspectedSessions {
-  /** Those that wait for an answer first, then those that changed last. */
+  /** Those that wait for an answer first, then those that need attention, then those that changed last. */
   readonly sessions: readonly ShownSummary[];
 }
 
@@ -94,17 +94,19 @@ export interface ShownSteps {
   readonly head: number;
 }
 
+const NEEDS: readonly (SessionNeed | undefined)[] = ['answer', 'attention', undefined];
+
 export function shownSessions({ sessions, ...rest }: InspectedSessions): ShownSessions {
   const shown = sessions.map((session) => ({
     ...session,
     words: statusWords(session),
-    isWaiting: isWaitingForSomebody(session),
+    need: needOf(session),
   }));
   const changed = ({ updatedAt }: ShownSummary): number => Date.parse(updatedAt ?? '') || 0;
   return {
     ...rest,
     sessions: shown.toSorted(
-      (one, other) => Number(other.isWaiting) - Number(one.isWaiting) || changed(other) - changed(one),
+      (one, other) => NEEDS.indexOf(one.need) - NEEDS.indexOf(other.need) || changed(other) - changed(one),
     ),
   };
 }

@@ -6,7 +6,7 @@ import { createActor, fromPromise, toPromise } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { modelChoice } from '../../machines/run/candidate.ts';
 import { runMachineFor } from '../../machines/run/run-machine.ts';
-import type { RunOutput } from '../../machines/run/run-machine.ts';
+import type { RunEnd } from '../../machines/run/run-machine.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { AgentRunResult } from './agent-runtime.ts';
 import { eventsOf } from './start-agent-run.ts';
@@ -65,7 +65,7 @@ async function drive(
     if (actor.getSnapshot().status === 'active') actor.send({ type: 'STOP', reason: messageOf(signal?.reason) });
   };
   const ended = toPromise(actor);
-  let broken: RunOutput['defect'];
+  let broken: RunEnd['defect'];
   try {
     actor.start();
     signal?.addEventListener('abort', stop, { once: true });

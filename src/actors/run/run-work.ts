@@ -17,7 +17,7 @@ import type {
   PartInput,
   RunChoice,
   RunCourse,
-  RunOutput,
+  RunEnd,
   SelectAnswer,
   WaitInput,
 } from '../../machines/run/run-machine.ts';
@@ -172,7 +172,7 @@ export class RunWork {
   }
 
   /** The result, once the chart has settled, and its last event. */
-  async finish({ course, choice, defect }: RunOutput<AgentRunResult>): Promise<AgentRunResult> {
+  async finish({ course, choice, defect }: RunEnd<AgentRunResult>): Promise<AgentRunResult> {
     await this.#access.release();
     const result = this.#resultOf(course, choice?.candidate, defect);
     const { error } = result.meta ?? {};
@@ -189,7 +189,7 @@ export class RunWork {
     return result;
   }
 
-  #resultOf(course: Course, candidate: Candidate | undefined, defect: RunOutput['defect']): AgentRunResult {
+  #resultOf(course: Course, candidate: Candidate | undefined, defect: RunEnd['defect']): AgentRunResult {
     const { last, usage, modelSteps, attempts, hasCompacted, firstModel } = course;
     const base = last ?? { payloads: [] };
     const stopped: RunFailure | undefined = this.#abort.signal.aborted

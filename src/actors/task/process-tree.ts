@@ -24,6 +24,17 @@ interface ProcessIdentity {
   readonly startTime: string;
 }
 
+/** A member of a tree that lives, and what it uses as far as the system tells. */
+export interface LivingProcess extends ProcessIdentity {
+  readonly parentPid: number;
+  /** Of its program, at most fifteen characters. */
+  readonly name?: string | undefined;
+  /** Processor time so far, in milliseconds. */
+  readonly processorMs?: number | undefined;
+  /** Of memory, in bytes. */
+  readonly residentBytes?: number | undefined;
+}
+
 export interface ProcessTree {
   /**
    * Makes a tag and records the intent under it. Must come before the spawn: a host that dies right after it has left a
@@ -44,6 +55,10 @@ export interface ProcessTree {
 
 interface ProcessTreeWork {
   readonly taskId: string;
+  /** The session that it works for. Absent: none, or many. */
+  readonly sessionId?: string | undefined;
+  /** How long it may take, in milliseconds. Absent: as long as it likes. */
+  readonly limitMs?: number | undefined;
   /** For people who read records, of which its beginning is kept; never run. */
   readonly commandPreview: string;
 }
@@ -97,7 +112,7 @@ export interface EndedProcessTree {
 }
 
 export interface ReconcileOptions {
-  /** `look` changes nothing and says what there is. Default `kill`. */
+  /** `look` changes nothing and says what there is, of living hosts too. Default `kill`. */
   readonly policy?: 'kill' | 'adopt' | 'look' | undefined;
   /** For survivors, between SIGTERM and SIGKILL. Default 2000. */
   readonly graceMs?: number | undefined;
@@ -108,6 +123,11 @@ export interface ReconciledProcessTree {
   readonly tag: string;
   /** Absent when the record could not be read. */
   readonly taskId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  readonly commandPreview?: string | undefined;
+  readonly limitMs?: number | undefined;
+  /** ISO-8601. */
+  readonly startedAt?: string | undefined;
   /** The root, when the crashed host got as far as recording it. */
   readonly pid?: number | undefined;
   /** `left`: still there, for the reason given. */
@@ -123,8 +143,8 @@ export interface ReconciledProcessTree {
     | 'not_ended'
     | undefined;
   /**
-   * Who lives now: after `adopted`, and after `left` because of `not_ended`, `host_dead` (only looked at) or
-   * `elsewhere`, as far as they are to be seen. Empty otherwise.
+   * Who lives now: after `adopted`, and after `left` because of `not_ended`, or `elsewhere` as far as they are to be
+   * seen; under the policy `look` of every tree, with what they use. Empty otherwise.
    */
-  readonly survivors: readonly ProcessIdentity[];
+  readonly survivors: readonly (ProcessIdentity | LivingProcess)[];
 }

@@ -74,7 +74,7 @@ export function createShellRunTool(
         cwd: folder,
         parentSessionId: context.session.sessionId,
         outputLimitBytes: RUN_CAPTURE_BYTES,
-        metadata: { callId: context.callId },
+        metadata: { callId: context.callId, limitMs: timeoutMs },
         ...(host === undefined ? {} : { inheritEnv: false }),
         ...(host === undefined && Object.keys(variables).length === 0 ? {} : { env: variables }),
       });

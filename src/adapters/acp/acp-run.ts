@@ -96,7 +96,7 @@ export class AcpRun {
   }
 
   async #turn(): Promise<AgentTurnEnd> {
-    const { runId, model, instructions, resume, workspaceDir, requestPermission } = this.#params;
+    const { runId, sessionId, model, instructions, resume, workspaceDir, requestPermission } = this.#params;
     const { clock, processTree, cancelGraceMs, lingerMs, killGraceMs, idleTimeoutMs, onNews } = this.#surroundings;
     const signal = this.#signal;
     if (signal.aborted) throw new RunStopped();
@@ -111,6 +111,7 @@ export class AcpRun {
         killGraceMs,
         signal,
         runId,
+        sessionId,
         model,
         instructions,
         resume,

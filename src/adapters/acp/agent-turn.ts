@@ -47,6 +47,7 @@ export interface AgentTurnOptions {
   readonly clock: Clock;
   readonly processTree: ProcessTree;
   readonly runId: string;
+  readonly sessionId: string;
   readonly model: string;
   readonly instructions: string | undefined;
   readonly messages: readonly ProviderMessage[];
@@ -96,7 +97,7 @@ export class AgentTurn {
   #costBefore: number | undefined;
 
   constructor(options: AgentTurnOptions) {
-    const { redaction, requestPermission, ledger, onNews, runId, environment } = options;
+    const { redaction, requestPermission, ledger, onNews, runId, sessionId, environment } = options;
     this.#options = options;
     this.#errorOutput = new TextTail(redaction);
     this.#calls = new ToolCalls(ledger, redaction);
@@ -111,6 +112,7 @@ export class AgentTurn {
       ...options,
       served: this.#served,
       taskId: `run ${runId}`,
+      sessionId,
       environment: environment.commandVariables,
       onOutput: () => this.#idle?.touch(),
       onNews,

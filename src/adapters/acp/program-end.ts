@@ -19,6 +19,7 @@ export interface StartAgentOptions {
   readonly environment: AgentEnvironment;
   readonly processTree: ProcessTree;
   readonly runId: string;
+  readonly sessionId: string;
   readonly workspaceDir: string;
   readonly signal: AbortSignal;
 }
@@ -29,6 +30,7 @@ export async function startAgent({
   environment,
   processTree,
   runId,
+  sessionId,
   workspaceDir,
   signal,
 }: StartAgentOptions): Promise<TrackedProgram> {
@@ -40,7 +42,7 @@ export async function startAgent({
       cwd: workspaceDir,
       environment: environment.variables,
     };
-    return await startProgram({ command, processTree, taskId: `run ${runId}`, signal });
+    return await startProgram({ command, processTree, taskId: `run ${runId}`, sessionId, signal });
   } catch (error) {
     if (!(error instanceof ProgramNotStarted)) throw error;
     const failure = notStartedFailure(error);

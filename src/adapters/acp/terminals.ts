@@ -30,6 +30,7 @@ export interface TerminalsOptions {
   readonly ledger: ToolLedger;
   readonly processTree: ProcessTree;
   readonly taskId: string;
+  readonly sessionId: string;
   /** Absolute. */
   readonly workspaceDir: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -164,7 +165,7 @@ export class Terminals {
     prepared: Prepared,
     outputLimitBytes: number,
   ): Promise<Terminal> {
-    const { workspaceDir, processTree, taskId, environment, killGraceMs, signal, onOutput } = this.#options;
+    const { workspaceDir, processTree, taskId, sessionId, environment, killGraceMs, signal, onOutput } = this.#options;
     const { real } = await placeInWorkspace(cwd ?? workspaceDir, workspaceDir);
     if (real !== prepared.cwd)
       throw new RequestRefused('failed', `${String(cwd)} leads somewhere else now than when it was allowed`);
@@ -182,6 +183,7 @@ export class Terminals {
       hasInput: false,
       processTree,
       taskId,
+      sessionId,
       signal,
     });
     return new Terminal({ program: running, outputLimitBytes, killGraceMs, onOutput });

@@ -35,6 +35,7 @@ export interface StartWorkerOptions {
   readonly clock: Clock;
   /** For the record of its process tree. */
   readonly taskId: string;
+  readonly sessionId?: string | undefined;
 }
 
 /**
@@ -43,10 +44,11 @@ export interface StartWorkerOptions {
 export async function startWorkerProcess({
   processTree,
   taskId,
+  sessionId,
   ...options
 }: StartWorkerOptions): Promise<WorkerProcess> {
   const [tree, folder] = await bothOrNeither(
-    processTree.prepare({ taskId, commandPreview: `subagent worker ${options.workerPath}` }),
+    processTree.prepare({ taskId, sessionId, commandPreview: `subagent worker ${options.workerPath}` }),
     mkdtemp(join(tmpdir(), 'wakechart-worker-')),
   );
   try {
@@ -163,7 +165,7 @@ export class WorkerProcess {
 type ForkedChild = ChildProcess & { readonly pid: number; readonly stdout: Readable; readonly stderr: Readable };
 
 async function forked(
-  { workerPath, execArgv, environment }: Omit<StartWorkerOptions, 'processTree' | 'taskId'>,
+  { workerPath, execArgv, environment }: Omit<StartWorkerOptions, 'processTree' | 'taskId' | 'sessionId'>,
   tree: TrackedProcessTree,
   folder: string,
 ): Promise<ForkedChild> {

@@ -157,7 +157,7 @@ export class CliAgentRun {
   }
 
   async #runProgram(resumed: Resumed | undefined): Promise<ProgramOutcome> {
-    const { model, instructions, workspaceDir, agentDir, runId, requestPermission } = this.#params;
+    const { model, instructions, workspaceDir, agentDir, runId, sessionId, requestPermission } = this.#params;
     const { idleTimeoutMs = this.#surroundings.idleTimeoutMs, options = {}, program } = this.#settings ?? {};
     const conversation = this.#dialect.converse({
       model: model === DEFAULT_MODEL ? undefined : model,
@@ -181,6 +181,7 @@ export class CliAgentRun {
       processTree,
       clock,
       taskId: `run ${runId}`,
+      sessionId,
       signal: this.#signal,
       idleTimeoutMs,
       killGraceMs,

@@ -46,6 +46,7 @@ export interface ProgramRunOptions {
   readonly processTree: ProcessTree;
   readonly clock: Clock;
   readonly taskId: string;
+  readonly sessionId: string;
   readonly signal: AbortSignal;
   readonly idleTimeoutMs: number;
   /** Between SIGTERM and SIGKILL, in milliseconds. */
@@ -107,8 +108,8 @@ export class ProgramRun {
 
   /** Resolves when the program and all that it started are gone. @throws as `startRun` */
   async run(): Promise<ProgramOutcome> {
-    const { signal, command, processTree, taskId, conversation } = this.#options;
-    const process = await startRun({ command, processTree, taskId, signal });
+    const { signal, command, processTree, taskId, sessionId, conversation } = this.#options;
+    const process = await startRun({ command, processTree, taskId, sessionId, signal });
     this.#process = process;
     const onAbort = (): void => this.#settle({ kind: 'stopped' });
     signal.addEventListener('abort', onAbort, { once: true });

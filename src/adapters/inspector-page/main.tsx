@@ -1,9 +1,9 @@
 /** Starts the page. */
+import '@preact/signals';
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { keepAddress, readAddress } from './model/address.ts';
 import { keepLookingAtServer } from './model/server-watch.ts';
-import { drawWithSignals } from './shared/drawn-signals.ts';
 import { keepKeys } from './shared/keys.ts';
 import 'virtual:diagram.css';
 import './styles/tokens.css';
@@ -16,7 +16,6 @@ if (place !== null) {
   keepAddress();
   keepLookingAtServer();
   keepKeys();
-  drawWithSignals();
   place.replaceChildren();
   render(<App />, place);
 }

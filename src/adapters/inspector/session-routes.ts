@@ -7,12 +7,15 @@ import {
   shownSessions,
   shownSteps,
 } from '../../actors/inspection/shown-answers.ts';
+import { z } from 'zod';
+import { parseOrThrow } from '../../machines/validate.ts';
 import { AnswerDesk } from './answer-desk.ts';
 import { soon } from './answer-soon.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
 import { readJson } from './read-json.ts';
 import { numberOf, parametersOf } from './request-gate.ts';
 import { sendJson } from './respond.ts';
+import { Refusal } from './refusal.ts';
 import { READING, sequenceNumber, sessionNamed, sessionUnknown } from './route.ts';
 import type { Route, Visit } from './route.ts';
 
@@ -21,6 +24,8 @@ const MAX_SESSIONS = 1_000;
 const SESSIONS = 200;
 const MAX_EVENTS = 1_000;
 const EVENTS = 200;
+
+const endedProcess = z.strictObject({ pid: z.int().positive() });
 
 export class SessionRoutes {
   readonly #source: InspectionSource;
@@ -44,6 +49,11 @@ export class SessionRoutes {
         answer: (visit) => this.#transcript(visit),
       },
       { pattern: /^\/api\/sessions\/([^/]+)\/processes$/, methods: READING, answer: (visit) => this.#processes(visit) },
+      {
+        pattern: /^\/api\/sessions\/([^/]+)\/processes\/end$/,
+        methods: ['POST'],
+        answer: (visit) => this.#endProcess(visit),
+      },
       { pattern: /^\/api\/sessions\/([^/]+)\/changes$/, methods: READING, answer: (visit) => this.#changes(visit) },
       { pattern: /^\/api\/sessions\/([^/]+)\/answers$/, methods: ['POST'], answer: (visit) => this.#answer(visit) },
     ];
@@ -88,6 +98,23 @@ export class SessionRoutes {
     sendJson(exchange, 200, {
       processes: shownProcesses(await this.#soon(this.#source.processes(sessionNamed(name)))),
     });
+  }
+
+  /** The body names it: { pid }. */
+  async #endProcess({ query, name, ...exchange }: Visit): Promise<void> {
+    parametersOf(query, []);
+    const session = sessionNamed(name);
+    const { pid } = parseOrThrow(endedProcess, await readJson(exchange.request, this.#limits.maxBodyBytes), {
+      what: 'process to end',
+      code: 'INSPECTOR_PROCESS_INVALID',
+      hint: 'Send { pid }, as the list of processes has it.',
+    });
+    if (this.#source.endProcess === undefined)
+      throw new Refusal(409, 'INSPECTOR_ENDS_NOTHING', 'what is shown here has no processes that could be ended', {
+        hint: 'End it where it runs.',
+      });
+    await this.#soon(this.#source.endProcess(session, pid));
+    sendJson(exchange, 200, {});
   }
 
   async #changes({ query, name, ...exchange }: Visit): Promise<void> {

@@ -9,7 +9,7 @@
 import { closeSync, openSync, readFileSync, readSync, readdirSync, statSync } from 'node:fs';
 import { isProcessOver, processFields } from '../../machines/task/process-stat.ts';
 import { ProcessSnapshot } from './process-table.ts';
-import type { ProcessEntry, ProcessTable, TableRequest } from './process-table.ts';
+import type { ProcessEntry, ProcessTable, ProcessUsage, TableRequest } from './process-table.ts';
 import { parseEnvironmentTags } from './tags.ts';
 
 const SLICE_MS = 3;
@@ -27,6 +27,8 @@ export function createProcTable(): ProcessTable {
     read: (request) => new ProcLook(request, tagged).read(),
     look: readStat,
     stillThere: (entries) => entries.filter((entry) => readStat(entry.pid)?.startTime === entry.startTime),
+    usageOf: (entries) =>
+      Promise.resolve(new Map(entries.flatMap(({ pid }) => [[pid, readUsage(pid)] as const]).filter(isTold))),
     outputsOf: (pid) => [1, 2].flatMap((descriptor) => streamName(`/proc/${pid}/fd/${descriptor}`) ?? []),
     holdersOf: async (outputs, candidates) => {
       const wanted = new Set(outputs);
@@ -135,6 +137,27 @@ export function readStat(pid: number): ProcessEntry | undefined {
     tags: [],
     residentLimit: numberAt(22),
   };
+}
+
+/** Of /proc/<pid>/stat, which counts time in hundredths of a second (USER_HZ) on every machine that Node runs on. */
+const MS_PER_TICK = 10;
+
+/** @see proc_pid_stat(5), utime and stime; proc_pid_status(5), Name and VmRSS */
+function readUsage(pid: number): ProcessUsage | undefined {
+  const [stat, status] = [readShort(`/proc/${pid}/stat`), readShort(`/proc/${pid}/status`)];
+  if (stat === undefined || status === undefined) return undefined;
+  const fields = processFields(stat);
+  const { name } = /^Name:\s*(?<name>.*)$/m.exec(status)?.groups ?? {};
+  const { kilobytes } = /^VmRSS:\s*(?<kilobytes>\d+) kB$/m.exec(status)?.groups ?? {};
+  return {
+    name,
+    processorMs: (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * MS_PER_TICK,
+    ...(kilobytes === undefined ? {} : { residentBytes: Number(kilobytes) * 1024 }),
+  };
+}
+
+function isTold(entry: readonly [number, ProcessUsage | undefined]): entry is readonly [number, ProcessUsage] {
+  return entry[1] !== undefined;
 }
 
 function readShort(path: string): string | undefined {

@@ -1,4 +1,5 @@
 /** One reading of all processes of the system: what is read of each, and how to find one's relatives. */
+import type { LivingProcess } from '../../actors/task/process-tree.ts';
 import { isOfTree, residentLimitOf } from '../../machines/task/resident-limit.ts';
 
 export interface ProcessEntry {
@@ -31,6 +32,9 @@ export interface TableRequest {
   readonly onEntry?: ((entry: ProcessEntry) => void) | undefined;
 }
 
+/** For people: what is not told is absent. */
+export type ProcessUsage = Pick<LivingProcess, 'name' | 'processorMs' | 'residentBytes'>;
+
 export type ProcessTableKind = 'proc' | 'ps';
 
 /** A way to read processes. */
@@ -45,6 +49,8 @@ export interface ProcessTable {
   look(pid: number): Promise<ProcessEntry | undefined> | ProcessEntry | undefined;
   /** Those of `entries` who are still the same processes, as late as can be before they are signalled. */
   stillThere(entries: readonly ProcessEntry[]): Promise<readonly ProcessEntry[]> | readonly ProcessEntry[];
+  /** What each of `entries` uses; none of those that have ended since. */
+  usageOf(entries: readonly ProcessEntry[]): Promise<ReadonlyMap<number, ProcessUsage>>;
   /** Names of the pipes or sockets that are the output of `pid`; none where the system does not tell. */
   outputsOf(pid: number): readonly string[];
   /** Which of `candidates` hold one of `outputs` open. */

@@ -78,12 +78,19 @@ class SystemProcessTree implements ProcessTree {
     this.#proofTimeoutMs = proofTimeoutMs;
   }
 
-  async prepare({ taskId, commandPreview }: Parameters<ProcessTree['prepare']>[0]): Promise<TrackedProcessTree> {
+  async prepare({
+    taskId,
+    sessionId,
+    limitMs,
+    commandPreview,
+  }: Parameters<ProcessTree['prepare']>[0]): Promise<TrackedProcessTree> {
     const around = await this.#around();
     const { leaders } = around.host;
     const record = ProcessRecords.newRecord({
       tag: randomUUID(),
       taskId,
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(limitMs === undefined ? {} : { limitMs }),
       commandPreview: beginningOf(commandPreview, PREVIEW_CHARACTERS),
       startedAt: new Date(this.#clock.now()).toISOString(),
       host: await recordedHost(around),

@@ -5,11 +5,12 @@
  * then are parentage, group and session.
  */
 import { execFile } from 'node:child_process';
+import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf } from '../../machines/errors.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { ProcessSnapshot } from './process-table.ts';
-import type { ProcessEntry, ProcessTable } from './process-table.ts';
+import type { ProcessEntry, ProcessTable, ProcessUsage } from './process-table.ts';
 import { TAG_VARIABLE, splitTags } from './tags.ts';
 
 const run = promisify(execFile);
@@ -69,9 +70,36 @@ export function createPsTable(platform: NodeJS.Platform = process.platform): Pro
         ({ pid, startTime }) => Math.abs((now.get(pid)?.startTime ?? -Infinity) - startTime) <= START_TOLERANCE_S,
       );
     },
+    usageOf: (entries) => usageOf(entries.map(({ pid }) => pid)),
     outputsOf: () => [],
     holdersOf: () => Promise.resolve([]),
   };
+}
+
+/** pid, kilobytes, processor time as `[[dd-]hh:]mm:ss[.hh]`, and the name of the program. */
+const USAGE =
+  /^\s*(?<pid>\d+)\s+(?<kilobytes>\d+)\s+(?:(?:(?<days>\d+)-)?(?<hours>\d+):)?(?<minutes>\d+):(?<seconds>[\d.]+)\s+(?<name>.*)$/;
+
+async function usageOf(pids: readonly number[]): Promise<ReadonlyMap<number, ProcessUsage>> {
+  if (pids.length === 0) return new Map();
+  // It exits with 1 when it finds none of them.
+  const { stdout } = await run('ps', ['-p', pids.join(','), '-o', 'pid=,rss=,time=,comm='], {
+    env: { ...process.env, LC_ALL: 'C' },
+    timeout: TIMEOUT_MS,
+  }).catch(() => ({ stdout: '' }));
+  return new Map(
+    stdout.split('\n').flatMap((line) => {
+      const { pid, kilobytes, days = 0, hours = 0, minutes, seconds, name = '' } = USAGE.exec(line)?.groups ?? {};
+      if (pid === undefined) return [];
+      const whole = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
+      const used = {
+        name: basename(name),
+        processorMs: Math.round(whole * 1000),
+        residentBytes: Number(kilobytes) * 1024,
+      };
+      return [[Number(pid), used] as const];
+    }),
+  );
 }
 
 function parseRow(line: string): ProcessEntry | undefined {

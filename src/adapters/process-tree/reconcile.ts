@@ -4,7 +4,7 @@ import { isAlive, isSeenInto, reachOf, recordedHost } from './host-identity.ts';
 import { isOfTag } from './process-table.ts';
 import type { ProcessRecord, ProcessRecords, RecordFile } from './records.ts';
 import { TAG_VARIABLE, splitTags } from './tags.ts';
-import { TrackedTree } from './tracked-tree.ts';
+import { TrackedTree, livingOf } from './tracked-tree.ts';
 import type { TreeSurroundings } from './tracked-tree.ts';
 
 export interface Reconciliation {
@@ -47,11 +47,12 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
   const reach = reachOf(record.host, around.host);
   if (reach === 'elsewhere') return reconcileElsewhere(work, file, record);
   const isSameBoot = reach === 'here';
-  if (isSameBoot && (await isAlive(record.host, around.table))) return left('host_alive', record);
+  const isHostAlive = isSameBoot && (await isAlive(record.host, around.table));
   if (work.options.policy === 'look') {
-    const survivors = isSameBoot ? await new TrackedTree(record, around).survivors() : [];
-    return { ...left('host_dead', record), survivors };
+    const survivors = isSameBoot ? await new TrackedTree(record, around).living() : [];
+    return { ...left(isHostAlive ? 'host_alive' : 'host_dead', record), survivors };
   }
+  if (isHostAlive) return left('host_alive', record);
   const claim = await records.claim(file, around.host);
   return claim === undefined ? undefined : settleClaim(work, { claim, record, isSameBoot });
 }
@@ -81,7 +82,7 @@ async function reconcileElsewhere(
     ...head,
     action: 'left',
     reason: 'elsewhere',
-    survivors: survivors.map(({ pid, startTime }) => ({ pid, startTime: String(startTime) })),
+    survivors: await livingOf(survivors, around.table),
   };
 }
 
@@ -130,6 +131,8 @@ async function ownRecord(record: ProcessRecord, around: TreeSurroundings): Promi
 function reportHead(
   tag: string,
   record: ProcessRecord | undefined,
-): Pick<ReconciledProcessTree, 'tag' | 'taskId' | 'pid'> {
-  return { tag, taskId: record?.taskId, pid: record?.root?.pid };
+): Pick<ReconciledProcessTree, 'tag' | 'taskId' | 'sessionId' | 'commandPreview' | 'limitMs' | 'startedAt' | 'pid'> {
+  if (record === undefined) return { tag };
+  const { taskId, sessionId, commandPreview, limitMs, startedAt, root } = record;
+  return { tag, taskId, sessionId, commandPreview, limitMs, startedAt, pid: root?.pid };
 }

@@ -21,6 +21,9 @@ const processRecord = z.object({
   format: z.literal(FORMAT),
   tag: z.string().regex(/^[\w-]+$/),
   taskId: z.string(),
+  /** The session that it works for; records of earlier versions do not say. */
+  sessionId: z.string().optional(),
+  limitMs: z.number().nonnegative().optional(),
   commandPreview: z.string(),
   startedAt: z.string(),
   host: hostIdentity,

@@ -7,6 +7,7 @@ import type { HostLife } from '../../actors/host/host-life.ts';
 import type {
   EndProcessTreeOptions,
   EndedProcessTree,
+  LivingProcess,
   ProcessLaunch,
   ReconciledProcessTree,
   TrackedProcessTree,
@@ -96,6 +97,11 @@ export class TrackedTree implements TrackedProcessTree {
   async survivors(): Promise<readonly ReconciledProcessTree['survivors'][number][]> {
     const { members } = await this.#members.look();
     return members.map(({ pid, startTime }) => ({ pid, startTime: String(startTime) }));
+  }
+
+  /** The same, with what each of them uses. */
+  async living(): Promise<readonly LivingProcess[]> {
+    return livingOf((await this.#members.look()).members, this.#around.table);
   }
 
   end(options: EndProcessTreeOptions = {}): Promise<EndedProcessTree> {
@@ -206,6 +212,20 @@ export class TrackedTree implements TrackedProcessTree {
       details: { taskId, tag: this.tag, pids },
     });
   }
+}
+
+/** What each of `entries` uses, of those that live still. */
+export async function livingOf(
+  entries: readonly ProcessEntry[],
+  table: ProcessTable,
+): Promise<readonly LivingProcess[]> {
+  const usage = await table.usageOf(entries);
+  return entries.map(({ pid, parent, startTime }) => ({
+    pid,
+    startTime: String(startTime),
+    parentPid: parent,
+    ...usage.get(pid),
+  }));
 }
 
 function keyOf({ pid, startTime }: ProcessEntry): string {

@@ -33,8 +33,13 @@ export async function openLogFile({
     return await create(directory, `${name}.log`);
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
-    return create(directory, `${name}.${unique.slice(0, 8)}.log`);
+    return create(directory, taggedLogName(taskId, unique));
   }
+}
+
+/** Of a task whose id another one has had before. */
+export function taggedLogName(taskId: string, unique: string): string {
+  return `${fileNameOf(taskId)}.${unique.slice(0, 8)}.log`;
 }
 
 /** The directory is made when it turns out to be missing: it is there all other times. */

@@ -109,6 +109,12 @@ interface Runner {
   readonly settings: Settings;
 }
 
+/** A caller that ends the task itself when its time is up says so for people who watch. */
+function limitIn(metadata: ProcessTaskRequest['metadata']): number | undefined {
+  const limitMs = metadata?.['limitMs'];
+  return typeof limitMs === 'number' && limitMs >= 0 ? limitMs : undefined;
+}
+
 async function startTask(
   runner: Runner,
   { taskId, request, emit }: BackgroundTaskStart<ProcessTaskRequest>,
@@ -116,6 +122,8 @@ async function startTask(
   const [execa] = await Promise.all([loadExeca(), checkWorkingFolder(request.cwd)]);
   const tree = await runner.processTree.prepare({
     taskId,
+    sessionId: request.parentSessionId,
+    limitMs: request.timeoutMs ?? limitIn(request.metadata),
     commandPreview: request.command,
   });
   const shell = request.shell ?? runner.settings.defaultShell;

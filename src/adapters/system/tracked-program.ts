@@ -16,6 +16,7 @@ export interface StartProgram {
   readonly processTree: ProcessTree;
   /** For the record of its process tree. */
   readonly taskId: string;
+  readonly sessionId?: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -44,10 +45,15 @@ export async function startProgram({
   command,
   processTree,
   taskId,
+  sessionId,
   signal,
   hasInput = true,
 }: StartProgram & { readonly hasInput?: boolean }): Promise<TrackedProgram<Writable | undefined>> {
-  const tree = await processTree.prepare({ taskId, commandPreview: [command.program, ...command.args].join(' ') });
+  const tree = await processTree.prepare({
+    taskId,
+    sessionId,
+    commandPreview: [command.program, ...command.args].join(' '),
+  });
   try {
     signal.throwIfAborted();
     const { program, args, environment } = tree.launch(command);

@@ -1,7 +1,7 @@
 /** `wakechart audit`: which charts are meant, and what is to be done with them. */
 import { auditChart } from '../../machines/inspection/audit-chart.ts';
 import type { ChartAudit } from '../../machines/inspection/chart-audit.ts';
-import { auditLines, auditRows } from './text.ts';
+import { auditLines, auditRows, foundLines } from './text.ts';
 import { chartsMeant } from './meant-charts.ts';
 import type { ChartChoice } from './meant-charts.ts';
 import type { CommandContext } from '../context.ts';
@@ -45,13 +45,16 @@ export async function auditCharts(context: CommandContext, options: AuditOptions
 async function showAudits(
   { out, json }: CommandContext,
   audits: readonly ChartAudit[],
-  { charts }: AuditOptions,
+  { charts, module }: AuditOptions,
 ): Promise<number> {
   if (json) await out.document({ audits });
-  // A user who names charts wants to know all about them.
+  // A user who names charts wants to know all about them; of a module, what is wrong with any.
   else
     for (const line of charts.length === 0
-      ? tableLines(['CHART', 'STATES', 'EVENTS', 'TRANSITIONS', 'FINDINGS', 'LIFE OF'], auditRows(audits), out)
+      ? [
+          ...tableLines(['CHART', 'STATES', 'EVENTS', 'TRANSITIONS', 'FINDINGS', 'LIFE OF'], auditRows(audits), out),
+          ...(module === undefined ? [] : audits.flatMap((audit) => foundLines(audit, out))),
+        ]
       : audits.flatMap((audit) => auditLines(audit, out)))
       await out.line(line);
   return audits.some(({ counts }) => counts.errors > 0) ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -2,9 +2,10 @@
  * The charts of a user's module: every machine that it exports, alone, with what is known about it, or in a list. Its
  * code runs when it is loaded.
  */
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { closestName } from '../../machines/closest-name.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { Chart } from '../../machines/inspection/chart.ts';
 import { machineOf } from '../../machines/inspection/describe-chart.ts';
@@ -75,15 +76,33 @@ async function load(path: string, { file, timeoutMs }: Loading): Promise<Readonl
       `${file} could not be loaded: ${messageOf(cause).replaceAll(/\s*\n\s*/g, ' ')}`,
       {
         category: 'validation',
-        hint: isTypeScript
-          ? 'Give the JavaScript that it compiles to, or a Node that loads TypeScript: from 22.18 on, or with NODE_OPTIONS="--import tsx".'
-          : 'Load it with node by itself to see where it fails.',
+        hint:
+          (await misspelt(path, messageOf(cause))) ??
+          (isTypeScript
+            ? 'Give the JavaScript that it compiles to, or a Node that loads TypeScript: from 22.18 on, or with NODE_OPTIONS="--import tsx".'
+            : 'Load it with node by itself to see where it fails.'),
         cause,
       },
     );
   } finally {
     watch.stop();
   }
+}
+
+/** How XState refuses a target that is not there; the state that is meant stands in the file, most likely. */
+const NO_STATE = /Child state '(?<target>[^']+)' does not exist on/;
+
+async function misspelt(path: string, message: string): Promise<string | undefined> {
+  const { target } = NO_STATE.exec(message)?.groups ?? {};
+  if (target === undefined) return undefined;
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const keys = [...text.matchAll(/([\w$-]+)['"]?\s*:/g)].flatMap(([, key]) =>
+    key === undefined || key === target ? [] : [key],
+  );
+  const near = closestName(target, [...new Set(keys)]);
+  return near === undefined
+    ? `There is no state "${target}"; correct the target, or add the state.`
+    : `Did you mean "${near}"?`;
 }
 
 async function exportsOf(path: string): Promise<Readonly<Record<string, unknown>>> {

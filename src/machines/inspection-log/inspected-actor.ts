@@ -4,6 +4,8 @@
  */
 import type { ChartDescription } from '../inspection/chart-description.ts';
 import type { InspectedStatus, InspectedValue, InspectionRecord, InspectionRecordOf } from './inspection-record.ts';
+import { exitCodeIn, outcomeOf, reasonIn } from './actor-outcome.ts';
+import type { ActorOutcome } from './actor-outcome.ts';
 import { WaitingEvents } from './waiting-events.ts';
 import type { WaitingEvent } from './waiting-events.ts';
 import { HANDLED_BY_LOGIC } from './taken-words.ts';
@@ -35,6 +37,8 @@ export interface InspectedState {
   readonly position: number;
   readonly value?: InspectedValue | undefined;
   readonly status: InspectedStatus;
+  /** Undefined: it is not over. */
+  readonly outcome?: ActorOutcome | undefined;
   /** The first record with this value and this status. */
   readonly since: InspectedMoment;
   readonly last?: LastTransition | undefined;
@@ -115,7 +119,7 @@ export class InspectedActor {
   /** A call says how the program that it ran has ended, in what it gives back. */
   #learn({ output }: InspectionRecordOf<'snap'>, position: number): void {
     const before = this.told.at(-1);
-    const exitCode = before?.kind === CALL ? codeIn(output) : undefined;
+    const exitCode = before?.kind === CALL ? exitCodeIn(output) : undefined;
     if (before !== undefined && exitCode !== undefined)
       this.told.push({ ...before, position, facts: { ...before.facts, exitCode: String(exitCode) } });
   }
@@ -176,15 +180,6 @@ export class InspectedActor {
 /** Kind of tool calls, by their chart. */
 const CALL = 'toolCall';
 
-function codeIn(output: unknown): number | undefined {
-  const exitCode = fieldOf(fieldOf(output, 'output'), 'exitCode');
-  return typeof exitCode === 'number' ? exitCode : undefined;
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-}
-
 /** The same object, where nothing is different. */
 function stateAfter(before: InspectedState, record: InspectionRecord, position: number): InspectedState {
   if (record.k !== 'actor' && record.k !== 'step' && record.k !== 'snap' && record.k !== 'error') return before;
@@ -195,21 +190,25 @@ function stateAfter(before: InspectedState, record: InspectionRecord, position: 
     record.k === 'step' && record.taken.length > 0 && record.taken[0] !== HANDLED_BY_LOGIC
       ? { s: record.s, t: record.t, type: record.type, taken: record.taken }
       : before.last;
-  const error = errorOf(record) ?? (status === 'error' ? before.error : undefined);
-  if (!hasMoved && last === before.last && error === before.error) return before;
+  const output = record.k === 'snap' ? record.output : undefined;
+  const outcome = hasMoved || output !== undefined ? outcomeOf({ value, status, output }) : before.outcome;
+  const error = errorOf(record, outcome) ?? (outcome === before.outcome ? before.error : undefined);
+  if (!hasMoved && last === before.last && error === before.error && outcome === before.outcome) return before;
   return {
     position,
     value: hasMoved ? value : before.value,
     status,
+    outcome,
     since: hasMoved ? { s: record.s, t: record.t } : before.since,
     last,
     error,
   };
 }
 
-function errorOf(record: InspectionRecord): InspectedState['error'] {
+function errorOf(record: InspectionRecord, outcome: ActorOutcome | undefined): InspectedState['error'] {
   if (record.k === 'error') return { message: record.message, code: record.code };
-  return record.k === 'snap' ? record.error : undefined;
+  if (record.k !== 'snap') return undefined;
+  return record.error ?? (outcome === 'completed' ? undefined : reasonIn(record.output));
 }
 
 function isSameValue(one: InspectedValue | undefined, other: InspectedValue | undefined): boolean {

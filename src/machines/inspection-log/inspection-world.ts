@@ -23,6 +23,8 @@ export interface InspectedActorState {
   /** Absent: it is no chart, or nothing has told it. */
   readonly value?: InspectedValue | undefined;
   readonly status: InspectedStatus;
+  /** How it ended. Absent: it is not over. */
+  readonly outcome?: InspectedState['outcome'];
   /** When it was first heard of: made, unless that was before the log begins. */
   readonly from: InspectedMoment;
   /** When it came to this value and status. */
@@ -139,7 +141,7 @@ export class InspectionWorld {
 
   #stateOf(actor: InspectedActor): InspectedActorState {
     const { id, kind, chart, facts } = InspectedActor.at(actor.told, this.#position);
-    const { value, status, since, last, error } = InspectedActor.at(actor.states, this.#position);
+    const { value, status, outcome, since, last, error } = InspectedActor.at(actor.states, this.#position);
     const isChild = actor.parent !== undefined && actor.childFrom <= this.#position;
     return {
       key: actor.key,
@@ -150,6 +152,7 @@ export class InspectionWorld {
       facts,
       value,
       status,
+      outcome,
       from: actor.begun,
       since,
       lastTransition: last,

@@ -50,11 +50,11 @@ export class WakeRecords {
     );
   }
 
-  #end({ outcome, summary }: SessionEventData<'wake.ended'>): void {
+  #end({ outcome, summary, error }: SessionEventData<'wake.ended'>): void {
     const life = this.#led.open;
     const isTold = this.#led.end(outcome);
     if (life === undefined) return;
-    const output = { outcome, summary };
+    const output = { outcome, summary, ...(error === undefined ? {} : { error }) };
     // Another wake wrote the end of one that was lost: where it was then is unknown.
     if (outcome === 'lost') return life.end('stopped', { output });
     if (isTold) life.done('release');

@@ -64,9 +64,13 @@ export function statusWords({ status, stopReason, pendingActions, why }: StatusF
   return statusOf(stopReason === 'requires_action' ? 'child' : (BY_STATUS[status] ?? 'nothing'));
 }
 
-/** Whether a person or client has to do something. */
-export function isWaitingForSomebody({ status, pendingActions, why }: StatusFacts): boolean {
-  return (pendingActions > 0 && status !== 'terminated') || why?.kind === 'dead';
+/** What it needs of a person: an answer, or to look why it does not go on by itself. */
+export type SessionNeed = 'answer' | 'attention';
+
+/** Undefined: nothing. */
+export function needOf(facts: StatusFacts): SessionNeed | undefined {
+  if (facts.pendingActions > 0 && facts.status !== 'terminated') return 'answer';
+  return statusWords(facts).status === 'error' ? 'attention' : undefined;
 }
 
 /** @param kind of the first reason why it does what it does */

@@ -16,6 +16,7 @@ import { findingsOfEvents } from './findings-events.ts';
 import { findingsOfLeaving } from './findings-leaving.ts';
 import { findingsOfParts } from './findings-parts.ts';
 import { findingsOfTransitions } from './findings-transitions.ts';
+import { findingsOfXState } from './findings-xstate.ts';
 import { findingsOfTrying } from './findings-trying.ts';
 import { withWaivers } from './findings-waived.ts';
 import type { AuditMatter, FindingsOf } from './findings.ts';
@@ -27,6 +28,7 @@ const FINDINGS: readonly FindingsOf[] = [
   findingsOfLeaving,
   findingsOfTransitions,
   findingsOfParts,
+  findingsOfXState,
 ];
 
 /**

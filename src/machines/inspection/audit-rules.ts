@@ -22,6 +22,11 @@ export const RULE_MEANINGS = {
   'inline-operation': 'A guard, an action or an actor without a name.',
   'failing-operation': 'A guard or an action that throws.',
   'one-sided-guard': 'A guard that held whenever it was asked.',
+  'final-transition': 'A transition out of a final state.',
+  'repeated-guard': 'A transition behind one for the same event with the same guard.',
+  'missing-implementation':
+    'A guard, an action, an actor or a delay that is named, and nothing stands behind the name.',
+  'unheard-raise': 'An event that the machine raises, and no state takes.',
   'unknown-waiver': 'A reason that excuses nothing.',
   'exploration-cut': 'Trying the chart out was stopped by a limit.',
 } as const satisfies Record<AuditRule, string>;

@@ -69,6 +69,10 @@ export const AUDIT_RULES = [
   'inline-operation',
   'failing-operation',
   'one-sided-guard',
+  'final-transition',
+  'repeated-guard',
+  'missing-implementation',
+  'unheard-raise',
   'unknown-waiver',
   'exploration-cut',
 ] as const;

@@ -80,7 +80,7 @@ const run: Chart = {
   },
 };
 
-export const charts: readonly Chart[] = [
+const all: readonly Chart[] = [
   { machine: taskMachine, events: taskEvents, about: 'one background task' },
   { machine: supervisorMachine, events: supervisorEvents, about: 'the supervisor of the background tasks' },
   { machine: scheduleMachine, events: scheduleEvents, about: 'a schedule in the process that runs it' },
@@ -113,3 +113,5 @@ export const charts: readonly Chart[] = [
   { machine: subagentMachine, events: subagentEvents, about: 'one subagent job, from the moment its task has a slot' },
   { machine: worktreeMachine, events: worktreeEvents, about: 'one worktree that was made for a subagent' },
 ];
+
+export const charts: readonly Chart[] = all.map((chart) => ({ ...chart, isStrict: true }));

@@ -220,3 +220,56 @@ function guardOf(guard: unknown): ChartOperation {
   if (check !== undefined && name === 'stateIn') return { name: 'stateIn', isInline: false };
   return { name: '(inline)', isInline: true };
 }
+
+/** Something that a state or a transition names, or an event that it raises. */
+export interface ChartPart {
+  readonly kind: 'guards' | 'actions' | 'actors' | 'delays' | 'raise';
+  readonly name: string;
+  readonly state: string;
+  readonly event?: string | undefined;
+  readonly transition?: string | undefined;
+}
+
+/** All that the state itself names. What stands in place has no name, and what is computed is not known. */
+export function partsOf(node: AnyStateNode): readonly ChartPart[] {
+  const state = idOf(node);
+  const ofState = [
+    ...[...(node.entry as readonly unknown[]), ...(node.exit as readonly unknown[])].flatMap(namedAction),
+    ...node.invoke.flatMap(({ src }) =>
+      typeof src === 'string' && !isMadeByXState(src) ? [{ kind: 'actors' as const, name: src }] : [],
+    ),
+  ].map((part) => ({ ...part, state }));
+  const ofTransitions = transitionsOf(node).flatMap(({ transition: { id, event }, definition }) => {
+    const { guard, actions, delay } = definition as Definition;
+    return [
+      ...namedGuards(guard),
+      ...actions.flatMap(namedAction),
+      ...(typeof delay === 'string' && Number.isNaN(Number(delay)) ? [{ kind: 'delays' as const, name: delay }] : []),
+    ].map((part) => ({ ...part, state, event, transition: id }));
+  });
+  return [...ofState, ...ofTransitions];
+}
+
+/** An actor that stands in place gets a name of XState's own, by which it is kept. */
+function isMadeByXState(source: string): boolean {
+  return source.startsWith('xstate.');
+}
+
+type NamedPart = Pick<ChartPart, 'kind' | 'name'>;
+
+function namedAction(action: unknown): readonly NamedPart[] {
+  if (typeof action === 'string') return [{ kind: 'actions', name: action }];
+  const { type, event } = action as { readonly type?: unknown; readonly event?: { readonly type?: unknown } };
+  if (typeof action === 'object' && typeof type === 'string') return [{ kind: 'actions', name: type }];
+  return type === 'xstate.raise' && isWritten(action) && typeof event?.type === 'string'
+    ? [{ kind: 'raise', name: event.type }]
+    : [];
+}
+
+function namedGuards(guard: unknown): readonly NamedPart[] {
+  if (typeof guard === 'string') return [{ kind: 'guards', name: guard }];
+  if (guard === undefined || guard === null) return [];
+  const { type, guards } = guard as Unknown;
+  if (typeof guard === 'object' && typeof type === 'string') return [{ kind: 'guards', name: type }];
+  return Array.isArray(guards) ? guards.flatMap(namedGuards) : [];
+}

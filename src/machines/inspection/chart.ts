@@ -8,6 +8,11 @@ export interface Chart {
   readonly machine: AnyStateMachine;
   /** What may be sent to it. Without it, what the chart mentions is all there is. */
   readonly events?: ChartEvents | undefined;
+  /**
+   * The project wants every operation named and every deadline on record: what stands in place, and timers of XState,
+   * then weigh more than a note. Default false.
+   */
+  readonly isStrict?: boolean | undefined;
   /** What has this life, as the end of "The life of …". */
   readonly about?: string | undefined;
   /** To try the chart with: what an actor of it is given. */

@@ -16,8 +16,8 @@ export function findingsOfParts(matter: AuditMatter): readonly Finding[] {
       ...invokesWithoutError(state),
       ...invokesWithoutDone(index, leaving, state),
     ]),
-    ...timers(index),
-    ...inlineOperations(index),
+    ...timers(matter),
+    ...inlineOperations(matter),
   ];
 }
 
@@ -51,11 +51,11 @@ function invokesWithoutDone(index: ChartIndex, { exits }: Leaving, { id: state, 
     }));
 }
 
-function timers({ chart }: ChartIndex): Finding[] {
-  const delayed = chart.transitions.filter(({ kind, index }) => kind === 'delayed' && index === 0);
+function timers({ chart: { isStrict = false }, index }: AuditMatter): Finding[] {
+  const delayed = index.chart.transitions.filter(({ kind, index }) => kind === 'delayed' && index === 0);
   return delayed.map(({ id, source, event, delay }) => ({
     rule: 'timer-not-durable',
-    severity: 'warning',
+    severity: isStrict ? 'warning' : 'note',
     state: source,
     event,
     transition: id,
@@ -64,7 +64,10 @@ function timers({ chart }: ChartIndex): Finding[] {
   }));
 }
 
-function inlineOperations({ chart }: ChartIndex): Finding[] {
+function inlineOperations({ chart: { isStrict = false }, index: { chart } }: AuditMatter): Finding[] {
+  const severity = isStrict ? 'error' : 'note';
+  const inline = (...found: Parameters<typeof inlineIn>): Finding[] =>
+    inlineIn(...found).map((finding) => ({ ...finding, severity }));
   const ofStates = chart.states.flatMap(({ id, entry, exit, invokes, initialActions = [] }) => [
     ...entry.map((operation) => inline(operation, id, 'an entry action')),
     ...exit.map((operation) => inline(operation, id, 'an exit action')),
@@ -81,7 +84,7 @@ function inlineOperations({ chart }: ChartIndex): Finding[] {
   return [...ofStates, ...ofTransitions].flat();
 }
 
-function inline(
+function inlineIn(
   { name, isInline }: ChartOperation,
   state: string,
   what: string,

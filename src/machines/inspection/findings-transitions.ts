@@ -43,6 +43,7 @@ function unused(matter: AuditMatter): Finding[] {
   // What threw when it was tried has a finding of its own, which says more.
   const told = open.filter(
     ({ source, event }) =>
+      index.state(source).kind !== 'final' &&
       !exploration.failures.some(
         ({ label, leaves }) => label?.split(' ')[0] === event && leaves.some((leaf) => index.isWithin(leaf, source)),
       ),

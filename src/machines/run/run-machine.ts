@@ -91,17 +91,24 @@ export interface PartInput<Result = unknown> extends RunInput {
 export type AttemptInput<Result = unknown> = PartInput<Result> & { readonly choice: RunChoice };
 export type WaitInput<Result = unknown> = PartInput<Result> & { readonly waitMs: number };
 
-export interface RunOutput<Result = unknown> {
+export interface RunOutput<Result = unknown> extends RunEnd<Result> {
+  readonly outcome: 'completed' | 'failed' | 'cancelled';
+}
+
+/** What it has come to. */
+export interface RunEnd<Result = unknown> {
   readonly course: RunCourse<Result>;
   readonly choice?: RunChoice | undefined;
   /** What broke first, apart from what the backends broke. */
   readonly defect?: { readonly error: unknown } | undefined;
 }
 
-interface RunContext<Result> extends RunInput, RunOutput<Result> {
+interface RunContext<Result> extends RunInput, RunEnd<Result> {
   /** The first reason that a caller gave. */
   readonly stopReason?: string | undefined;
   readonly waitMs: number;
+  /** By the newest attempt. */
+  readonly isAnswered: boolean;
 }
 
 export interface RunStopEvent {
@@ -169,8 +176,9 @@ export const runMachineFor = <Result>() => {
         defect: context.defect ?? ('defect' in answer ? answer.defect : undefined),
         waitMs: answer.next === 'wait' ? answer.waitMs : 0,
       })),
-      noteAttempted: assign(({ context }, { course, waitMs = 0, defect }: AttemptAnswer<Result>) => ({
+      noteAttempted: assign(({ context }, { next, course, waitMs = 0, defect }: AttemptAnswer<Result>) => ({
         course,
+        isAnswered: next === 'answered',
         waitMs,
         defect: context.defect ?? defect,
       })),
@@ -182,9 +190,19 @@ export const runMachineFor = <Result>() => {
     id: 'run',
     description:
       'One run of an agent over its candidates, until one of them has answered or nothing more is worth trying.',
-    context: ({ input }) => ({ runId: input.runId, course: RUN_BEGINNING, waitMs: 0 }),
+    context: ({ input }) => ({ runId: input.runId, course: RUN_BEGINNING, waitMs: 0, isAnswered: false }),
     initial: 'selecting',
-    output: ({ context: { course, choice, defect } }) => ({ course, choice, defect }),
+    output: ({ context: { course, choice, defect, isAnswered, stopReason } }) => ({
+      course,
+      choice,
+      defect,
+      outcome:
+        isAnswered && defect === undefined
+          ? 'completed'
+          : defect === undefined && stopReason !== undefined
+            ? 'cancelled'
+            : 'failed',
+    }),
     on: {
       STOP: {
         actions: [

@@ -114,7 +114,7 @@ function reasonsOf(
     ...state.pendingActions.map((action) => ofAction(action, state, nowMs)),
     ...delegatedCalls(state).map((call) => ofChild(call, state)),
   ];
-  if (state.openWake !== undefined) return [isWakeDead === true ? dead(state) : running(state), ...waits];
+  if (state.openWake !== undefined) return [isWakeDead === true ? dead(state, nowMs) : running(state), ...waits];
   return [
     ...parked(state),
     ...waits,
@@ -158,11 +158,11 @@ function running(state: SessionState): Reason {
 }
 
 /** Its log says that a wake runs, and the process of that wake does not live. `since` is the last sign of it. */
-function dead(state: SessionState): Reason {
+function dead(state: SessionState, nowMs: number): Reason {
   const { sessionId, openWake, updatedAt } = state;
   return {
     kind: 'dead',
-    text: `Its process has died, ${openWake?.owner ?? 'of which nothing is known'}: ${atWork(state)}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.`,
+    text: `Its process has died, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state)}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.`,
     since: updatedAt,
     movers: [
       { ...workerMover(), does: 'goes on with it' },
@@ -170,6 +170,19 @@ function dead(state: SessionState): Reason {
     ],
     calls: callStates(state),
   };
+}
+
+/** By the last event of its log. */
+function agoText(ms: number): string {
+  if (!Number.isFinite(ms)) return '';
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const span =
+    seconds < 120
+      ? `${seconds} s`
+      : seconds < 7_200
+        ? `${Math.round(seconds / 60)} min`
+        : `${Math.round(seconds / 3_600)} h`;
+  return `, last heard of ${span} ago`;
 }
 
 /** What its wake was about when its log was written last. */
@@ -268,12 +281,15 @@ function ofChild({ name, callId, request }: OpenToolCall, { sessionId }: Session
   };
 }
 
-function parked({ sessionId, parked: fuse }: SessionState): Reason[] {
+function parked({ sessionId, parked: fuse, lastWake }: SessionState): Reason[] {
   if (fuse === undefined) return [];
+  // How many failed says nothing of what to mend; where the same error parked it, the reason names it already.
+  const error = fuse.code === 'failures' ? lastWake?.error : undefined;
+  const last = error === undefined ? '' : ` The last of them: ${error.message}`;
   return [
     {
       kind: 'parked',
-      text: `It is parked and does not wake by itself: ${fuse.reason}`,
+      text: `It is parked and does not wake by itself: ${fuse.reason}${last}`,
       movers: [messageMover(sessionId), wakeMover(sessionId)],
     },
   ];

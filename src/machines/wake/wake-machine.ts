@@ -110,6 +110,8 @@ export interface WakeOutput {
   /** Whether the log tells how it went; if not, `error` does. */
   readonly isRecorded: boolean;
   readonly error?: unknown;
+  /** The same word as in the log; `completed`, where there was nothing to do. */
+  readonly outcome: WakeEnd['outcome'] | 'completed';
   readonly recorded?: RecordedEnd | undefined;
   readonly unbegun?: UnbegunAs | undefined;
   readonly modelSteps: number;
@@ -181,6 +183,7 @@ export const wakeMachineFor = <Step extends WakeStep>() =>
     output: ({ context: { failure, recorded, unbegun, course } }) => ({
       isRecorded: failure === undefined,
       ...failure,
+      outcome: failure === undefined ? (recorded?.end.outcome ?? 'completed') : 'failed',
       recorded,
       unbegun,
       modelSteps: course.modelSteps,

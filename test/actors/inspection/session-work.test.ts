@@ -73,7 +73,7 @@ function task(id: string, more: Partial<BackgroundTaskState>): BackgroundTaskSta
 }
 
 const tasksOf = (...tasks: readonly BackgroundTaskState[]): RuntimeSourceOptions['tasks'] => [
-  { list: () => [...tasks] },
+  { list: () => [...tasks], cancel: async () => undefined },
 ];
 const treesOf = (
   ...reports: readonly ReconciledProcessTree[]
@@ -154,10 +154,17 @@ describe('the processes of a session', () => {
     );
     const { source } = sourceOf({ tasks }, JOB);
     expect(await source.processes(SESSION_ID)).toEqual([
-      { pid: 10, title: 'make all', state: 'running', startedAt: '2026-01-01T00:00:00.000Z', taskId: 't1' },
-      { pid: 11, parentPid: 10, title: 't2', state: 'gone', taskId: 't2' },
-      { pid: 20, title: 'helps', state: 'running', taskId: 'agent_1' },
-      { pid: 21, parentPid: 20, title: 't3', state: 'running', taskId: 't3' },
+      {
+        pid: 10,
+        title: 'make all',
+        state: 'running',
+        host: 'this',
+        startedAt: '2026-01-01T00:00:00.000Z',
+        taskId: 't1',
+      },
+      { pid: 11, parentPid: 10, title: 't2', state: 'gone', host: 'this', taskId: 't2' },
+      { pid: 20, title: 'helps', state: 'running', host: 'this', taskId: 'agent_1' },
+      { pid: 21, parentPid: 20, title: 't3', state: 'running', host: 'this', taskId: 't3' },
     ]);
   });
 
@@ -175,8 +182,8 @@ describe('the processes of a session', () => {
     );
     const { source } = sourceOf({ processTree }, JOB);
     expect(await source.processes(SESSION_ID)).toEqual([
-      { pid: 30, title: 'job helps', state: 'gone', taskId: 'agent_1' },
-      { pid: 31, parentPid: 30, title: 'job helps', state: 'running', taskId: 'agent_1' },
+      { pid: 30, title: 'job helps', state: 'gone', host: 'dead', taskId: 'agent_1' },
+      { pid: 31, parentPid: 30, title: 'job helps', state: 'running', host: 'dead', taskId: 'agent_1' },
     ]);
     expect(processTree.policies).toEqual(['look']);
   });

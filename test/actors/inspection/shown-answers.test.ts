@@ -25,21 +25,23 @@ function summary(sessionId: string, changes: Partial<InspectedSessionSummary> = 
 }
 
 describe('sessions in a list', () => {
-  it('are ordered: those that wait for somebody, then those that changed last', () => {
+  it('are ordered: those that wait for an answer, those that need attention, then those that changed last', () => {
     const sessions = [
       summary('old', { updatedAt: '2026-01-01T00:00:00.000Z' }),
       summary('new', { updatedAt: '2026-01-02T00:00:00.000Z' }),
       summary('waits', { pendingActions: 1 }),
       summary('over', { pendingActions: 1, status: 'terminated' }),
+      summary('parked', { why: { kind: 'parked', text: '' } }),
     ];
-    const shown = shownSessions({ sessions, total: 4 });
-    expect(shown.sessions.map(({ sessionId, isWaiting }) => [sessionId, isWaiting])).toEqual([
-      ['waits', true],
-      ['new', false],
-      ['old', false],
-      ['over', false],
+    const shown = shownSessions({ sessions, total: 5 });
+    expect(shown.sessions.map(({ sessionId, need }) => [sessionId, need])).toEqual([
+      ['waits', 'answer'],
+      ['parked', 'attention'],
+      ['new', undefined],
+      ['old', undefined],
+      ['over', undefined],
     ]);
-    expect(shown.total).toBe(4);
+    expect(shown.total).toBe(5);
   });
 
   it.each([
@@ -197,7 +199,12 @@ describe('processes', () => {
     });
     fc.assert(
       fc.property(fc.array(process), (all) => {
-        const processes = all.map((each): InspectedProcess => ({ ...each, title: 'x', state: 'running' }));
+        const processes = all.map((each): InspectedProcess => ({
+          ...each,
+          title: 'x',
+          state: 'running',
+          host: 'this',
+        }));
         expect(countOf(shownProcesses(processes))).toBe(processes.length);
       }),
     );
@@ -205,8 +212,8 @@ describe('processes', () => {
 
   it('are under the one that they are shown under', () => {
     const [root] = shownProcesses([
-      { pid: 2, parentPid: 1, title: 'test', state: 'running' },
-      { pid: 1, title: 'worker', state: 'running' },
+      { pid: 2, parentPid: 1, title: 'test', state: 'running', host: 'this' },
+      { pid: 1, title: 'worker', state: 'running', host: 'this' },
     ]);
     expect([root?.pid, root?.children.map(({ pid }) => pid)]).toEqual([1, [2]]);
   });

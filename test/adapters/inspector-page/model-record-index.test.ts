@@ -1,7 +1,7 @@
 /** Failures and pauses of a recording are found once, and as they come. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isFailure, lookOf } from '../../../src/adapters/inspector-page/model/outcomes.ts';
+import { isFailure, toneOf } from '../../../src/adapters/inspector-page/model/outcomes.ts';
 import { PAUSE_MS, RecordIndex, placeAfter } from '../../../src/adapters/inspector-page/model/record-index.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { InspectionTimeline } from '../../../src/machines/inspection-log/inspection-timeline.ts';
@@ -46,6 +46,30 @@ describe('the index of a recording', () => {
     ]);
   });
 
+  it('tells it once though others speak between, and again where it went on and failed anew', () => {
+    const timeline = new InspectionTimeline();
+    const index = new RecordIndex(timeline);
+    const step = (s: number, status: 'active' | 'done', value: string): InspectionRecord => ({
+      s,
+      t: s,
+      k: 'step',
+      a: 'b:1',
+      type: 'GO',
+      taken: ['t'],
+      value,
+      status,
+    });
+    timeline.append([
+      step(1, 'done', 'failed'),
+      failed(2, 'b:2'),
+      { s: 3, t: 3, k: 'snap', a: 'b:1', value: 'failed', status: 'done', output: { outcome: 'failed' } },
+      step(4, 'active', 'working'),
+      step(5, 'done', 'failed'),
+    ]);
+    index.bringUp();
+    expect(index.failures.map(({ s }) => s)).toEqual([1, 2, 5]);
+  });
+
   it('forgets with the recording', () => {
     const timeline = new InspectionTimeline({ maxRecords: 10 });
     const index = new RecordIndex(timeline);
@@ -75,14 +99,16 @@ describe('what a state means', () => {
     ['active', 'awaiting_input', 'waiting'],
     ['active', { idle: 'requires_action' }, 'waiting'],
     ['active', 'failed', 'running'],
-    ['done', 'completed', 'done'],
-    ['done', 'failed', 'error'],
-    ['done', { settled: 'timed_out' }, 'error'],
-    ['done', undefined, 'done'],
-    ['error', 'running', 'error'],
-    ['stopped', 'failed', 'stopped'],
-  ] as const)('%s in %j looks %s', (status, value, look) => {
-    expect(lookOf({ status, value })).toBe(look);
+    ['done', 'completed', 'completed'],
+    ['done', 'failed', 'failed'],
+    ['done', { settled: 'timed_out' }, 'failed'],
+    ['done', undefined, 'completed'],
+    ['error', 'running', 'failed'],
+    ['stopped', 'failed', 'cancelled'],
+    ['done', 'denied', 'refused'],
+    ['done', 'unknown', 'unknown'],
+  ] as const)('%s in %j is %s', (status, value, tone) => {
+    expect(toneOf({ status, value })).toBe(tone);
   });
 
   it('is a failure only where it is over', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ShownSummary } from '../../../src/actors/inspection/shown-answers.ts';
 import { commandLine } from '../../../src/adapters/inspector-page/sessions/command-line.ts';
 import { left } from '../../../src/adapters/inspector-page/model/words.ts';
-import { matching } from '../../../src/adapters/inspector-page/sessions/session-words.ts';
+import { SESSION_FILTERS, matching, silentMs } from '../../../src/adapters/inspector-page/sessions/session-words.ts';
 
 function session(sessionId: string, changes: Partial<ShownSummary> = {}): ShownSummary {
   return {
@@ -13,7 +13,6 @@ function session(sessionId: string, changes: Partial<ShownSummary> = {}): ShownS
     stopReason: 'idle',
     pendingActions: 0,
     words: { text: 'rests', status: 'quiet' },
-    isWaiting: false,
     ...changes,
   };
 }
@@ -27,6 +26,33 @@ describe('sessions in a list', () => {
     expect(matching(all, 'CART fix').map(({ sessionId }) => sessionId)).toEqual(['a']);
     expect(matching(all, 'runs').map(({ sessionId }) => sessionId)).toEqual(['b']);
     expect(matching(all, '  ')).toEqual(all);
+  });
+});
+
+describe('the filters of the list', () => {
+  it('take in each session once, besides "all"', () => {
+    const all = [
+      session('a', { need: 'answer' }),
+      session('b', { need: 'attention', words: { text: 'is parked', status: 'error' } }),
+      session('c', { words: { text: 'runs', status: 'running' } }),
+      session('d'),
+    ];
+    const found = SESSION_FILTERS.map(({ id, fits }) => [id, all.filter(fits).map(({ sessionId }) => sessionId)]);
+    expect(found).toEqual([
+      ['all', ['a', 'b', 'c', 'd']],
+      ['need', ['a', 'b']],
+      ['run', ['c']],
+      ['rest', ['d']],
+    ]);
+  });
+});
+
+describe('a session that runs and tells nothing', () => {
+  it('is said to be silent after ten minutes', () => {
+    const words = { text: 'runs', status: 'running' } as const;
+    const running = session('a', { words, why: { kind: 'running', text: '' }, updatedAt: new Date(0).toISOString() });
+    expect([silentMs(running, 599_000), silentMs(running, 600_000)]).toEqual([undefined, 600_000]);
+    expect(silentMs({ ...running, words: { text: 'rests', status: 'quiet' } }, 9_000_000)).toBeUndefined();
   });
 });
 

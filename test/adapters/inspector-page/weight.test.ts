@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const MOST_BYTES = 60_000;
+const MOST_BYTES = 120_000;
 const page = new URL('../../../dist/inspector-page/', import.meta.url).pathname;
 
 function compressedSizes(directory: string): Readonly<Record<string, number>> {

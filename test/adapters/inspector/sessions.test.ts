@@ -1,7 +1,7 @@
 /** Sessions, and answers to what they wait for. */
 import { describe, expect, it, vi } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
-import type { InspectedSession } from '../../../src/actors/inspection/inspection-source.ts';
+import type { InspectedSession, InspectionSource } from '../../../src/actors/inspection/inspection-source.ts';
 import { inspected } from './inspector-client.ts';
 import type { Answer, Inspected } from './inspector-client.ts';
 import { RecordedSource, SESSION, receipt } from './recorded-source.ts';
@@ -45,7 +45,7 @@ describe('sessions', () => {
           status: 'idle',
           pendingActions: 1,
           words: { text: 'waits for you', status: 'waiting' },
-          isWaiting: true,
+          need: 'answer',
         },
       ],
       total: 1,
@@ -352,3 +352,48 @@ function deferred(): { readonly promise: Promise<void>; readonly resolve: () => 
   const promise = new Promise<void>((settle) => (resolve = settle));
   return { promise, resolve };
 }
+
+describe('ending a process', () => {
+  const end = ({ ask, server }: Inspected, body: unknown): Promise<Answer> =>
+    ask(`/api/sessions/${SESSION}/processes/end`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { origin: server.origin, 'content-type': 'application/json' },
+    });
+
+  it('is asked of the source, and what the source refuses is said', async () => {
+    const opened = await inspected();
+    const ended: unknown[] = [];
+    const source: InspectionSource = opened.source;
+    Object.assign(source, {
+      endProcess: async (...asked: unknown[]) => {
+        ended.push(asked);
+        if (ended.length > 1)
+          throw new RuntimeError('INSPECTION_PROCESS_GONE', 'gone', { category: 'not_found', hint: 'None.' });
+      },
+    });
+    expect((await end(opened, { pid: 7 })).status).toBe(200);
+    expect(codeOf(await end(opened, { pid: 7 }))).toEqual([404, 'INSPECTION_PROCESS_GONE']);
+    expect(ended).toEqual([
+      [SESSION, 7],
+      [SESSION, 7],
+    ]);
+  });
+
+  it('is refused where nothing can be ended, and for what is no pid', async () => {
+    const opened = await inspected();
+    expect(codeOf(await end(opened, { pid: 7 }))).toEqual([409, 'INSPECTOR_ENDS_NOTHING']);
+    for (const wrong of [{}, { pid: 0 }, { pid: -1 }, { pid: '7' }, { pid: 7, signal: 'KILL' }, 7])
+      expect((await end(opened, wrong)).status).toBe(400);
+  });
+
+  it('is refused for another page', async () => {
+    const opened = await inspected();
+    const { status } = await opened.ask(`/api/sessions/${SESSION}/processes/end`, {
+      method: 'POST',
+      body: JSON.stringify({ pid: 7 }),
+      headers: { origin: 'http://elsewhere.example', 'content-type': 'application/json' },
+    });
+    expect(status).toBe(403);
+  });
+});

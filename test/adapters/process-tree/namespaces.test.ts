@@ -52,8 +52,8 @@ async function withoutToken(): Promise<TrackedProcessTree> {
 describe.runIf(process.platform === 'linux')('a record of a host in another namespace', () => {
   it.each(['kill', 'adopt', 'look'] as const)('is left alone by %s while its host lives', async (policy) => {
     const { tag } = await recordElsewhere();
-    expect(await open(ours).reconcile({ policy })).toEqual([
-      { tag, taskId: 'task_1', pid: undefined, action: 'left', reason: 'elsewhere', survivors: [] },
+    expect(await open(ours).reconcile({ policy })).toMatchObject([
+      { tag, taskId: 'task_1', action: 'left', reason: 'elsewhere', survivors: [] },
     ]);
     expect(await names()).toEqual([`${tag}.json`]);
   });
@@ -69,9 +69,7 @@ describe.runIf(process.platform === 'linux')('a record of a host in another name
     const { tag } = await recordElsewhere({ pid: 1 });
     await theirs.close();
     expect(await open(ours).reconcile({ policy: 'look' })).toMatchObject([{ action: 'left' }]);
-    expect(await open(ours).reconcile()).toEqual([
-      { tag, taskId: 'task_1', pid: undefined, action: 'gone', survivors: [] },
-    ]);
+    expect(await open(ours).reconcile()).toMatchObject([{ tag, taskId: 'task_1', action: 'gone', survivors: [] }]);
     expect(await names()).toEqual([]);
   });
 

@@ -171,7 +171,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     const daemon = await pidFrom(pidFile);
     await kill(host);
     expect(isRunning(pid) && isRunning(daemon)).toBe(true);
-    expect(await open().reconcile()).toEqual([{ tag, taskId: 'task_1', pid, action: 'killed', survivors: [] }]);
+    expect(await open().reconcile()).toMatchObject([{ tag, taskId: 'task_1', pid, action: 'killed', survivors: [] }]);
     expect(isRunning(pid) || isRunning(daemon)).toBe(false);
     expect(await files()).toEqual([]);
     expect(await open().reconcile()).toEqual([]);
@@ -179,7 +179,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
 
   it('leaves the work of a living host alone', async () => {
     const { host, pid, tag } = await startHost('exec sleep 1000');
-    expect(await open().reconcile()).toEqual([
+    expect(await open().reconcile()).toMatchObject([
       { tag, taskId: 'task_1', pid, action: 'left', reason: 'host_alive', survivors: [] },
     ]);
     expect(isRunning(pid)).toBe(true);
@@ -209,7 +209,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     };
     delete record.root;
     await writeFile(path, JSON.stringify({ ...record, startedSince: record.host.startTime }));
-    expect(await open().reconcile()).toEqual([
+    expect(await open().reconcile()).toMatchObject([
       { tag, taskId: 'task_1', pid: undefined, action: 'killed', survivors: [] },
     ]);
     expect(isRunning(pid)).toBe(false);
@@ -231,7 +231,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
       join(directory, `${tag}.json`),
       recordOf(tag, { host: { pid: 999_999, startTime: 1, boot: 'another boot', seenThrough: lookThrough } }),
     );
-    expect(await open().reconcile()).toEqual([{ tag, taskId: 'task_9', pid: 1, action: 'gone', survivors: [] }]);
+    expect(await open().reconcile()).toMatchObject([{ tag, taskId: 'task_9', pid: 1, action: 'gone', survivors: [] }]);
     expect(await files()).toEqual([]);
   });
 
@@ -300,7 +300,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
       join(directory, name),
       recordOf('tag-2', { host: { pid: 999_999, startTime: 1, boot, seenThrough: lookThrough } }),
     );
-    expect(await open().reconcile()).toEqual([
+    expect(await open().reconcile()).toMatchObject([
       { tag: 'tag-2', action: 'left', reason: 'being_reconciled', survivors: [] },
     ]);
     expect(await files()).toContain(name);

@@ -27,6 +27,7 @@ function systemOf(processes: () => readonly ProcessEntry[]): ProcessTable {
     read: () => Promise.resolve(new ProcessSnapshot(new Map(processes().map((entry) => [entry.pid, entry])))),
     look: () => undefined,
     stillThere: (entries) => entries,
+    usageOf: () => Promise.resolve(new Map()),
     outputsOf: () => [],
     holdersOf: () => Promise.resolve([]),
   };

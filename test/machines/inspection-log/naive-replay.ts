@@ -1,5 +1,6 @@
 /** What the timeline says, told again in the plainest way: one moment after the other, each a whole copy. */
 import type { InspectedActorState } from '../../../src/machines/inspection-log/inspection-world.ts';
+import { outcomeOf, reasonIn } from '../../../src/machines/inspection-log/actor-outcome.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { HANDLED_BY_LOGIC } from '../../../src/machines/inspection-log/taken-words.ts';
 
@@ -78,11 +79,20 @@ export class NaiveReplay {
     const before = JSON.stringify([actor.value, actor.status]);
     actor.status = record.k === 'error' ? 'error' : record.status;
     if (record.k !== 'error' && record.value !== undefined) actor.value = record.value;
-    if (JSON.stringify([actor.value, actor.status]) !== before) actor.since = { s: record.s, t: record.t };
+    const hasMoved = JSON.stringify([actor.value, actor.status]) !== before;
+    if (hasMoved) actor.since = { s: record.s, t: record.t };
+    const output = record.k === 'snap' ? record.output : undefined;
+    const ended = actor.outcome;
+    if (hasMoved || output !== undefined) {
+      actor.outcome = outcomeOf({ status: actor.status, value: actor.value, output });
+      if (actor.outcome === undefined) delete actor.outcome;
+    }
     if (record.k === 'step' && record.taken.length > 0 && record.taken[0] !== HANDLED_BY_LOGIC)
       actor.lastTransition = { s: record.s, t: record.t, type: record.type, taken: record.taken };
     if (record.k === 'error') actor.error = { message: record.message, code: record.code };
     else if (record.k === 'snap' && record.error !== undefined) actor.error = record.error;
-    else if (actor.status !== 'error') actor.error = undefined;
+    else if (actor.outcome !== undefined && actor.outcome !== 'completed' && reasonIn(output) !== undefined)
+      actor.error = reasonIn(output);
+    else if (actor.outcome !== ended) actor.error = undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { assign, createMachine, fromPromise, setup } from 'xstate';
+import { and, assign, createMachine, fromPromise, raise, setup, stateIn } from 'xstate';
 import type { AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -109,15 +109,16 @@ describe('an audit finds', () => {
   });
 
   it('guards and actions that have no name', () => {
-    const found = findingsOf('inline-operation', {
+    const machine = chartOf({
       one: { entry: () => undefined, on: { GO: { guard: () => true, target: 'two', actions: assign({ count: 1 }) } } },
       two: { type: 'final' },
     });
-    expect(found.map(({ severity, says }) => [severity, says.includes('in place')])).toEqual([
-      ['error', true],
-      ['error', true],
-      ['error', true],
-    ]);
+    const found = (isStrict: boolean): unknown[] =>
+      auditChart({ machine, isStrict })
+        .findings.filter(({ rule }) => rule === 'inline-operation')
+        .map(({ severity, says }) => [severity, says.includes('in place')]);
+    expect(found(true)).toEqual(Array.from({ length: 3 }, () => ['error', true]));
+    expect(found(false)).toEqual(Array.from({ length: 3 }, () => ['note', true]));
   });
 
   it('eventless transitions that go in a circle, without going in it for ever', () => {
@@ -202,9 +203,70 @@ describe('an audit finds', () => {
     ).toMatchObject([{ severity: 'note', state: 'one' }]);
   });
 
+  it('transitions out of final states, whether the machine has ended or only a part of it', () => {
+    expect(
+      findingsOf('final-transition', {
+        one: { initial: 'a', on: { GO: 'two' }, states: { a: { type: 'final', on: { AGAIN: 'b' } }, b: {} } },
+        two: { type: 'final', on: { GO: 'one' } },
+      }),
+    ).toMatchObject([
+      { severity: 'error', state: 'two', event: 'GO' },
+      { severity: 'warning', state: 'one.a', event: 'AGAIN' },
+    ]);
+  });
+
+  it('the same guard twice, and not one that is asked something else', () => {
+    const even = { type: 'even', params: { of: 2 } };
+    const computed = { type: 'yes', params: () => 1 };
+    const found = findingsOf('repeated-guard', {
+      one: {
+        on: {
+          GO: [{ guard: 'yes', target: 'two' }, { guard: 'no', target: 'one' }, { guard: 'yes' }],
+          STOP: [{ guard: even, target: 'two' }, { guard: { ...even, params: { of: 3 } } }, { guard: { ...even } }],
+          ASK: [{ guard: computed, target: 'two' }, { guard: { ...computed, params: () => 2 } }],
+        },
+      },
+      two: { type: 'final' },
+    });
+    expect(found.map(({ severity, transition }) => [severity, transition])).toEqual([
+      ['error', 'one|GO|2'],
+      ['error', 'one|STOP|2'],
+    ]);
+  });
+
+  it('names that nothing stands behind, each once, with the name that may be meant', () => {
+    const found = findingsOf('missing-implementation', {
+      one: {
+        entry: ['efect', 'bump'],
+        exit: 'efect',
+        invoke: { src: 'work', onDone: 'two', onError: 'two' },
+        after: { later: 'two', 500: 'two' },
+        on: { GO: { guard: and(['yes', 'maybe']), target: 'two' }, STOP: { guard: stateIn('#planted.one') } },
+      },
+      two: { type: 'final', invoke: { src: 'gone', onError: '.' } },
+    });
+    expect(
+      found.map(({ severity, says, hint }) => [severity, says.split(' names the ')[1]?.split(',')[0], hint]),
+    ).toEqual([
+      ['warning', 'action efect', 'Did you mean "effect"?'],
+      ['warning', 'guard maybe', expect.stringContaining('setup({ guards })')],
+      ['warning', 'delay later', expect.stringContaining('setup({ delays })')],
+      ['warning', 'actor gone', expect.stringContaining('setup({ actors })')],
+    ]);
+  });
+
+  it('an event that is raised and that no state takes, not one that a wildcard does', () => {
+    const raising = (type: string, on: object): readonly Finding[] =>
+      findingsOf('unheard-raise', { one: { entry: raise({ type }), on }, two: { type: 'final' } });
+    expect(raising('DNOE', { DONE: 'two' })).toMatchObject([{ severity: 'warning', state: 'one' }]);
+    expect(raising('DONE', { DONE: 'two' })).toEqual([]);
+    expect(raising('mouse.down', { 'mouse.*': 'two' })).toEqual([]);
+    expect(raising('ANY', { '*': 'two' })).toEqual([]);
+  });
+
   it('timers, which do not outlive their process', () => {
     expect(findingsOf('timer-not-durable', { one: { after: { 1000: 'two' } }, two: { type: 'final' } })).toMatchObject([
-      { severity: 'warning', event: 'after(1000)' },
+      { severity: 'note', event: 'after(1000)' },
     ]);
   });
 

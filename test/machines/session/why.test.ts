@@ -280,7 +280,7 @@ describe('a session whose wake is open in its log', () => {
     expect(others).toEqual([]);
     expect(reason).toMatchObject({
       kind: 'dead',
-      text: 'Its process has died, test: it runs shell_run; 0 steps, 1 call so far. Nothing is lost: a worker or another wake goes on from its log.',
+      text: 'Its process has died, test, last heard of 0 s ago: it runs shell_run; 0 steps, 1 call so far. Nothing is lost: a worker or another wake goes on from its log.',
       since: stateAfter(...atWork).updatedAt,
       calls: [{ callId: 'call_1', state: 'executing' }],
     });

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
 import type { OutlookState } from '../../../machines/inspection/chart-outlook.ts';
 import { actorName, wholeName } from '../model/actor-names.ts';
-import { badExit } from '../model/outcomes.ts';
+import { TONE_WORDS, badExit, toneOf } from '../model/outcomes.ts';
 import { spanOf, waitedMs } from '../model/spans.ts';
 import {
   about,
@@ -20,7 +20,6 @@ import {
 import { visibleText } from '../model/visible-text.ts';
 import { duration, stateText, wholeTime } from '../model/words.ts';
 
-const STATUS_WORDS = { active: 'active', done: 'done', error: 'broken', stopped: 'stopped' } as const;
 const MOST_OF_NAME = 200;
 
 export interface ActorHeadProps {
@@ -33,15 +32,14 @@ export function ActorHead({ state, states }: ActorHeadProps): JSX.Element {
   const name = actorName(state, MOST_OF_NAME);
   const kind = facts?.['callId'] === undefined ? state.kind : (facts['name'] ?? state.kind);
   const exit = badExit(facts);
+  const tone = toneOf(state);
   const says = states.at(-1)?.says;
   return (
     <header class="actor-head">
       <div class="actor-title">
         <h2 title={wholeName(state)}>{name}</h2>
         {kind === undefined || name.startsWith(kind) ? undefined : <span class="quiet">{visibleText(kind)}</span>}
-        <span class={`badge is-${status === 'active' ? 'running' : exit === undefined ? status : 'waiting'}`}>
-          {exit ?? STATUS_WORDS[status]}
-        </span>
+        <span class={`badge is-${tone}`}>{exit ?? (status === 'error' ? 'broken' : TONE_WORDS[tone])}</span>
         <SessionLink state={state} />
       </div>
       <p>

@@ -1,11 +1,12 @@
 /** The chosen actor: its chart with what is active, what it is, and what can happen to it. */
+import { leavesOfValue } from '../../../machines/inspection-log/actor-outcome.ts';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
 import { chartOutlook } from '../../../machines/inspection/chart-outlook.ts';
 import { keyName } from '../model/actor-names.ts';
 import { actor, chooseRecord, chosenActor, recording, world } from '../model/view.ts';
-import { leavesOfValue, stateText } from '../model/words.ts';
+import { stateText } from '../model/words.ts';
 import { ActorFacts, ActorHead } from './actor-head.tsx';
 import { ChartFigure } from './chart-figure.tsx';
 import { Outlook } from './outlook.tsx';

@@ -1,6 +1,6 @@
 /** Which parts of a chart are lit. */
+import { leavesOfValue } from '../../../machines/inspection-log/actor-outcome.ts';
 import type { InspectedValue } from '../../../machines/inspection-log/inspection-record.ts';
-import { leavesOfValue } from '../model/words.ts';
 
 /** Every state of the value and those around it, the outermost first. */
 export function litStates(value: InspectedValue | undefined): ReadonlySet<string> {

@@ -1,6 +1,7 @@
 /** Which records are listed. */
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import { says } from '../../../machines/inspection-log/inspection-timeline.ts';
+import { isFailure } from '../model/outcomes.ts';
 import { isIgnoring } from './record-words.ts';
 
 export const KIND_FILTERS = [
@@ -19,7 +20,7 @@ export const KIND_FILTERS = [
   {
     id: 'error',
     text: 'Errors',
-    fits: (record) => record.k === 'error' || ('status' in record && record.status === 'error'),
+    fits: isFailure,
   },
 ] as const satisfies readonly {
   readonly id: string;

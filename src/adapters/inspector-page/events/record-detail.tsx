@@ -1,10 +1,11 @@
 /** All that is known of one record: what led to it, what came of it, what it carried. */
+import { leavesOfValue } from '../../../machines/inspection-log/actor-outcome.ts';
 import type { ComponentChildren, JSX } from 'preact';
 import type { InspectionRecord, InspectionRecordOf } from '../../../machines/inspection-log/inspection-record.ts';
 import { ignoredBecause } from '../chart/ignored-why.ts';
 import { chooseActor, chosenRecord, recording } from '../model/view.ts';
 import { visibleLines, visibleText } from '../model/visible-text.ts';
-import { amount, clockTime, duration, leavesOfValue, stateText, wholeTime } from '../model/words.ts';
+import { amount, clockTime, duration, stateText, wholeTime } from '../model/words.ts';
 import { JsonView } from '../shared/json-view.tsx';
 import { Sign } from '../shared/sign.tsx';
 import { contextChanges } from './context-change.ts';

@@ -1,14 +1,17 @@
 /** What a record says, in the few words of a row. */
+import { isBad, reasonIn } from '../../../machines/inspection-log/actor-outcome.ts';
+import type { ActorOutcome } from '../../../machines/inspection-log/actor-outcome.ts';
 import { HANDLED_BY_LOGIC } from '../../../machines/inspection-log/taken-words.ts';
 import type { InspectionRecord, InspectionRecordOf } from '../../../machines/inspection-log/inspection-record.ts';
 import type { InspectedActorState, InspectionWorld } from '../../../machines/inspection-log/inspection-world.ts';
 import { actorName, keyName } from '../model/actor-names.ts';
 import { eventName, stepName } from '../model/event-names.ts';
+import { TONE_WORDS, outcomeIn } from '../model/outcomes.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { duration, stateText } from '../model/words.ts';
 
 /** Each has a sign of its own. */
-export type RecordSign = Exclude<InspectionRecord['k'], 'step'> | 'running' | 'ignored' | 'stopped';
+export type RecordSign = Exclude<InspectionRecord['k'], 'step'> | ActorOutcome | 'running' | 'ignored';
 export type RecordTone = 'plain' | 'quiet' | 'good' | 'bad';
 
 export interface RecordWords {
@@ -116,18 +119,20 @@ function stepWords(record: InspectionRecordOf<'step'>, of: string): RecordWords 
     return { sign: 'ignored', kind: 'Event ignored', tone: 'quiet', name, rest: `ignored in ${state} · ${of}` };
   if (record.taken[0] === HANDLED_BY_LOGIC)
     return { sign: 'running', kind: 'Step beside the chart', tone: 'quiet', name, rest: `no change of state · ${of}` };
-  const isOver = record.status !== 'active';
+  const outcome = outcomeIn(record);
   return {
-    sign: isOver ? 'stopped' : 'running',
-    kind: isOver ? `Step, and ${record.status}` : 'Step',
-    tone: record.status === 'error' ? 'bad' : 'plain',
+    sign: outcome ?? 'running',
+    kind: outcome === undefined ? 'Step' : `Step, and ${TONE_WORDS[outcome]}`,
+    tone: isBad(outcome) ? 'bad' : 'plain',
     name: record.taken.length === 0 ? record.status : `→ ${state}`,
     rest: `${name} · ${of}`,
   };
 }
 
-function snapWords({ value, status, error }: InspectionRecordOf<'snap'>, of: string): RecordWords {
-  if (status === 'active')
+function snapWords(record: InspectionRecordOf<'snap'>, of: string): RecordWords {
+  const { value, output } = record;
+  const outcome = outcomeIn(record);
+  if (outcome === undefined)
     return {
       sign: 'snap',
       kind: 'Snapshot',
@@ -135,11 +140,12 @@ function snapWords({ value, status, error }: InspectionRecordOf<'snap'>, of: str
       name: of,
       rest: value === undefined ? 'runs' : visibleText(stateText(value)),
     };
+  const error = record.error ?? (outcome === 'completed' ? undefined : reasonIn(output));
   return {
-    sign: 'stopped',
+    sign: outcome,
     kind: 'Ended',
-    tone: status === 'error' ? 'bad' : 'quiet',
+    tone: isBad(outcome) ? 'bad' : 'quiet',
     name: of,
-    rest: error === undefined ? status : `${status}: ${visibleText(error.message)}`,
+    rest: error === undefined ? TONE_WORDS[outcome] : `${TONE_WORDS[outcome]}: ${visibleText(error.message)}`,
   };
 }

@@ -1,32 +1,40 @@
-/**
- * What a status and a state mean to a reader: charts end in a final state called `failed`, whose status is `done` like
- * that of any other.
- */
+/** How actors go on and how they have ended, as tones of the page: each has a color, a sign and a word. */
+import { isBad, leavesOfValue, outcomeOf } from '../../../machines/inspection-log/actor-outcome.ts';
+import type { ActorOutcome } from '../../../machines/inspection-log/actor-outcome.ts';
 import type {
   InspectedStatus,
   InspectedValue,
   InspectionRecord,
 } from '../../../machines/inspection-log/inspection-record.ts';
 import { visibleText } from './visible-text.ts';
-import { leavesOfValue } from './words.ts';
 
-export type Look = 'running' | 'waiting' | 'done' | 'error' | 'stopped';
+export type Tone = 'running' | 'waiting' | ActorOutcome;
 
-const FAILED = /(?:^|[._])(?:failed|failure|error|errored|timed_?out|crashed|lost)$/i;
+export const TONE_WORDS: Readonly<Record<Tone, string>> = {
+  running: 'active',
+  waiting: 'waits',
+  completed: 'done',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  refused: 'refused',
+  unknown: 'unknown',
+};
+
 /** For a person, or for something that a person has to give. */
 const WAITING = /(?:^|[._])(?:a?wait(?:ing|s)?(?:_|$|[A-Z])|requires_action$)/;
 
-export function lookOf({
+export function toneOf({
   status,
   value,
+  outcome,
 }: {
   readonly status: InspectedStatus;
   readonly value?: InspectedValue | undefined;
-}): Look {
-  if (status === 'stopped' || status === 'error') return status;
-  const leaves = leavesOfValue(value);
-  if (status === 'done') return leaves.some((leaf) => FAILED.test(leaf)) ? 'error' : 'done';
-  return leaves.some((leaf) => WAITING.test(leaf)) ? 'waiting' : 'running';
+  readonly outcome?: ActorOutcome | undefined;
+}): Tone {
+  const ended = outcome ?? outcomeOf({ status, value });
+  if (ended !== undefined) return ended;
+  return leavesOfValue(value).some((leaf) => WAITING.test(leaf)) ? 'waiting' : 'running';
 }
 
 /** `exit 1`; undefined, where a command ended well, or nothing is told of it. */
@@ -35,8 +43,13 @@ export function badExit(facts: Readonly<Record<string, string>> | undefined): st
   return code === undefined || code === '0' ? undefined : `exit ${visibleText(code, 12)}`;
 }
 
-/** Whether the record tells that its actor has failed. */
+/** How its actor has ended, as far as the record alone tells. */
+export function outcomeIn(record: InspectionRecord): ActorOutcome | undefined {
+  if (record.k === 'error') return 'failed';
+  return record.k === 'step' || record.k === 'snap' || record.k === 'actor' ? outcomeOf(record) : undefined;
+}
+
+/** Whether the record tells that its actor has failed, or that what became of it is unknown. */
 export function isFailure(record: InspectionRecord): boolean {
-  if (record.k === 'error') return true;
-  return (record.k === 'step' || record.k === 'snap') && record.status !== 'active' && lookOf(record) === 'error';
+  return isBad(outcomeIn(record));
 }

@@ -29,6 +29,8 @@ const MOST_PAUSES = 10_000;
 export class RecordIndex {
   readonly #timeline: InspectionTimeline;
   #failures: Failure[] = [];
+  /** Actors that have failed, each with the record that told it first: more may tell the same end. */
+  readonly #failed = new Map<string, number>();
   #pauses: Pause[] = [];
   /** Of all pauses, in milliseconds. */
   #paused = 0;
@@ -81,9 +83,11 @@ export class RecordIndex {
       this.#pauses.push({ s: record.s, ms: pause });
       this.#paused += pause;
     }
-    // One that broke says so, and how it ended, which is the same failure.
-    if (isFailure(record) && this.#failures.at(-1)?.actor !== record.a)
+    if (isFailure(record)) {
+      if (this.#failed.has(record.a)) return;
+      this.#failed.set(record.a, record.s);
       this.#failures.push({ s: record.s, actor: record.a });
+    } else if ('status' in record && record.status === 'active') this.#failed.delete(record.a);
   }
 
   #forget(first: number): void {
@@ -91,6 +95,8 @@ export class RecordIndex {
       placeAfter(this.#failures, first - 1),
       Math.max(placeAfter(this.#pauses, first), this.#pauses.length - MOST_PAUSES),
     ];
+    for (const { actor, s } of this.#failures.slice(0, failures))
+      if (this.#failed.get(actor) === s) this.#failed.delete(actor);
     if (failures > 0) this.#failures = this.#failures.slice(failures);
     if (pauses === 0) return;
     for (const { ms } of this.#pauses.slice(0, pauses)) this.#paused -= ms;

@@ -1,7 +1,7 @@
 /** How long actors were there, and for how much of that they waited. */
 import type { RecordSequence } from '../../../machines/inspection-log/record-sequence.ts';
 import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
-import { lookOf } from './outcomes.ts';
+import { toneOf } from './outcomes.ts';
 import { duration, stateText } from './words.ts';
 
 /** More records of one actor are not looked at. */
@@ -25,7 +25,7 @@ export function waitedMs(records: RecordSequence, { s, t }: InspectedActorState[
   for (let index = 0, last = Math.min(MOST, records.indexUpTo(s)); index <= last; index += 1) {
     const record = records.at(index);
     if (record === undefined || !('status' in record)) continue;
-    const waits = record.status === 'active' && (lookOf(record) === 'waiting' || QUEUED.test(stateText(record.value)));
+    const waits = record.status === 'active' && (toneOf(record) === 'waiting' || QUEUED.test(stateText(record.value)));
     if (waits) waitsFrom ??= record.t;
     else if (waitsFrom !== undefined) [waited, waitsFrom] = [waited + record.t - waitsFrom, undefined];
   }

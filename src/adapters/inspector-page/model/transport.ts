@@ -109,6 +109,13 @@ export const server = {
     (await json<{ readonly processes: readonly ShownProcess[] }>(`${sessionPath(sessionId)}/processes`)).processes,
   changes: async (sessionId: string) =>
     (await json<{ readonly changes: readonly ShownChanges[] }>(`${sessionPath(sessionId)}/changes`)).changes,
+  endProcess: async (sessionId: string, pid: number) => {
+    await json(`${sessionPath(sessionId)}/processes/end`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ pid }),
+    });
+  },
   answer: async (sessionId: string, answer: InspectionAnswer) => {
     const { receipt } = await json<{ readonly receipt: SendReceipt }>(`${sessionPath(sessionId)}/answers`, {
       method: 'POST',

@@ -1,4 +1,5 @@
 /** Times, ages, amounts and states as people read them. */
+import { leavesOfValue } from '../../../machines/inspection-log/actor-outcome.ts';
 import type { InspectedValue } from '../../../machines/inspection-log/inspection-record.ts';
 
 const SECOND = 1_000;
@@ -48,17 +49,14 @@ export function amount(count: number): string {
   return count.toLocaleString('en');
 }
 
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${amount(count)} ${count === 1 ? one : many}`;
+/** `12 MB`. */
+export function bytes(count: number): string {
+  const megabytes = count / 1_048_576;
+  return megabytes < 10 ? `${megabytes.toFixed(1)} MB` : `${amount(Math.round(megabytes))} MB`;
 }
 
-/** The paths of the innermost states: `running.stepping`. */
-export function leavesOfValue(value: InspectedValue | undefined, before = ''): readonly string[] {
-  if (value === undefined) return [];
-  const path = (key: string): string => (before === '' ? key : `${before}.${key}`);
-  if (typeof value === 'string') return value === '' ? [before] : [path(value)];
-  const keys = Object.entries(value);
-  return keys.length === 0 ? [before] : keys.flatMap(([key, within]) => leavesOfValue(within, path(key)));
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${amount(count)} ${count === 1 ? one : many}`;
 }
 
 /** A state in one line. */

@@ -49,7 +49,7 @@ export function keepSessions(): () => void {
 let isFirst = true;
 
 /**
- * What people come for: the first that waits for a person is opened, unless the address or the user asks for something.
+ * What people come for: the first that needs a person is opened, unless the address or the user asks for something.
  */
 function openTheFirst(): () => void {
   return effect(() => {
@@ -57,7 +57,7 @@ function openTheFirst(): () => void {
     isFirst = false;
     const isAskedFor =
       chosenSession.peek() !== undefined || chosenActor.peek() !== undefined || cursor.peek() !== 'live';
-    const waiting = known.value.sessions.find(({ isWaiting }) => isWaiting);
+    const waiting = known.value.sessions.find(({ need }) => need !== undefined);
     if (!isAskedFor && waiting !== undefined) openSession(waiting.sessionId);
   });
 }

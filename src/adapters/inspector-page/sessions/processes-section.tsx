@@ -1,23 +1,32 @@
 /** The processes that work for a session, as a tree. */
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import type { ShownProcess } from '../../../actors/inspection/shown-answers.ts';
-import { visibleText } from '../model/visible-text.ts';
-import { now } from '../model/view.ts';
-import { counted, duration } from '../model/words.ts';
+import { visibleLines, visibleText } from '../model/visible-text.ts';
+import { failureOf, server } from '../model/transport.ts';
+import { about, now } from '../model/view.ts';
+import { bytes, counted, duration } from '../model/words.ts';
 import { When } from '../shared/when.tsx';
-import type { SessionWatch } from './session-watch.ts';
+import type { SessionWatch, Trouble } from './session-watch.ts';
 import { SideSection } from './side-section.tsx';
 
-export function ProcessesSection({ watch }: { readonly watch: SessionWatch }): JSX.Element {
+export interface ProcessesSectionProps {
+  readonly watch: SessionWatch;
+  /** A session at work, or whose process died: what runs is what one wants to see. */
+  readonly isOpenAtFirst: boolean;
+}
+
+export function ProcessesSection({ watch, isOpenAtFirst }: ProcessesSectionProps): JSX.Element {
   return (
     <SideSection
       title="Processes"
       watch={watch}
       name="processes"
+      isOpenAtFirst={isOpenAtFirst}
       none="None is known to work for it."
       count={(processes) => counted(countOf(processes), 'process', 'processes')}
     >
-      {(processes) => <Branches branches={processes} />}
+      {(processes) => <Branches branches={processes} watch={watch} />}
     </SideSection>
   );
 }
@@ -32,22 +41,105 @@ function countOf(branches: readonly ShownProcess[]): number {
   return branches.reduce((sum, { children }) => sum + 1 + countOf(children), 0);
 }
 
-function Branches({ branches }: { readonly branches: readonly ShownProcess[] }): JSX.Element {
+const HOSTS = {
+  this: undefined,
+  other: 'started by another process',
+  dead: 'left by a process that died',
+} as const satisfies Record<ShownProcess['host'], string | undefined>;
+
+/** A command that puts out nothing for as long may hang. */
+const SILENT_MS = 10_000;
+
+interface BranchesProps {
+  readonly branches: readonly ShownProcess[];
+  readonly watch: SessionWatch;
+  /** Those below are ended with the one above. */
+  readonly isBelow?: boolean;
+}
+
+function Branches({ branches, watch, isBelow = false }: BranchesProps): JSX.Element {
   return (
     <ul class="processes">
-      {branches.map(({ pid, title, state, startedAt, taskId, children }) => (
-        <li key={`${pid} ${taskId ?? ''}`}>
-          <p class="process">
-            <code class="quiet">{pid}</code>
-            <span class={`badge is-${STATES[state].status}`}>{STATES[state].text}</span>
-            <code class="process-title" title={taskId}>
-              {visibleText(title, 400)}
-            </code>
-            <When iso={startedAt} tell={(began) => duration(now.value - began)} />
-          </p>
-          {children.length === 0 ? undefined : <Branches branches={children} />}
-        </li>
-      ))}
+      {branches.map((process) => {
+        const { pid, title, state, host, startedAt, taskId, children } = process;
+        return (
+          <li key={`${pid} ${taskId ?? ''}`}>
+            <p class="process">
+              <code class="quiet">{pid}</code>
+              <span class={`badge is-${host === 'dead' && state === 'running' ? 'error' : STATES[state].status}`}>
+                {STATES[state].text}
+              </span>
+              <code class="process-title" title={taskId}>
+                {visibleText(title, 400)}
+              </code>
+              <When iso={startedAt} tell={(began) => duration(now.value - began)} />
+              {isBelow || state !== 'running' ? undefined : <End watch={watch} process={process} />}
+            </p>
+            <Uses process={process} />
+            {process.output === undefined || process.output.length === 0 ? undefined : (
+              <pre class="process-output" aria-label={`What ${pid} put out last`}>
+                {visibleLines(process.output.join('\n'), 4_000)}
+              </pre>
+            )}
+            {children.length === 0 ? undefined : <Branches branches={children} watch={watch} isBelow />}
+          </li>
+        );
+      })}
     </ul>
+  );
+}
+
+/** What it uses, since when it says nothing, and which process started it. */
+function Uses({ process }: { readonly process: ShownProcess }): JSX.Element | undefined {
+  const { state, host, lastActivityAt, startedAt, limitMs, processorMs, residentBytes } = process;
+  const quietMs = now.value - Date.parse(lastActivityAt ?? startedAt ?? '');
+  const isTimed = state === 'running' && limitMs !== undefined && startedAt !== undefined;
+  const told = [
+    ...(isTimed ? [`${duration(Date.parse(startedAt) + limitMs - now.value)} left of ${duration(limitMs)}`] : []),
+    ...(processorMs === undefined ? [] : [`${duration(processorMs)} of processor`]),
+    ...(residentBytes === undefined ? [] : [`${bytes(residentBytes)} of memory`]),
+    ...(state === 'running' && quietMs >= SILENT_MS ? [`silent for ${duration(quietMs)}`] : []),
+    ...(HOSTS[host] === undefined ? [] : [HOSTS[host]]),
+  ];
+  return told.length === 0 ? undefined : <p class="process-uses quiet">{told.join(' · ')}</p>;
+}
+
+/** Asks once more: what is ended is gone. */
+function End({
+  watch,
+  process,
+}: {
+  readonly watch: SessionWatch;
+  readonly process: ShownProcess;
+}): JSX.Element | undefined {
+  const [stage, setStage] = useState<'ready' | 'asked' | 'ending' | Trouble>('ready');
+  if (about.value?.canAnswer !== true || process.host === 'other') return undefined;
+  const end = async (): Promise<void> => {
+    setStage('ending');
+    try {
+      await server.endProcess(watch.id, process.pid);
+      await watch.refresh();
+      setStage('ready');
+    } catch (error) {
+      setStage(failureOf(error));
+    }
+  };
+  if (typeof stage === 'object')
+    return (
+      <span class="process-refused" role="alert">
+        {visibleText(`${stage.message}. ${stage.hint}`, 400)}
+      </span>
+    );
+  return stage === 'asked' ? (
+    <span>
+      <button onClick={() => void end()}>End {process.pid} and all below it</button>{' '}
+      <button class="link" onClick={() => setStage('ready')}>
+        Leave it
+      </button>
+    </span>
+  ) : (
+    <button disabled={stage === 'ending'} onClick={() => setStage('asked')}>
+      {stage === 'ending' ? 'Ending …' : 'End …'}
+    </button>
   );
 }

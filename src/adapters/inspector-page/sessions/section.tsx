@@ -22,6 +22,8 @@ export function Section({ title, aside, isOpenAtFirst = false, whileOpen, childr
   useEffect(() => (isOpen ? whileOpen?.() : undefined), [isOpen, whileOpen]);
   const toggle = (event: Event): void => {
     const { open } = event.currentTarget as HTMLDetailsElement;
+    // It is told of its first drawing too.
+    if (open === isOpen) return;
     leftOpen.set(title, open);
     setOpen(open);
   };

@@ -12,7 +12,8 @@ import { keepSessions, knownSessions } from './known-sessions.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import { NowStrip } from './past.tsx';
 import { wantFocus } from './session-watch.ts';
-import { matching, nameOf, shortId } from './session-words.ts';
+import { SESSION_FILTERS, matching, nameOf, shortId, silentMs } from './session-words.ts';
+import type { SessionFilter } from './session-words.ts';
 import './session-list.css';
 
 export function SessionList(): JSX.Element | undefined {
@@ -25,8 +26,12 @@ export function SessionList(): JSX.Element | undefined {
 
 function List({ known: { sessions, total, because } }: { readonly known: KnownSessions }): JSX.Element {
   const [search, setSearch] = useState('');
-  const waiting = sessions.filter(({ isWaiting }) => isWaiting);
-  const shown = matching(sessions, search);
+  const [filter, setFilter] = useState<SessionFilter>('all');
+  const [agent, setAgent] = useState('');
+  const agents = [...new Set(sessions.map(({ agentId }) => agentId))].toSorted();
+  const ofAgent = agents.includes(agent) ? sessions.filter(({ agentId }) => agentId === agent) : sessions;
+  const fits = SESSION_FILTERS.find(({ id }) => id === filter)?.fits ?? (() => true);
+  const shown = matching(ofAgent.filter(fits), search);
   return (
     <div class="sessions">
       <div class="sessions-head">
@@ -39,20 +44,45 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
         <span class="badge">{amount(total)}</span>
       </div>
       <NowStrip what="This list shows" />
-      <Waiting waiting={waiting} />
+      <Needing sessions={sessions} />
       {because === undefined ? undefined : (
         <p class="sessions-note" role="status">
           Not up to date: {because}
         </p>
       )}
       {sessions.length > 5 || search !== '' ? (
-        <input
-          type="search"
-          aria-label="Search the sessions"
-          placeholder="Search the sessions"
-          value={search}
-          onInput={(event) => setSearch(event.currentTarget.value)}
-        />
+        <>
+          <div class="filters" role="group" aria-label="Which sessions are listed">
+            {SESSION_FILTERS.map(({ id, text, fits: isOf }) => (
+              <button key={id} aria-pressed={filter === id} onClick={() => setFilter(id)}>
+                {text} <span class="number">{amount(ofAgent.filter(isOf).length)}</span>
+              </button>
+            ))}
+          </div>
+          <div class="sessions-search">
+            <input
+              type="search"
+              aria-label="Search the sessions"
+              placeholder="Search the sessions"
+              value={search}
+              onInput={(event) => setSearch(event.currentTarget.value)}
+            />
+            {agents.length < 2 ? undefined : (
+              <select
+                aria-label="Of which agent"
+                value={agent}
+                onChange={(event) => setAgent(event.currentTarget.value)}
+              >
+                <option value="">All agents</option>
+                {agents.map((id) => (
+                  <option key={id} value={id}>
+                    {visibleText(id, 40)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </div>
+        </>
       ) : undefined}
       <Options sessions={shown} />
       {shown.length > 0 ? undefined : (
@@ -69,9 +99,15 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
 }
 
 /** What must not be overlooked. It opens the first that is not shown already. */
-function Waiting({ waiting }: { readonly waiting: readonly ShownSummary[] }): JSX.Element {
+function Needing({ sessions }: { readonly sessions: readonly ShownSummary[] }): JSX.Element {
+  const waiting = sessions.filter(({ need }) => need !== undefined);
   const next = waiting.find(({ sessionId }) => sessionId !== chosenSession.value);
-  const text = `${waiting.length} ${waiting.length === 1 ? 'waits' : 'wait'} for you`;
+  const answers = waiting.filter(({ need }) => need === 'answer').length;
+  const others = waiting.length - answers;
+  const text = [
+    ...(answers === 0 ? [] : [`${answers} ${answers === 1 ? 'waits' : 'wait'} for you`]),
+    ...(others === 0 ? [] : [`${others} ${others === 1 ? 'needs' : 'need'} attention`]),
+  ].join(', ');
   const isHere = next === undefined && waiting.length > 0;
   return (
     <div role="status">
@@ -148,6 +184,7 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
   } = session;
   const name = visibleText(nameOf(session), 80);
   const until = why?.kind === 'queued_wake' || why?.kind === 'retry' ? instant(why.until) : undefined;
+  const silent = silentMs(session, now.value);
   const open = (): void => openSession(sessionId);
   const press = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' && event.key !== ' ') return;
@@ -159,7 +196,7 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
       role="option"
       aria-selected={isChosen}
       tabIndex={isStop ? 0 : -1}
-      class={`session-option is-${status}`}
+      class={`session-option is-${silent === undefined ? status : 'waiting'}`}
       title={`${name}\n${sessionId}${why === undefined ? '' : `\n${visibleText(why.text, 300)}`}`}
       onClick={open}
       onKeyDown={press}
@@ -176,6 +213,7 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
       <span class="session-status">
         {text}
         {until === undefined ? '' : ` ${clockTime(until).slice(0, 5)}`}
+        {silent === undefined ? '' : `, silent for ${duration(silent)}`}
       </span>
       <span class="session-agent">{title === undefined ? shortId(sessionId) : visibleText(agentId, 40)}</span>
     </li>

@@ -76,7 +76,7 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
           <NowStrip what="Wakes, changes and processes are shown as they are" />
           <WakesSection session={session} aheadMs={watch.aheadMs} />
           <ChangesSection watch={watch} />
-          <ProcessesSection watch={watch} />
+          <ProcessesSection watch={watch} isOpenAtFirst={session.state.status === 'running'} />
           <TranscriptSection watch={watch} />
         </>
       )}

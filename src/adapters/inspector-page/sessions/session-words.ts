@@ -11,6 +11,31 @@ export function shortId(id: string): string {
   return id.slice(-6);
 }
 
+export const SESSION_FILTERS = [
+  { id: 'all', text: 'All', fits: () => true },
+  { id: 'need', text: 'Need you', fits: ({ need }) => need !== undefined },
+  { id: 'run', text: 'Run', fits: ({ words: { status } }) => status === 'running' },
+  { id: 'rest', text: 'Rest', fits: ({ need, words: { status } }) => need === undefined && status !== 'running' },
+] as const satisfies readonly {
+  readonly id: string;
+  readonly text: string;
+  readonly fits: (session: ShownSummary) => boolean;
+}[];
+
+export type SessionFilter = (typeof SESSION_FILTERS)[number]['id'];
+
+/** A wake that has told nothing for longer may hang: a model rarely thinks for as long. */
+const SILENT_MS = 10 * 60_000;
+
+/** For how long a session that runs has told nothing, in milliseconds; undefined while that is usual. */
+export function silentMs(
+  { words: { status }, why, updatedAt }: Pick<ShownSummary, 'words' | 'why' | 'updatedAt'>,
+  now: number,
+): number | undefined {
+  const ms = now - Date.parse(updatedAt ?? '');
+  return status === 'running' && why?.kind === 'running' && ms >= SILENT_MS ? ms : undefined;
+}
+
 /** Those whose title, agent, id or status holds each of the words, upper and lower case alike. */
 export function matching(sessions: readonly ShownSummary[], text: string): readonly ShownSummary[] {
   const words = text.toLowerCase().split(/\s+/);

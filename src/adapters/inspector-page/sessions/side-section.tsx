@@ -16,6 +16,7 @@ export interface SideSectionProps<Name extends SideName> {
   readonly count: (value: ValueOf<Name>) => string;
   /** Said where there is nothing. */
   readonly none: string;
+  readonly isOpenAtFirst?: boolean;
   readonly children: (value: ValueOf<Name>) => ComponentChildren;
 }
 
@@ -25,12 +26,18 @@ export function SideSection<Name extends SideName>({
   name,
   count,
   none,
+  isOpenAtFirst = false,
   children,
 }: SideSectionProps<Name>): JSX.Element {
   const { value, because } = sides[name].value as Told<ValueOf<Name>>;
   const look = useCallback(() => sides.look(name), [sides]);
   return (
-    <Section title={title} whileOpen={look} aside={value === undefined ? undefined : count(value)}>
+    <Section
+      title={title}
+      isOpenAtFirst={isOpenAtFirst}
+      whileOpen={look}
+      aside={value === undefined ? undefined : count(value)}
+    >
       {() => (
         <>
           {because === undefined ? undefined : (

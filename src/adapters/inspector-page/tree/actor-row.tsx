@@ -2,8 +2,7 @@
 import type { JSX } from 'preact';
 import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
 import { actorName, wholeName } from '../model/actor-names.ts';
-import { badExit, lookOf } from '../model/outcomes.ts';
-import type { Look } from '../model/outcomes.ts';
+import { TONE_WORDS, badExit, toneOf } from '../model/outcomes.ts';
 import { spanOf } from '../model/spans.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { stateText, wholeTime } from '../model/words.ts';
@@ -30,13 +29,6 @@ export interface ActorRowProps {
   readonly onToggle: () => void;
 }
 
-const WORDS: Readonly<Record<Look, string>> = {
-  running: 'active',
-  waiting: 'waits',
-  done: 'done',
-  error: 'failed',
-  stopped: 'stopped',
-};
 const INDENT = 14;
 /** Deeper ones stand no further in: their level is in the row, for screen readers. */
 const MOST_INDENTS = 10;
@@ -55,10 +47,10 @@ export function ActorRow({
   onChoose,
   onToggle,
 }: ActorRowProps): JSX.Element {
-  const look = lookOf(actor);
+  const tone = toneOf(actor);
   const state = visibleText(stateText(actor.value), 80);
   const exit = badExit(actor.facts);
-  const shown = exit ?? (state === '' ? WORDS[look] : state);
+  const shown = exit ?? (state === '' ? TONE_WORDS[tone] : state);
   const isOver = actor.status !== 'active';
   const span = spanOf(actor, time);
   const name = actorName(actor);
@@ -66,7 +58,7 @@ export function ActorRow({
     <div
       id={elementId}
       key={actor.key}
-      class={`actor-row${isChosen ? ' is-chosen' : ''}${look === 'running' || look === 'waiting' ? '' : ' is-over'}`}
+      class={`actor-row${isChosen ? ' is-chosen' : ''}${actor.status === 'active' ? '' : ' is-over'}`}
       role={role}
       aria-level={role === 'treeitem' ? level : undefined}
       aria-expanded={isOpen}
@@ -84,12 +76,12 @@ export function ActorRow({
         {above === undefined ? undefined : <small> {above}</small>}
       </span>
       <span class="unseen">, {visibleText(actor.kind ?? 'actor', 60)}, </span>
-      <span class={`state is-${exit === undefined ? look : 'waiting is-exit'}`}>
-        <Sign of={exit === undefined ? look : 'error'} />
+      <span class={`state is-${tone}${exit === undefined ? '' : ' is-exit'}`}>
+        <Sign of={tone} />
         <span>{shown}</span>
       </span>
       <span class="unseen">
-        {shown === WORDS[look] ? '' : `, ${WORDS[look]}`}
+        {shown === TONE_WORDS[tone] ? '' : `, ${TONE_WORDS[tone]}`}
         {isOver ? ', took ' : ', for '}
       </span>
       <span class="age">{span}</span>

@@ -1,0 +1,59 @@
+/** The end of what a task has put out, read from its log file by any process over the home. */
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TaskOutput, TaskOutputs } from '../../actors/inspection/session-processes.ts';
+import { hasCode } from '../system/error-codes.ts';
+import { namesIn } from '../system/whole-files.ts';
+import { fileNameOf, taggedLogName } from './log-file-name.ts';
+
+const MOST_BYTES = 8_192;
+const MOST_LINES = 12;
+
+/** @param directory where the logs of tasks lie; it need not be there */
+export function createTaskOutputs(directory: string): TaskOutputs {
+  return {
+    async newest({ taskId, tag }): Promise<TaskOutput | undefined> {
+      const names = await namesIn(directory);
+      // Ids are counted from one in each process: the file that carries the tag is this task's, where there is one.
+      const own = taggedLogName(taskId, tag);
+      const base = names.includes(own) ? own : `${fileNameOf(taskId)}.log`;
+      const files = names.filter((name) => name === base || isTailOf(name, base));
+      const newest = files.toSorted((one, other) => firstLineOf(one, base) - firstLineOf(other, base)).at(-1);
+      return newest === undefined ? undefined : endOf(join(directory, newest));
+    },
+  };
+}
+
+/** What did not fit in the head of a log goes to files that are named by their first lines. */
+function isTailOf(name: string, base: string): boolean {
+  return name.startsWith(`${base}.`) && /^\d+$/.test(name.slice(base.length + 1));
+}
+
+function firstLineOf(name: string, base: string): number {
+  return name === base ? 0 : Number(name.slice(base.length + 1));
+}
+
+async function endOf(path: string): Promise<TaskOutput | undefined> {
+  try {
+    const file = await open(path);
+    try {
+      const { size, mtimeMs } = await file.stat();
+      const from = Math.max(0, size - MOST_BYTES);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, MOST_BYTES)), { position: from });
+      const lines = buffer
+        .toString('utf8', 0, bytesRead)
+        .split('\n')
+        .slice(from > 0 ? 1 : 0);
+      return {
+        lines: lines.filter((line) => line !== '').slice(-MOST_LINES),
+        writtenAt: new Date(mtimeMs).toISOString(),
+      };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    // It was removed meanwhile.
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}

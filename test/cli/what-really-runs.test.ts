@@ -1,0 +1,101 @@
+/** What runs for a session is seen from any process over its home, and can be ended there. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { InspectedProcess } from '../../src/actors/inspection/inspection-source.ts';
+import type { ClosableSource } from '../../src/actors/inspection/runtime-source.ts';
+import { createNodeRuntime } from '../../src/node.ts';
+import { createHomeSource } from '../../src/node/inspector.ts';
+import type { NodeRuntime } from '../../src/node/node-runtime.ts';
+import { start, until } from './command-line.ts';
+import type { RunningCommand } from './command-line.ts';
+import { Stage, runs, sleeps } from './stage.ts';
+
+let stage: Stage;
+/** As `wakechart inspect` opens it. */
+let seen: NodeRuntime;
+let source: ClosableSource;
+
+beforeAll(async () => {
+  stage = await Stage.open();
+  seen = await createNodeRuntime({ home: stage.home, reconcileOnStart: false, looksOnly: true });
+  source = createHomeSource(seen, { title: 'home', onProblem: () => undefined });
+});
+
+afterAll(async () => {
+  source.close();
+  await seen.shutdown();
+  await stage.close();
+});
+
+/** A wake of another process whose command says nothing. */
+async function silent(): Promise<{ readonly id: string; readonly woken: RunningCommand; readonly root: number }> {
+  const { id } = await stage.sessionToWake(runs('echo compiling; sleep 3600'), sleeps('never said'));
+  const woken = start(['wake', '--session', id, '--home', stage.home]);
+  let root = 0;
+  await until('its command to run', async () => {
+    const found = await source.processes(id);
+    root =
+      found.find(({ title, parentPid }) => title === 'echo compiling; sleep 3600' && parentPid === undefined)?.pid ?? 0;
+    return root !== 0 && found.some(({ title }) => title === 'sleep');
+  });
+  return { id, woken, root };
+}
+
+const shown = (processes: readonly InspectedProcess[]): readonly unknown[] =>
+  processes.map(({ title, state, host }) => [title, state, host]);
+
+describe('a command of a wake in another process', () => {
+  it("is shown as a tree with what it uses, and is not this process's to end", async () => {
+    const { id, woken, root } = await silent();
+    const processes = await source.processes(id);
+    expect(shown(processes)).toEqual([
+      ['echo compiling; sleep 3600', 'running', 'other'],
+      ['sleep', 'running', 'other'],
+    ]);
+    expect(processes[1]).toMatchObject({ parentPid: root });
+    expect(processes[0]).toMatchObject({ output: ['[stdout] compiling'], limitMs: expect.any(Number) });
+    expect(processes[0]).toHaveProperty('lastActivityAt');
+    for (const { processorMs, residentBytes } of processes) {
+      expect(processorMs).toBeGreaterThanOrEqual(0);
+      expect(residentBytes).toBeGreaterThan(0);
+    }
+    await expect(source.endProcess?.(id, root)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_ELSEWHERE' });
+    expect(await source.processes(id)).toHaveLength(2);
+    woken.process.kill('SIGINT');
+    await woken.ended;
+    expect(await source.processes(id)).toEqual([]);
+  });
+
+  it('is shown as left when that process was killed, and is ended from here', async () => {
+    const { id, woken, root } = await silent();
+    woken.process.kill('SIGKILL');
+    await woken.ended;
+    expect(shown(await source.processes(id))).toEqual([
+      ['echo compiling; sleep 3600', 'running', 'dead'],
+      ['sleep', 'running', 'dead'],
+    ]);
+    await source.endProcess?.(id, root);
+    expect(await source.processes(id)).toEqual([]);
+    await expect(source.endProcess?.(id, root)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_GONE' });
+  });
+});
+
+describe('a command of a wake in this process', () => {
+  it('is ended as a task that is cancelled, as the log says', async () => {
+    const own = createHomeSource(stage.runtime, { title: 'home', onProblem: () => undefined });
+    const { id } = await stage.sessionToWake(runs('echo compiling; sleep 3600'), sleeps('it was ended'));
+    const woken = stage.runtime.wake(id);
+    let pid = 0;
+    await until('its command to run', async () => {
+      const found = await own.processes(id);
+      pid = found.find(({ host, title }) => host === 'this' && title === 'echo compiling; sleep 3600')?.pid ?? 0;
+      return pid !== 0;
+    });
+    await own.endProcess?.(id, pid);
+    expect((await woken).outcome).toBe('sleep');
+    const results = (await stage.eventsOf(id)).flatMap((event) =>
+      event.type === 'agent.tool_result' ? [JSON.stringify(event.data)] : [],
+    );
+    expect(results).toEqual([expect.stringContaining('a person ended it in the inspector')]);
+    own.close();
+  });
+});
