@@ -8,14 +8,14 @@ const HIDDEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u3164]/gu
 
 const NAMED: Readonly<Record<string, string>> = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` };
 
-/**
- * `text` on lines of its own, as it stands; what cannot be seen is written as `\u{200B}`. Blanks at the end of a line
- * are shown as `·`.
- */
+/** What cannot be seen is written as `\u{200B}`; blanks at the end of a line are shown as `·`. */
+export function exact(text: string): string {
+  return exactLines(text).join('\n');
+}
+
+/** The same, line by line. */
 export function exactLines(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.replaceAll(HIDDEN, escaped).replace(/ +$/, (blanks) => '·'.repeat(blanks.length)));
+  return text.split('\n').map((line) => exactLine(line).replace(/ +$/, (blanks) => '·'.repeat(blanks.length)));
 }
 
 /** The same on one line, with the ends of lines written out. */
@@ -47,29 +47,23 @@ export function bothEnds(text: string, limit: number): string {
   return `${characters.slice(0, head).join('')} … ${omitted} more characters … ${characters.slice(head + omitted).join('')}`;
 }
 
-/**
- * What in `text` looks like something that it is not, or could: letters and signs beyond ASCII, and what had to be
- * written out.
- */
+/** What could be taken for something else. */
+const BEYOND_PLAIN = /[^\u0020-\u007E\n\t]/gu;
+const MAX_NAMED = 5;
+
+/** What in `text` looks like something that it is not, or could. Undefined: it is plain ASCII. */
 export function oddities(text: string): string | undefined {
-  const odd = [...new Set(text.match(/[^\u0020-\u007E\n\t]/gu) ?? [])];
+  const odd = [...new Set(text.match(BEYOND_PLAIN) ?? [])];
   if (odd.length === 0) return undefined;
-  const MAX_NAMED = 5;
-  const names = odd
-    .slice(0, MAX_NAMED)
-    .map(
-      (character) =>
-        `${exactLine(character)}${/[\p{L}\p{S}\p{N}\p{P}]/u.test(character) ? ` (${codePoint(character)})` : ''}`,
-    );
+  const names = odd.slice(0, MAX_NAMED).map((character) => {
+    const written = exactLine(character);
+    return written === character ? `${character} (U+${hex(character)})` : written;
+  });
   return `It holds characters beyond plain ASCII: ${names.join(', ')}${odd.length > MAX_NAMED ? ` and ${odd.length - MAX_NAMED} more` : ''}.`;
 }
 
 function escaped(character: string): string {
   return NAMED[character] ?? `\\u{${hex(character)}}`;
-}
-
-function codePoint(character: string): string {
-  return `U+${hex(character)}`;
 }
 
 function hex(character: string): string {
