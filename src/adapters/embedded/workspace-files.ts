@@ -7,6 +7,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { messageOf } from '../../machines/errors.ts';
 import { isMissing, systemCodeOf } from '../system/error-codes.ts';
+import { bytesOf } from '../system/file-bytes.ts';
 import { READING_NO_LINK } from '../system/own-files.ts';
 
 export type FileReading =
@@ -55,13 +56,6 @@ async function contentOf(file: FileHandle, maxBytes: number): Promise<FileReadin
   const stats = await file.stat();
   if (!stats.isFile()) return unusable('it is no file');
   if (stats.size > maxBytes) return unusable(`it has ${stats.size} bytes, and ${maxBytes} are shown at most`);
-  const bytes = Buffer.allocUnsafe(stats.size);
-  let length = 0;
   // One that shrinks meanwhile is shorter than was said, one that grows is shown as it was.
-  while (length < bytes.length) {
-    const { bytesRead } = await file.read(bytes, length, bytes.length - length, length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  return { kind: 'bytes', bytes: bytes.subarray(0, length) };
+  return { kind: 'bytes', bytes: await bytesOf(file, stats.size) };
 }

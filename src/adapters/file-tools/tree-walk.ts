@@ -12,7 +12,7 @@ import { Breather } from './breather.ts';
 import { IgnoreLayers } from './ignore-layers.ts';
 import type { HeldFolder } from '../system/held-folder.ts';
 import type { Place, Places } from './places.ts';
-import { isDraft } from './whole-file.ts';
+import { isDraft } from '../system/held-file.ts';
 
 export interface WalkScope {
   readonly includeHidden: boolean;

@@ -8,8 +8,8 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { hasCode, systemCodeOf } from './error-codes.ts';
 
-/** A pipe in the place of a file does not keep us waiting. */
-const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+/** A pipe in the place of a file does not keep us waiting, a terminal does not become ours. Windows knows neither. */
+const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** Nor is a link in its place followed. */
 export const READING_NO_LINK = READING | (constants.O_NOFOLLOW ?? 0);

@@ -1,9 +1,11 @@
-/** Puts a file in place all at once: others see what was there before, or all of what is there now. */
+/**
+ * Puts a file of a workspace in place all at once: others see what was there before, or all of what is there now.
+ */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, open, rename, unlink } from 'node:fs/promises';
-import { hasCode } from '../system/error-codes.ts';
-import type { HeldFolder } from '../system/held-folder.ts';
+import { hasCode } from './error-codes.ts';
+import type { HeldFolder } from './held-folder.ts';
 
 /** What a file is called until it is in its place; a process that is killed in between leaves it there. */
 const DRAFT = /^\.wakechart-[0-9a-f-]{36}\.draft$/;
