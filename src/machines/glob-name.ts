@@ -41,6 +41,20 @@ export function parseNamePattern(source: string): NamePattern {
       tokens.push({ type: 'character', character: characters[at] ?? '' });
     }
   }
+  return patternOf(tokens);
+}
+
+/** With `*` and `?` only: backslashes and brackets are characters as any other. */
+export function parsePlainName(source: string): NamePattern {
+  return patternOf(
+    Array.from(source, (character): Token => {
+      if (character === '*') return { type: 'star' };
+      return character === '?' ? { type: 'any' } : { type: 'character', character };
+    }),
+  );
+}
+
+function patternOf(tokens: readonly Token[]): NamePattern {
   const [first, ...rest] = tokens;
   return { tokens, literal: textOf(tokens), suffix: first?.type === 'star' ? textOf(rest) : undefined };
 }
