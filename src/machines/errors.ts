@@ -34,6 +34,10 @@ const RECOVERABLE = {
   crash: false,
 } as const satisfies Record<ErrorCategory, boolean>;
 
+export function isErrorCategory(category: string): category is ErrorCategory {
+  return Object.hasOwn(RECOVERABLE, category);
+}
+
 /** Plain data: survives JSON, structured clone and a process boundary. */
 export interface ErrorRecord {
   readonly name: string;

@@ -3,12 +3,13 @@
  * What was opened is looked at again, so that a link put in between changes nothing.
  */
 import { lstat, open, realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { bytesOf } from '../system/file-bytes.ts';
 import { putWholeFile } from '../system/held-file.ts';
 import { HeldFolder, pathOfHandle } from '../system/held-folder.ts';
 import { READING_NO_LINK } from '../system/own-files.ts';
+import { isWithin } from '../system/real-path.ts';
 import { isThere } from '../system/whole-files.ts';
 import { RequestRefused } from './agent-link.ts';
 
@@ -35,8 +36,7 @@ export async function placeInWorkspace(path: string, workspaceDir: string): Prom
     throw invalid(`expected an absolute path, received ${JSON.stringify(path.slice(0, 500))}`);
   const root = await realpath(workspaceDir);
   const { existing, missing } = await nearestExisting(resolve(path));
-  if (existing !== root && !existing.startsWith(root.endsWith(sep) ? root : root + sep))
-    throw invalid(`${path} lies outside the workspace`);
+  if (!isWithin(root, existing)) throw invalid(`${path} lies outside the workspace`);
   const [first] = missing;
   // The process that makes the file that it names would follow it.
   if (first !== undefined && (await isThere(join(existing, first))))

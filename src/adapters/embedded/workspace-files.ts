@@ -4,11 +4,12 @@
  */
 import { open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { messageOf } from '../../machines/errors.ts';
 import { isMissing, systemCodeOf } from '../system/error-codes.ts';
 import { bytesOf } from '../system/file-bytes.ts';
 import { READING_NO_LINK } from '../system/own-files.ts';
+import { isWithin } from '../system/real-path.ts';
 
 export type FileReading =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
@@ -35,7 +36,7 @@ export const workspaceFiles: WorkspaceFiles = {
     try {
       const root = await realpath(workspaceDir);
       const place = await realpath(resolve(root, path));
-      if (!place.startsWith(root.endsWith(sep) ? root : root + sep)) return unusable('it lies outside the workspace');
+      if (!isWithin(root, place)) return unusable('it lies outside the workspace');
       // The last name may have become a link since it was looked at, or a pipe without a writer.
       const file = await open(place, READING_NO_LINK);
       try {

@@ -11,11 +11,11 @@ import type { Mount } from '../../machines/environment/mount-table.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { HeldFolder, pathOfHandle } from '../system/held-folder.ts';
 import { READING_NO_LINK } from '../system/own-files.ts';
-import { realPathOfOwn } from '../system/real-path.ts';
+import { isWithin, realPathOfOwn } from '../system/real-path.ts';
 import { fileFailed, movedSince, notAFile, notAFolder, notFound, outside } from './file-errors.ts';
 import { KeptPlaces } from './kept-places.ts';
 import { readOnlyMount, vaultNotReadable } from './mount-errors.ts';
-import { MountRoots, isWithin } from './mount-roots.ts';
+import { MountRoots } from './mount-roots.ts';
 import type { NamedPlace, Root } from './mount-roots.ts';
 
 export type Access = 'read' | 'write';
