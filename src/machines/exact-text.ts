@@ -6,21 +6,21 @@
  */
 const HIDDEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u3164]/gu;
 
-const NAMED: Readonly<Record<string, string>> = { '\n': String.raw`\n`, '\r': String.raw`\r`, '\t': String.raw`\t` };
+const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** What cannot be seen is written as `\u{200B}`; blanks at the end of a line are shown as `·`. */
-export function exact(text: string): string {
-  return exactLines(text).join('\n');
-}
-
-/** The same, line by line. */
-export function exactLines(text: string): string[] {
-  return text.split('\n').map((line) => exactLine(line).replace(/ +$/, (blanks) => '·'.repeat(blanks.length)));
-}
-
-/** The same on one line, with the ends of lines written out. */
+/** On one line: what cannot be seen is written as `\u{200B}`, where a line ends stands `\n`. */
 export function exactLine(text: string): string {
   return text.replaceAll(HIDDEN, escaped);
+}
+
+/** The same, with blanks at the end shown as `·`. */
+export function exact(text: string): string {
+  return exactLine(text).replace(/ +$/, (blanks) => '·'.repeat(blanks.length));
+}
+
+/** The same on lines of its own, as `text` has them. */
+export function exactLines(text: string): string[] {
+  return text.split('\n').map(exact);
 }
 
 /** A backslash that would make what follows it look written out. */
