@@ -28,6 +28,7 @@ const NEEDED = [
   'LICENSE',
   'CHANGELOG.md',
   'docs/errors.md',
+  'docs/errors/SESSION_NOT_FOUND.md',
   'dist/inspector-page/index.html',
   'dist/inspector-page/index.html.gz',
 ];

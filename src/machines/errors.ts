@@ -66,6 +66,8 @@ export class RuntimeError extends Error {
   readonly code: string;
   readonly category: ErrorCategory;
   readonly recoverable: boolean;
+  /** Its page, from where packages are installed, for codes of Wakechart. Node prints it with an error. */
+  readonly docs: string;
   readonly hint?: string;
   readonly details?: Readonly<Record<string, unknown>>;
 
@@ -74,6 +76,7 @@ export class RuntimeError extends Error {
     this.code = code;
     this.category = options.category;
     this.recoverable = options.recoverable ?? RECOVERABLE[options.category];
+    this.docs = `wakechart/docs/errors/${code}.md`;
     if (options.hint !== undefined) this.hint = options.hint;
     if (options.details !== undefined) this.details = options.details;
     Object.defineProperty(this, BRAND, { value: true });
