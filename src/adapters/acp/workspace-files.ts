@@ -5,12 +5,10 @@
 import { lstat, open, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { systemCodeOf } from '../system/error-codes.ts';
-import { bytesOf } from '../system/file-bytes.ts';
 import { putWholeFile } from '../system/held-file.ts';
 import { HeldFolder, pathOfHandle } from '../system/held-folder.ts';
-import { READING_NO_LINK } from '../system/own-files.ts';
-import { isWithin } from '../system/real-path.ts';
-import { isThere } from '../system/whole-files.ts';
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
+import { isThere, isWithin } from '../system/whole-files.ts';
 import { RequestRefused } from './agent-link.ts';
 
 /** As any program would make it. */

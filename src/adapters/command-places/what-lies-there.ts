@@ -3,8 +3,7 @@ import type { Stats } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isMissing } from '../system/error-codes.ts';
-import { bytesOf } from '../system/file-bytes.ts';
-import { READING_NO_LINK } from '../system/own-files.ts';
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
 import { LookFailed } from './look-failed.ts';
 
 export interface Existing {

@@ -7,9 +7,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf } from '../../machines/errors.ts';
 import { isMissing, systemCodeOf } from '../system/error-codes.ts';
-import { bytesOf } from '../system/file-bytes.ts';
-import { READING_NO_LINK } from '../system/own-files.ts';
-import { isWithin } from '../system/real-path.ts';
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
+import { isWithin } from '../system/whole-files.ts';
 
 export type FileReading =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }

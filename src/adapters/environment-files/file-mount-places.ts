@@ -14,7 +14,8 @@ import type { MountFolders } from '../../machines/environment/mount-table.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { SHARED_FILES_FOLDER } from '../../machines/stored-names.ts';
 import { hasCode } from '../system/error-codes.ts';
-import { isWithin, nearestRealPath } from '../system/real-path.ts';
+import { nearestRealPath } from '../system/real-path.ts';
+import { isWithin } from '../system/whole-files.ts';
 import { unwritable } from './environment-errors.ts';
 import { SOCKETS_OF_CONTAINERS, placesOfSecrets } from './kept-from-mounts.ts';
 

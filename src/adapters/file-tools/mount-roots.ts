@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { join, posix, relative, resolve, sep } from 'node:path';
 import { AGENT_PATH, VAULTS_PATH, mountAt } from '../../machines/environment/mount-table.ts';
 import type { Mount, MountKind } from '../../machines/environment/mount-table.ts';
-import { isWithin } from '../system/real-path.ts';
+import { isWithin } from '../system/whole-files.ts';
 
 export interface Root {
   readonly realPath: string;

@@ -7,8 +7,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { hasCode } from '../system/error-codes.ts';
-import { bytesOf } from '../system/file-bytes.ts';
-import { READING_NO_LINK } from '../system/own-files.ts';
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 

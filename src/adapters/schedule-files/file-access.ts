@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { systemCodeOf, unlessCode } from '../system/error-codes.ts';
-import { bytesOf } from '../system/file-bytes.ts';
+import { bytesOf } from '../system/own-files.ts';
 
 const NEWLINE = 0x0a;
 

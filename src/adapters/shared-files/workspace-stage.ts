@@ -18,9 +18,8 @@ import {
   versionNumber,
 } from '../../machines/memory/shared-files-version.ts';
 import { hasCode } from '../system/error-codes.ts';
-import { bytesOf } from '../system/file-bytes.ts';
 import { HeldFolder } from '../system/held-folder.ts';
-import { READING_NO_LINK, isNoPlainFile } from '../system/own-files.ts';
+import { READING_NO_LINK, bytesOf, isNoPlainFile } from '../system/own-files.ts';
 import { draftOf, removeDraft } from '../system/whole-files.ts';
 import { storing } from './storage.ts';
 

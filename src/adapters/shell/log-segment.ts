@@ -1,6 +1,6 @@
 /** One file of a disk log, and where in it each line lies. */
 import { open } from 'node:fs/promises';
-import { bytesOf } from '../system/file-bytes.ts';
+import { bytesOf } from '../system/own-files.ts';
 
 /** Lines in a row, and the bytes they take in the file. */
 interface Stretch {

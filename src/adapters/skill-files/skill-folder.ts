@@ -8,8 +8,7 @@ import { join, sep } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_SKILL_DEPTH, MAX_SKILL_FILES } from '../../machines/skill/skill-definition.ts';
 import { hasCode, isMissing } from '../system/error-codes.ts';
-import { bytesOf } from '../system/file-bytes.ts';
-import { READING_NO_LINK } from '../system/own-files.ts';
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
 
 export interface FolderText {
   readonly text: string;

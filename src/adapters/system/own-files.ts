@@ -129,6 +129,18 @@ export async function withPlainFile<Result>(
   }
 }
 
+/** From `position` on, as far as the file goes: a short read is no end of it. */
+export async function bytesOf(file: Pick<FileHandle, 'read'>, length: number, position = 0): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
 /** What the system says where nothing is, or a link, or something that is no file. */
 export function isNoPlainFile(error: unknown): boolean {
   return hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EMLINK', 'ENXIO', 'EISDIR');

@@ -6,7 +6,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { hasDescriptorPaths } from './held-folder.ts';
 
 /** The real path of a folder of the runtime; undefined where it cannot be followed. */
@@ -16,11 +16,6 @@ export function realPathOfOwn(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Whether an absolute path is the folder or lies in it, by how both are written. */
-export function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** Where an absolute path leads, as far as it exists. */

@@ -12,10 +12,9 @@ import type { WorkspaceCopyLimits } from '../../machines/workspace-copy/copy-lim
 import { PIECE_BYTES, byPath, isLaidOut } from '../../machines/workspace-copy/copy-manifest.ts';
 import type { CopyEntry, WorkspaceCopyFile, CopyRoot } from '../../machines/workspace-copy/copy-manifest.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
-import { bytesOf } from '../system/file-bytes.ts';
 import { HeldFolder } from '../system/held-folder.ts';
 import { nativePath } from '../system/native-path.ts';
-import { READING_NO_LINK } from '../system/own-files.ts';
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
 import { realPlaceOf } from '../system/real-path.ts';
 import { isMissing, unreadable } from './copy-errors.ts';
 import { lookOf } from './known-copy.ts';
