@@ -35,7 +35,7 @@ export const workspaceFiles: WorkspaceFiles = {
     try {
       const root = await realpath(workspaceDir);
       const place = await realpath(resolve(root, path));
-      if (!isWithin(root, place)) return unusable('it lies outside the workspace');
+      if (place === root || !isWithin(root, place)) return unusable('it lies outside the workspace');
       // The last name may have become a link since it was looked at, or a pipe without a writer.
       const file = await open(place, READING_NO_LINK);
       try {
