@@ -20,7 +20,7 @@ const STEP_LIMIT_MS = 300_000;
 const PUBLISHED = [
   /^dist\/.+\.(?:js|d\.ts|html|css)$/,
   /^dist\/inspector-page\/(?:index\.html|icon\.svg|assets\/[\w-]+\.(?:js|css))(?:\.gz)?$/,
-  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/errors\.md)$/,
+  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/errors(?:\/[A-Z0-9_]+)?\.md)$/,
 ];
 const NEEDED = [
   'package.json',
