@@ -20,7 +20,7 @@ const STEP_LIMIT_MS = 300_000;
 const PUBLISHED = [
   /^dist\/.+\.(?:js|d\.ts|html|css)$/,
   /^dist\/inspector-page\/(?:index\.html|icon\.svg|assets\/[\w-]+\.(?:js|css))(?:\.gz)?$/,
-  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/errors\.md)$/,
+  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/errors(?:\/[A-Z0-9_]+)?\.md)$/,
 ];
 const NEEDED = [
   'package.json',
@@ -28,6 +28,7 @@ const NEEDED = [
   'LICENSE',
   'CHANGELOG.md',
   'docs/errors.md',
+  'docs/errors/SESSION_NOT_FOUND.md',
   'dist/inspector-page/index.html',
   'dist/inspector-page/index.html.gz',
 ];

@@ -19,8 +19,7 @@ export type ErrorCategory =
   | 'not_found'
   | 'crash';
 
-/** Whether the caller can do something about it and go on, by category. A crash leaves nothing to go on with. */
-const RECOVERABLE = {
+const CATEGORIES: Readonly<Record<ErrorCategory, true>> = {
   validation: true,
   capacity: true,
   permission: true,
@@ -31,8 +30,12 @@ const RECOVERABLE = {
   storage: true,
   conflict: true,
   not_found: true,
-  crash: false,
-} as const satisfies Record<ErrorCategory, boolean>;
+  crash: true,
+};
+
+export function isErrorCategory(category: string): category is ErrorCategory {
+  return Object.hasOwn(CATEGORIES, category);
+}
 
 /** Plain data: survives JSON, structured clone and a process boundary. */
 export interface ErrorRecord {
@@ -62,6 +65,8 @@ export class RuntimeError extends Error {
   readonly code: string;
   readonly category: ErrorCategory;
   readonly recoverable: boolean;
+  /** Its page, from where packages are installed, for codes of Wakechart. Node prints it with an error. */
+  readonly docs: string;
   readonly hint?: string;
   readonly details?: Readonly<Record<string, unknown>>;
 
@@ -69,7 +74,9 @@ export class RuntimeError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.category = options.category;
-    this.recoverable = options.recoverable ?? RECOVERABLE[options.category];
+    // The caller can do something about it and go on. A crash leaves nothing to go on with.
+    this.recoverable = options.recoverable ?? options.category !== 'crash';
+    this.docs = `wakechart/docs/errors/${code}.md`;
     if (options.hint !== undefined) this.hint = options.hint;
     if (options.details !== undefined) this.details = options.details;
     Object.defineProperty(this, BRAND, { value: true });

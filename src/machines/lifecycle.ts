@@ -6,7 +6,6 @@
  * interpreted machine spends microseconds. Only charts whose every answer depends on (state, event) alone can be
  * compiled; anything else (context, guards, actions, delays, invokes) is refused by name.
  */
-import { createEmptyActor } from 'xstate';
 import type {
   ActorLogic,
   AnyActorScope,
@@ -18,7 +17,13 @@ import type {
 } from 'xstate';
 import { chartWatch } from './chart-watch.ts';
 import { RuntimeError } from './errors.ts';
-import { initialSnapshotOf, nextSnapshotOf, reportMicrostep, transitionsTaken } from './xstate-internals.ts';
+import {
+  emptyScope,
+  initialSnapshotOf,
+  nextSnapshotOf,
+  reportMicrostep,
+  transitionsTaken,
+} from './xstate-internals.ts';
 import type { MachineSnapshotLike, TakenTransitions } from './xstate-internals.ts';
 
 /** One configuration of a compiled chart. There is exactly one object per configuration, so `===` compares states. */
@@ -222,19 +227,4 @@ function includes(actual: StateValue, wanted: StateValue): boolean {
     const own = actual[key];
     return own !== undefined && inner !== undefined && includes(own, inner);
   });
-}
-
-function emptyScope(): AnyActorScope {
-  const self = createEmptyActor();
-  return {
-    self,
-    id: '',
-    sessionId: '',
-    logger: () => undefined,
-    defer: () => undefined,
-    system: self.system,
-    stopChild: () => undefined,
-    emit: () => undefined,
-    actionExecutor: () => undefined,
-  };
 }

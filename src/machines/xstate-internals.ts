@@ -4,7 +4,8 @@
  * pinned to a minor version, and test/machines/lifecycle.test.ts, which compares with interpreted machines, fails
  * loudly when one of these facts changes.
  */
-import type { AnyActorScope, AnyEventObject, AnyStateMachine, StateValue } from 'xstate';
+import { createEmptyActor } from 'xstate';
+import type { AnyActorRef, AnyActorScope, AnyEventObject, AnyStateMachine, StateValue } from 'xstate';
 
 /** The part of a machine snapshot that compiling needs. */
 export interface MachineSnapshotLike {
@@ -15,6 +16,22 @@ export interface MachineSnapshotLike {
 
 /** XState's transition definitions, opaque except for their targets. */
 export type TakenTransitions = readonly { readonly target?: unknown }[];
+
+/** In which nothing is executed. */
+export function emptyScope(self: AnyActorRef = createEmptyActor()): AnyActorScope {
+  const nothing = (): void => undefined;
+  return {
+    self,
+    id: self.id,
+    sessionId: self.sessionId,
+    logger: nothing,
+    defer: nothing,
+    system: self.system,
+    stopChild: nothing,
+    emit: nothing,
+    actionExecutor: nothing,
+  };
+}
 
 export function initialSnapshotOf(machine: AnyStateMachine, scope: AnyActorScope): MachineSnapshotLike {
   return machine.getInitialSnapshot(scope, undefined) as MachineSnapshotLike;

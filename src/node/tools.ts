@@ -21,7 +21,7 @@ import { createShellHost } from '../adapters/shell/shell-host.ts';
 import { createShellRecordFiles } from '../adapters/shell/shell-record-files.ts';
 import { createManagedShellProcessRunner } from '../adapters/shell/shell-runner.ts';
 import type { ManagedShellProcessRunnerOptions } from '../adapters/shell/shell-runner.ts';
-import { checkedEnvironmentSettings } from '../machines/turn/shell/environment.ts';
+import { GIT_NAMES, checkedEnvironmentSettings } from '../machines/turn/shell/environment.ts';
 import type { CommandEnvironmentSettings } from '../machines/turn/shell/environment.ts';
 import { MAX_OPEN_SHELLS } from '../machines/turn/shell/shell-limits.ts';
 import type { NodeEnvironments } from './environments.ts';
@@ -131,20 +131,6 @@ function mcpServers(given: McpToolSourceOptions): ToolSource {
 /** How MCP servers see us. */
 const CLIENT = { name: 'wakechart', version: '0.1.0' };
 const USER_AGENT = `${CLIENT.name}/${CLIENT.version}`;
-
-/**
- * Says who commits and where git looks for its settings: no secrets, and without them git in a tool is another git than
- * its owner's.
- */
-const GIT_NAMES = [
-  'GIT_CONFIG_GLOBAL',
-  'GIT_CONFIG_NOSYSTEM',
-  'GIT_CONFIG_SYSTEM',
-  'GIT_AUTHOR_NAME',
-  'GIT_AUTHOR_EMAIL',
-  'GIT_COMMITTER_NAME',
-  'GIT_COMMITTER_EMAIL',
-];
 
 /**
  * Keeps git from running what a repository in the workspace names: its commands that only read are allowed without

@@ -107,7 +107,7 @@ describe('a check of a command', () => {
     expect(await check()).toMatch(/^ask /);
     expect(await check(id)).toBe('allow  a person allowed it in this session: allow shell_run(touch made $)\n');
     await expect(check(other.id)).rejects.toMatchObject({
-      code: 'SESSION_OF_OTHER_AGENT',
+      code: 'SESSION_OF_ANOTHER_AGENT',
       hint: expect.stringContaining('--agent actor-') as string,
     });
     await expect(check('0192f0c1-2345-7abc-8def-0123456789ab')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });

@@ -1,22 +1,19 @@
-/** The catalogue of errors as Markdown, written from the places of the source that make them. */
+/** A page for each error as Markdown, and their index, written from the places of the source that make them. */
 import { RuntimeError } from '../../src/machines/errors.ts';
 import type { ErrorCategory } from '../../src/machines/errors.ts';
 import { partOf, subjectOf, SUBJECTS } from './error-subjects.ts';
 import type { ErrorSite } from './error-sites.ts';
 
-/** More ways to say the same are no help. */
-const MAX_MESSAGES = 6;
-const MAX_GROUPS = 12;
-
 const HEAD = `# Errors
 
-Every code of an error that Wakechart throws or tells, written from the places of its source that make it. An error is \`{ code, category, message, recoverable, hint?, details? }\`: \`code\` is for
-programs and stays what it is, \`message\` says what was expected and what came, \`hint\` what to do, \`details\` holds plain data such as limits and ids. Test with \`RuntimeError.is(error)\` and
-\`error.code\`. \`wakechart explain CODE\` prints one entry. *Recoverable* means that the caller can do something about it and go on; it follows from the category: all but \`crash\` are.
+Every code of an error that Wakechart throws or tells, with a page each, written from the places of its source that make it. An error is \`{ code, category, message, recoverable, docs, hint?, details? }\`: \`code\` is for
+programs and stays what it is, \`message\` says what was expected and what came, \`hint\` what to do, \`docs\` names the page in the package, \`details\` holds plain data such as limits and ids. Test with
+\`RuntimeError.is(error)\` and \`error.code\`. \`wakechart explain CODE\` prints a page. *Recoverable* means that the caller can do something about it and go on; it follows from the category: all but
+\`crash\` are.
 
-In messages and hints, \`{name}\` is put in when it happens, \`{a | b}\` is one of the two, and \`…\` stands for words that are worked out then. Under a message, or under several, stands
+On a page stands what the error says: \`{name}\` is put in when it happens, \`{a | b}\` is one of the two, and \`…\` stands for words that are worked out then. Under a message, or under several, stands
 what to do. A validation error without that names each wrong place and what was expected there: correct it. The code of
-a \`BackgroundTaskError\` that is made without one, as in a runner of your own, is \`TASK_\` and its category.
+a \`BackgroundTaskError\` that is made without one, as in a runner of your own, is \`TASK_\` and its category. Codes of your own have no page.
 `;
 
 export interface ErrorEntry {
@@ -34,17 +31,19 @@ export function errorEntries(sites: readonly ErrorSite[]): ErrorEntry[] {
     .toSorted((one, other) => (one.code < other.code ? -1 : 1));
 }
 
-export function errorCatalogue(entries: readonly ErrorEntry[]): string {
+/** The index: one line a code. */
+export function errorIndex(entries: readonly ErrorEntry[]): string {
   const sections = SUBJECTS.map(({ title }) => {
     const those = entries.filter(({ code }) => subjectOf(code) === title);
-    return `\n## ${title}\n${those.map((entry) => entryText(entry)).join('')}`;
+    return `\n## ${title}\n\n${those.map(({ code, sites }) => `- [${code}](errors/${code}.md): ${kindText(sites)}\n`).join('')}`;
   });
   return `${HEAD}${sections.join('')}`;
 }
 
-function entryText({ code, sites }: ErrorEntry): string {
+export function errorPage({ code, sites }: ErrorEntry): string {
   const parts = [...new Set(sites.map(({ file }) => partOf(file)))].toSorted();
-  return `\n### ${code}\n\n${kindText(sites)} Raised by ${listed(parts)}.\n\n${sayings(sites)}`;
+  const head = `# ${code}\n\n[${subjectOf(code)}, and how to read this page](../errors.md)`;
+  return `${head}\n\n${kindText(sites)} Raised by ${listed(parts)}.\n\n${sayings(sites)}`;
 }
 
 function kindText(sites: readonly ErrorSite[]): string {
@@ -77,13 +76,10 @@ function sayings(sites: readonly ErrorSite[]): string {
     byHint.set(key, new Set([...(byHint.get(key) ?? []), ...messages.map((message) => said(message))]));
   }
   const groups = [...byHint].map(([hint, messages]) => {
-    const shown = [...messages].slice(0, MAX_MESSAGES).map((message) => `- ${message}\n`);
-    const more = messages.size > MAX_MESSAGES ? `- and ${messages.size - MAX_MESSAGES} more such messages\n` : '';
-    return `${shown.join('')}${more}${hint === '' ? '' : `  - ${hint}\n`}`;
+    const shown = [...messages].map((message) => `- ${message}\n`);
+    return `${shown.join('')}${hint === '' ? '' : `  - ${hint}\n`}`;
   });
-  const more =
-    groups.length > MAX_GROUPS ? `- and ${groups.length - MAX_GROUPS} more, each with a hint of its own\n` : '';
-  return `${groups.slice(0, MAX_GROUPS).join('')}${more}`;
+  return groups.join('');
 }
 
 /** What is all put in at run time says nothing by its name. */

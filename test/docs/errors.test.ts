@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { categoriesOf, errorCatalogue, errorEntries, isOfAnother } from './error-catalogue.ts';
+import { categoriesOf, errorEntries, errorIndex, errorPage, isOfAnother } from './error-catalogue.ts';
 import type { ErrorEntry } from './error-catalogue.ts';
 import { SRC, errorSites, sourceFiles } from './error-sites.ts';
-import { checkout, readPage } from './pages.ts';
+import { checkout } from './pages.ts';
 
 /** They make an error of one that they were given, and its code is that one's. */
 const PASSES_ON = [
@@ -50,13 +50,19 @@ const namesEachPlace = ({ sites: those }: ErrorEntry): boolean =>
   categoriesOf(those).join() === 'validation' &&
   those.every(({ messages }) => messages.every((message) => /\{(?:complaints|issues|error|what)\}/.test(message)));
 
-describe('the page about errors', () => {
+describe('the pages about errors', () => {
   /** Brought up to date with `npx vitest run test/docs/errors.test.ts --update`. */
-  it('says what the source says', async () => {
-    await expect(errorCatalogue(entries)).toMatchFileSnapshot(join(checkout, 'docs/errors.md'));
+  it('say what the source says', async () => {
+    await expect(errorIndex(entries)).toMatchFileSnapshot(join(checkout, 'docs/errors.md'));
+    for (const entry of entries)
+      await expect(errorPage(entry)).toMatchFileSnapshot(join(checkout, `docs/errors/${entry.code}.md`));
   });
 
-  it('has every code that stands in the source as one', () => {
+  it('are of errors that there are: any other is to be deleted', () => {
+    expect(readdirSync(join(checkout, 'docs/errors')).toSorted()).toEqual([...codes].map((code) => `${code}.md`));
+  });
+
+  it('are of every code that stands in the source as one', () => {
     const written = sourceFiles().flatMap((file) =>
       [
         ...readFileSync(join(SRC, file), 'utf8').matchAll(
@@ -66,11 +72,6 @@ describe('the page about errors', () => {
     );
     expect(written.length).toBeGreaterThan(400);
     expect([...new Set(written)].filter((code) => !codes.has(code))).toEqual([]);
-  });
-
-  it('has a heading for each, which is its anchor', () => {
-    const headings = [...readPage('docs/errors.md').matchAll(/^### (.+)$/gm)].map(([, heading = '']) => heading);
-    expect(headings.toSorted()).toEqual([...codes].toSorted());
   });
 });
 

@@ -6,6 +6,7 @@ import type { Mount } from '../../machines/environment/mount-table.ts';
 import { agentWithin } from '../../machines/environment/strictest-environment.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
+import { sha256Hex } from '../sha256.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { CommandSandbox, Sandboxes } from './command-sandbox.ts';
 import type { EnvironmentCatalog } from './environment-catalog.ts';
@@ -69,14 +70,9 @@ export function fingerprintOf(definition: EnvironmentDefinition, within: readonl
   const known = FINGERPRINTS.get(text);
   if (known !== undefined) return known;
   if (FINGERPRINTS.size >= MAX_FINGERPRINTS) FINGERPRINTS.clear();
-  const fingerprint = sha256Of(text);
+  const fingerprint = sha256Hex(text);
   FINGERPRINTS.set(text, fingerprint);
   return fingerprint;
-}
-
-async function sha256Of(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
-  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 interface Surroundings {

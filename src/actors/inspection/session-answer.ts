@@ -8,6 +8,7 @@ import type { SessionIngress } from '../../machines/session/session-requests.ts'
 import type { PendingAction } from '../../machines/session/session-state.ts';
 import type { SendReceipt } from '../session/ingress.ts';
 import type { Sessions } from '../session/sessions.ts';
+import { sha256Hex } from '../sha256.ts';
 import type { InspectionAnswer } from './inspection-source.ts';
 
 type ToolOutput = Extract<SessionIngress, { readonly type: 'user.custom_tool_result' }>['output'];
@@ -80,8 +81,5 @@ function jsonOrText(text: string): ToolOutput {
 async function keyOf(answer: InspectionAnswer): Promise<string> {
   // To allow it once is the default.
   const decided = answer.type === 'allow' ? { ...answer, scope: answer.scope ?? 'once' } : answer;
-  const digest = new Uint8Array(
-    await crypto.subtle.digest('SHA-256', new TextEncoder().encode(canonicalJson(decided))),
-  );
-  return `inspector:${[...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  return `inspector:${await sha256Hex(canonicalJson(decided))}`;
 }

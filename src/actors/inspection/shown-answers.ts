@@ -4,7 +4,7 @@
  */
 import { partsOf } from '../../machines/inspection-log/data-parts.ts';
 import type { DataPart } from '../../machines/inspection-log/data-parts.ts';
-import { oddities } from '../../machines/inspection-log/exact-text.ts';
+import { oddities } from '../../machines/exact-text.ts';
 import { needOf, statusOf, statusWords, VERDICTS } from '../../machines/inspection-log/session-words.ts';
 import type { SessionNeed, StatusWords } from '../../machines/inspection-log/session-words.ts';
 import { treeOfProcesses } from '../../machines/inspection-log/process-branches.ts';

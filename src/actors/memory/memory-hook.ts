@@ -9,6 +9,7 @@ import { UUID_V7_MAX_COUNTER, UUID_V7_RANDOM_BYTES, formatUuidV7 } from '../../m
 import { MAX_SUMMARY_CHARACTERS } from '../../machines/session/limits.ts';
 import type { LearningToPromote, SessionState } from '../../machines/session/session-state.ts';
 import { promotionProblem } from '../outcome/promotion-gate.ts';
+import { sha256 } from '../sha256.ts';
 import type { HookedWake } from '../turn/tool.ts';
 import type { WakeHook } from '../wake/wake-hook.ts';
 import { keepLearnings, promoteForSession, waitingForPromotion } from './session-promotion.ts';
@@ -104,7 +105,7 @@ function refusalKey(
  * takes it once. @param createdAt ISO-8601: the time that the id shows
  */
 async function idOnce(key: string, createdAt: string | undefined): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key)));
+  const digest = await sha256(key);
   const [high = 0, low = 0] = digest.subarray(UUID_V7_RANDOM_BYTES);
   return formatUuidV7({
     unixMs: Date.parse(createdAt ?? '') || 0,

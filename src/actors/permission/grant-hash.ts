@@ -4,6 +4,7 @@
  */
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import type { SessionEnvironment } from '../environment/session-environment.ts';
+import { sha256Hex } from '../sha256.ts';
 import { fromFolder } from './grant-places.ts';
 import type { GrantPlace } from './grant-places.ts';
 
@@ -21,7 +22,7 @@ export interface GrantedCall {
  */
 export async function grantHash({ tool, input, cwd }: GrantedCall): Promise<string> {
   // A list, so that no choice of name or folder can look like another one.
-  return digestOf([tool, input ?? null, cwd]);
+  return sha256Hex(canonicalJson([tool, input ?? null, cwd]));
 }
 
 /**
@@ -54,19 +55,15 @@ function environmentDigest(
   { definition, fingerprint, within, sandbox }: SessionEnvironment,
   places: readonly unknown[],
 ): Promise<string> {
-  return digestOf([
-    definition.environmentId,
-    fingerprint,
-    within,
-    sandbox?.kind ?? 'off',
-    definition.network,
-    definition.vaults,
-    places,
-  ]);
-}
-
-async function digestOf(value: unknown): Promise<string> {
-  const bytes = new TextEncoder().encode(canonicalJson(value));
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return sha256Hex(
+    canonicalJson([
+      definition.environmentId,
+      fingerprint,
+      within,
+      sandbox?.kind ?? 'off',
+      definition.network,
+      definition.vaults,
+      places,
+    ]),
+  );
 }

@@ -7,6 +7,7 @@ import { messageOf } from '../../machines/errors.ts';
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import type { AgentRunEventBody, OpaquePart, RunPayload, RunUsage } from '../../machines/run/run-output.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
+import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createSystemClock } from '../clock/system-clock.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
@@ -99,10 +100,8 @@ async function settle(
     return (await answer()) ?? undefined;
   } catch (thrown) {
     const { message, ...failure } = classifyRunFailure(thrown, { now: clock.now() });
-    const secret = credential?.secret ?? '';
-    return {
-      meta: { error: { ...failure, message: secret === '' ? message : message.replaceAll(secret, '[secret]') } },
-    };
+    const redaction = new SecretRedaction(new Map([['secret', credential?.secret ?? '']]));
+    return { meta: { error: { ...failure, message: redaction.text(message) } } };
   }
 }
 

@@ -2,6 +2,7 @@
  * SHA-256 over text that never is in memory as a whole: each block is hashed together with the hash of the blocks
  * before it.
  */
+import { sha256Hex } from '../sha256.ts';
 
 export class ChainedHash {
   readonly #blockLines: number;
@@ -24,9 +25,8 @@ export class ChainedHash {
   }
 
   async #close(): Promise<void> {
-    const bytes = new TextEncoder().encode(this.#hash + this.#block.join(''));
+    const text = this.#hash + this.#block.join('');
     this.#block = [];
-    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-    this.#hash = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    this.#hash = await sha256Hex(text);
   }
 }

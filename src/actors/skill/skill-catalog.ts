@@ -14,6 +14,18 @@ export type SkillListing =
   | { readonly name: string; readonly scope: SkillScope; readonly skill: Skill }
   | { readonly name: string; readonly scope: SkillScope; readonly error: ErrorRecord };
 
+export function readable(listings: readonly SkillListing[]): readonly Skill[] {
+  return listings.flatMap((listing) => ('skill' in listing ? [listing.skill] : []));
+}
+
+export function problemsOf(
+  listings: readonly SkillListing[],
+): readonly { readonly name: string; readonly problem: string }[] {
+  return listings.flatMap((listing) =>
+    'error' in listing ? [{ name: listing.name, problem: listing.error.message }] : [],
+  );
+}
+
 export interface SkillText {
   readonly name: string;
   /** From the folder of the skill, with slashes. */

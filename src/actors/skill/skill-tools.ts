@@ -9,7 +9,8 @@ import {
 import type { SkillReadInput, SkillSearchInput } from '../../machines/skill/skill-definitions.ts';
 import { searchSkills } from '../../machines/skill/skill-search.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
-import type { SkillCatalog, SkillListing, SkillQuery } from './skill-catalog.ts';
+import { problemsOf, readable } from './skill-catalog.ts';
+import type { SkillCatalog, SkillQuery } from './skill-catalog.ts';
 
 export interface SkillToolsOptions {
   readonly skills: SkillCatalog;
@@ -55,16 +56,6 @@ function readTool(options: SkillToolsOptions): Tool<SkillReadInput> {
 function queryOf({ namedBy }: SkillToolsOptions, { session: { agentId }, wake }: ToolContext): SkillQuery {
   const only = wake === undefined ? undefined : namedBy?.(wake.agent.definition);
   return { agentId, ...(only === undefined ? {} : { only }) };
-}
-
-function readable(listings: readonly SkillListing[]): readonly Skill[] {
-  return listings.flatMap((listing) => ('skill' in listing ? [listing.skill] : []));
-}
-
-function problemsOf(listings: readonly SkillListing[]): readonly { readonly name: string; readonly problem: string }[] {
-  return listings.flatMap((listing) =>
-    'error' in listing ? [{ name: listing.name, problem: listing.error.message }] : [],
-  );
 }
 
 function summaryOf({ name, description, scope, tags }: Skill): SkillSummary {

@@ -322,6 +322,6 @@ function rulesOf({
 function unreadable(error: string, humans: GatePorts['humans']): PermissionDecision {
   const because = `The policy cannot be read, so nothing is allowed by itself: ${error}`;
   return humans === 'none'
-    ? { decision: 'deny', because, by: 'nobody' }
+    ? { decision: 'deny', because, by: 'unattended' }
     : { decision: 'ask', because, suggestions: [] };
 }

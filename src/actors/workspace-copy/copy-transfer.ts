@@ -11,6 +11,7 @@ import {
 } from '../../machines/workspace-copy/copy-manifest.ts';
 import type { WorkspaceCopyFile } from '../../machines/workspace-copy/copy-manifest.ts';
 import type { WorkspaceCopyState } from '../../machines/workspace-copy/copy-state.ts';
+import { sha256Hex } from '../sha256.ts';
 import type { WorkspaceCopyStore, WorkspaceCopyPiece } from './copy-store.ts';
 
 /** Of pieces that are in the memory at once. */
@@ -115,13 +116,8 @@ export async function fetched(
 ): Promise<readonly WorkspaceCopyPiece[]> {
   const pieces = await from.get(sessionId, hashes);
   for (const { hash, bytes } of pieces)
-    if ((await hashOf(bytes)) !== hash) throw damaged(`piece ${hash} holds something else`);
+    if ((await sha256Hex(bytes)) !== hash) throw damaged(`piece ${hash} holds something else`);
   const found = new Set(pieces.map(({ hash }) => hash));
   for (const hash of hashes) if (!found.has(hash)) throw damaged(`piece ${hash} is missing`);
   return pieces;
-}
-
-async function hashOf(bytes: Uint8Array): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', Uint8Array.from(bytes)));
-  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

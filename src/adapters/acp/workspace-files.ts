@@ -2,22 +2,17 @@
  * Files of the workspace for an agent: read and written whole, and from nowhere else, whatever a path or a link says.
  * What was opened is looked at again, so that a link put in between changes nothing.
  */
-import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { lstat, open, realpath, rename, unlink } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { lstat, open, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { systemCodeOf } from '../system/error-codes.ts';
+import { putWholeFile } from '../system/held-file.ts';
 import { HeldFolder, pathOfHandle } from '../system/held-folder.ts';
-import { isThere } from '../system/whole-files.ts';
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
+import { isThere, isWithin } from '../system/whole-files.ts';
 import { RequestRefused } from './agent-link.ts';
 
-const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
-const DRAFT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-const PRIVATE_MODE = 0o600;
-const USUAL_MODE = 0o666;
 /** As any program would make it. */
 const USUAL_FOLDER = { mode: 0o777, durability: 'os' } as const;
-const MODE_BITS = 0o777;
 
 const invalid = (message: string): RequestRefused => new RequestRefused('invalid', message);
 const changed = (path: string): RequestRefused =>
@@ -39,8 +34,7 @@ export async function placeInWorkspace(path: string, workspaceDir: string): Prom
     throw invalid(`expected an absolute path, received ${JSON.stringify(path.slice(0, 500))}`);
   const root = await realpath(workspaceDir);
   const { existing, missing } = await nearestExisting(resolve(path));
-  if (existing !== root && !existing.startsWith(root.endsWith(sep) ? root : root + sep))
-    throw invalid(`${path} lies outside the workspace`);
+  if (!isWithin(root, existing)) throw invalid(`${path} lies outside the workspace`);
   const [first] = missing;
   // The process that makes the file that it names would follow it.
   if (first !== undefined && (await isThere(join(existing, first))))
@@ -51,18 +45,14 @@ export async function placeInWorkspace(path: string, workspaceDir: string): Prom
 
 /** @param place the real one @throws RequestRefused */
 export async function readWorkspaceFile(place: string, maxBytes: number): Promise<Buffer> {
-  const file = await open(place, READ_FLAGS).catch((error: unknown) => notOpened(place, error));
+  const file = await open(place, READING_NO_LINK).catch((error: unknown) => notOpened(place, error));
   try {
     if ((await pathOfHandle(file, place)) !== place) throw changed(place);
     const stats = await file.stat();
     if (!stats.isFile()) throw invalid(`${place} is no file`);
     if (stats.size > maxBytes) throw invalid(`${place} has ${stats.size} bytes, and ${maxBytes} are read at most`);
-    const bytes = Buffer.alloc(stats.size);
-    let length = 0;
     // One that shrinks meanwhile is shorter than was said, one that grows is read as it was.
-    for (let read = -1; read !== 0 && length < bytes.length; length += read)
-      read = (await file.read(bytes, length, bytes.length - length, length)).bytesRead;
-    return bytes.subarray(0, length);
+    return await bytesOf(file, stats.size);
   } finally {
     await file.close();
   }
@@ -74,31 +64,12 @@ export async function readWorkspaceFile(place: string, maxBytes: number): Promis
 export async function writeWorkspaceFile(place: string, content: Buffer): Promise<void> {
   const folder = await folderFor(dirname(place));
   try {
-    const target = folder.at(basename(place));
-    const before = await lstat(target).catch(() => undefined);
+    const name = basename(place);
+    const before = await lstat(folder.at(name)).catch(() => undefined);
     if (before?.isFile() === false) throw invalid(`${place} is no file`);
-    const draft = folder.at(`.wakechart-${randomUUID()}.draft`);
-    try {
-      await writeDraft(draft, content, before?.mode);
-      await folder.confirm();
-      await rename(draft, target);
-    } catch (error) {
-      await unlink(draft).catch(() => undefined);
-      throw error;
-    }
+    await putWholeFile(folder, { name, content, mode: before?.mode, as: 'replace' });
   } finally {
     await folder.close();
-  }
-}
-
-async function writeDraft(draft: string, content: Buffer, mode: number | undefined): Promise<void> {
-  // No other user may read what a private file is to hold before it has its mode.
-  const file = await open(draft, DRAFT_FLAGS, mode === undefined ? USUAL_MODE : PRIVATE_MODE);
-  try {
-    await file.writeFile(content);
-    if (mode !== undefined) await file.chmod(mode & MODE_BITS);
-  } finally {
-    await file.close();
   }
 }
 

@@ -5,19 +5,9 @@
  */
 import { entryOf, secretsAmong } from '../../machines/run/agent-variables.ts';
 import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
-import { commandEnvironment } from '../../machines/turn/shell/environment.ts';
+import { GIT_NAMES, commandEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 
-/** Who commits, and where git looks for its settings. */
-const GIT_NAMES = [
-  'GIT_CONFIG_GLOBAL',
-  'GIT_CONFIG_NOSYSTEM',
-  'GIT_CONFIG_SYSTEM',
-  'GIT_AUTHOR_NAME',
-  'GIT_AUTHOR_EMAIL',
-  'GIT_COMMITTER_NAME',
-  'GIT_COMMITTER_EMAIL',
-];
 /** Ours that say how a runtime behaves. Not those by which processes are found: they are set for each tree. */
 const OUR_NAMES = ['WAKECHART_HOME', 'WAKECHART_DEBUG', 'WAKECHART_PASS_ENV'];
 /** Variables whose values a runtime passes on to commands. */

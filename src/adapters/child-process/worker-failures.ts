@@ -1,24 +1,9 @@
 /** How a job fails because of its worker, in words: what was expected, what came, what to do. */
-import type { ErrorCategory } from '../../machines/errors.ts';
+import { isErrorCategory } from '../../machines/errors.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { SubagentWorkerChildMessage } from '../../machines/subagent/worker-protocol.ts';
 import type { BrokenTalk } from './message-link.ts';
 import type { WorkerExit } from './worker-process.ts';
-
-/** Categories that an error of a worker may have; a process that sees it die says `crash`, too. */
-const CATEGORIES: Readonly<Record<ErrorCategory, true>> = {
-  validation: true,
-  capacity: true,
-  permission: true,
-  timeout: true,
-  runner: true,
-  provider: true,
-  process: true,
-  storage: true,
-  conflict: true,
-  not_found: true,
-  crash: true,
-};
 
 export interface LastWords {
   /** The end of its error output, redacted; empty when there was none. */
@@ -131,15 +116,11 @@ export function reported({
   hint,
   details,
 }: Extract<SubagentWorkerChildMessage, { type: 'error' }>): BackgroundTaskError {
-  return new BackgroundTaskError(isCategory(category) ? category : 'runner', message, {
+  return new BackgroundTaskError(category !== undefined && isErrorCategory(category) ? category : 'runner', message, {
     code: code ?? 'SUBAGENT_FAILED',
     hint,
     details,
   });
-}
-
-function isCategory(category: string | undefined): category is ErrorCategory {
-  return category !== undefined && Object.hasOwn(CATEGORIES, category);
 }
 
 function said(stderr: string): string {

@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isMissing } from '../system/error-codes.ts';
-import { READING_NO_LINK } from '../system/own-files.ts';
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
 import { LookFailed } from './look-failed.ts';
 
 export interface Existing {
@@ -52,14 +52,9 @@ export async function readSmallFile(
   try {
     const { size } = await handle.stat();
     if (size > maxBytes) throw new LookFailed(`${what} is larger than ${maxBytes} bytes`);
-    const buffer = Buffer.alloc(size + 1);
-    let length = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
-      length += bytesRead;
-      if (length > size) throw new LookFailed(`${what} changes while it is looked at`);
-      if (bytesRead === 0) return buffer.subarray(0, length);
-    }
+    const bytes = await bytesOf(handle, size + 1);
+    if (bytes.length > size) throw new LookFailed(`${what} changes while it is looked at`);
+    return bytes;
   } finally {
     await handle.close();
   }

@@ -1,5 +1,6 @@
 /** Says in words what a picture shows, for those who cannot see it. */
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
+import { counted } from '../../machines/inspection/markdown.ts';
 import { placeName, transitionSentence } from './wording.ts';
 
 /** Characters; a longer text is cut after a sentence. */
@@ -22,8 +23,4 @@ export function chartText({ states, transitions, description }: ChartDescription
     text = text === '' ? sentence : `${text} ${sentence}`;
   }
   return text;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -5,6 +5,7 @@ import { cutText } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
+import { isLoopbackName } from '../system/loopback.ts';
 import type { HttpInterface } from './load-models.ts';
 
 /** Characters of a message: an error of a provider may quote the whole request. */
@@ -66,9 +67,8 @@ const STARTS: Readonly<Record<string, string>> = {
 
 function unreachedHint(provider: string, baseUrl: string): string {
   const { hostname } = new URL(baseUrl);
-  const isHere = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
   const start = STARTS[provider];
-  const server = isHere
+  const server = isLoopbackName(hostname)
     ? `Start the server${start === undefined ? '' : ` (${start})`}`
     : 'See that the server runs and can be reached from here';
   return `${server}, or correct its address: baseUrl of "${provider}" in providers.yaml, now ${baseUrl}.`;

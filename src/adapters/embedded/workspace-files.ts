@@ -4,10 +4,11 @@
  */
 import { open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { messageOf } from '../../machines/errors.ts';
 import { isMissing, systemCodeOf } from '../system/error-codes.ts';
-import { READING_NO_LINK } from '../system/own-files.ts';
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
+import { isWithin } from '../system/whole-files.ts';
 
 type FileReading =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
@@ -34,7 +35,7 @@ export const workspaceFiles: WorkspaceFiles = {
     try {
       const root = await realpath(workspaceDir);
       const place = await realpath(resolve(root, path));
-      if (!place.startsWith(root.endsWith(sep) ? root : root + sep)) return unusable('it lies outside the workspace');
+      if (place === root || !isWithin(root, place)) return unusable('it lies outside the workspace');
       // The last name may have become a link since it was looked at, or a pipe without a writer.
       const file = await open(place, READING_NO_LINK);
       try {
@@ -55,13 +56,6 @@ async function contentOf(file: FileHandle, maxBytes: number): Promise<FileReadin
   const stats = await file.stat();
   if (!stats.isFile()) return unusable('it is no file');
   if (stats.size > maxBytes) return unusable(`it has ${stats.size} bytes, and ${maxBytes} are shown at most`);
-  const bytes = Buffer.allocUnsafe(stats.size);
-  let length = 0;
   // One that shrinks meanwhile is shorter than was said, one that grows is shown as it was.
-  while (length < bytes.length) {
-    const { bytesRead } = await file.read(bytes, length, bytes.length - length, length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  return { kind: 'bytes', bytes: bytes.subarray(0, length) };
+  return { kind: 'bytes', bytes: await bytesOf(file, stats.size) };
 }

@@ -5,14 +5,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
-import { z } from 'zod';
 import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';
-import { closestName } from '../../machines/closest-name.ts';
-import {
-  MAX_ENVIRONMENT_FILE_CHARACTERS,
-  environmentFile,
-  environmentShape,
-} from '../../machines/environment/environment-definition.ts';
+import { MAX_ENVIRONMENT_FILE_CHARACTERS, environmentFile } from '../../machines/environment/environment-definition.ts';
 import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { pathOf } from '../../machines/validate.ts';
@@ -53,9 +47,9 @@ export function parseEnvironment({ environmentId, source, fileName, home }: Envi
   if (!parsed.success) {
     throw environmentInvalid(
       fileName,
-      frontmatterIssues(parsed.error).map(({ path, message }) => ({
+      frontmatterIssues(parsed.error, environmentFile).map(({ path, message }) => ({
         line: lineAt(yamlOffsetOf(document, path)),
-        message: path.length === 0 ? message : `${pathOf(path)}: ${message}${meantKey(path, message)}`,
+        message: path.length === 0 ? message : `${pathOf(path)}: ${message}`,
       })),
     );
   }
@@ -90,25 +84,4 @@ function plainValue(document: Document, fileName: string): unknown {
     // Too many aliases, which is how a small file grows into a large one.
     throw environmentInvalid(fileName, [{ line: 1, message: messageOf(cause) }]);
   }
-}
-
-/** For an unknown key: the one that was probably meant, or all that there are. */
-function meantKey(path: readonly PropertyKey[], message: string): string {
-  if (message !== 'unknown key') return '';
-  const known = keysAt(environmentShape, path.slice(0, -1));
-  const meant = closestName(String(path.at(-1)), known);
-  return meant === undefined ? `; expected one of ${known.join(', ')}` : `; did you mean "${meant}"?`;
-}
-
-function keysAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
-  const [next, ...rest] = path;
-  const plain = unwrapped(schema);
-  if (plain instanceof z.ZodArray) return keysAt(plain.element, rest);
-  if (!(plain instanceof z.ZodObject)) return [];
-  const shape = plain.shape as Readonly<Record<string, unknown>>;
-  return next === undefined ? Object.keys(shape) : keysAt(shape[String(next)], rest);
-}
-
-function unwrapped(schema: unknown): unknown {
-  return schema instanceof z.ZodDefault || schema instanceof z.ZodOptional ? unwrapped(schema.unwrap()) : schema;
 }

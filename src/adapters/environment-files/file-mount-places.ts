@@ -15,6 +15,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { SHARED_FILES_FOLDER } from '../../machines/stored-names.ts';
 import { hasCode } from '../system/error-codes.ts';
 import { nearestRealPath } from '../system/real-path.ts';
+import { isWithin } from '../system/whole-files.ts';
 import { unwritable } from './environment-errors.ts';
 import { SOCKETS_OF_CONTAINERS, placesOfSecrets } from './kept-from-mounts.ts';
 
@@ -303,7 +304,7 @@ async function checkedSource(
 /** Letter case does not count: on some systems it names the same folder. */
 function overlaps(one: string, other: string): boolean {
   const [first, second] = [one.toLowerCase(), other.toLowerCase()];
-  return first === second || first.startsWith(`${second}${sep}`) || second.startsWith(`${first}${sep}`);
+  return isWithin(first, second) || isWithin(second, first);
 }
 
 function unavailable(path: string, problem: string, hint: string): RuntimeError {

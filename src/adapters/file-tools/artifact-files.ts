@@ -15,7 +15,7 @@ import type { HeldFolder } from '../system/held-folder.ts';
 import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 import { Places, openRegularFile } from './places.ts';
 import { RUNTIME_FOLDER, openRuntimeFolder } from './runtime-folder.ts';
-import { isDraft, putWholeFile } from './whole-file.ts';
+import { isDraft, putWholeFile } from '../system/held-file.ts';
 
 const PRIVATE_FILE_MODE = 0o600;
 

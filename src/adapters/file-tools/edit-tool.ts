@@ -17,7 +17,7 @@ import { lockedFolder, pathSubject } from './file-tool-ports.ts';
 import type { FileToolPorts } from './file-tool-ports.ts';
 import type { Place } from './places.ts';
 import { encodeText, withPresentFile } from './present-file.ts';
-import { putWholeFile } from './whole-file.ts';
+import { putWholeFile } from '../system/held-file.ts';
 
 export function createEditTool(ports: FileToolPorts): Tool<EditInput> {
   return {

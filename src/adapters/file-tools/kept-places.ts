@@ -7,7 +7,7 @@ import { join, relative, sep } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
 import { shownPath } from '../../machines/turn/files/file-path.ts';
 import { realPathOfOwn } from '../system/real-path.ts';
-import { isWithin } from './mount-roots.ts';
+import { isWithin } from '../system/whole-files.ts';
 import type { Root } from './mount-roots.ts';
 
 export interface KeptPlacesRequest {

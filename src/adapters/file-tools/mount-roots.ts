@@ -3,6 +3,7 @@ import { lstatSync } from 'node:fs';
 import { join, posix, relative, resolve, sep } from 'node:path';
 import { AGENT_PATH, VAULTS_PATH, mountAt } from '../../machines/environment/mount-table.ts';
 import type { Mount } from '../../machines/environment/mount-table.ts';
+import { isWithin } from '../system/whole-files.ts';
 
 export interface Root {
   readonly realPath: string;
@@ -165,8 +166,4 @@ function isThere(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-export function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

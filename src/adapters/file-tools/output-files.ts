@@ -20,7 +20,7 @@ import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 import type { HeldFolder } from '../system/held-folder.ts';
 import { Places } from './places.ts';
 import { RUNTIME_FOLDER, openRuntimeFolder } from './runtime-folder.ts';
-import { putWholeFile } from './whole-file.ts';
+import { putWholeFile } from '../system/held-file.ts';
 
 /** From the workspace, one folder in the other. */
 const FOLDERS = [RUNTIME_FOLDER, 'outputs'] as const;

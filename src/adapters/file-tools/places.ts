@@ -3,7 +3,6 @@
  * Paths are judged by where they lead once every symbolic link is followed, under the right of the mount that this is,
  * and what was opened is judged again, so that a link put in between changes nothing.
  */
-import { constants } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { lstat, open, realpath } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -11,11 +10,13 @@ import { basename, dirname, join } from 'node:path';
 import type { Mount } from '../../machines/environment/mount-table.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { HeldFolder, pathOfHandle } from '../system/held-folder.ts';
+import { READING_NO_LINK } from '../system/own-files.ts';
 import { realPathOfOwn } from '../system/real-path.ts';
+import { isWithin } from '../system/whole-files.ts';
 import { fileFailed, movedSince, notAFile, notAFolder, notFound, outside } from './file-errors.ts';
 import { KeptPlaces } from './kept-places.ts';
 import { readOnlyMount, vaultNotReadable } from './mount-errors.ts';
-import { MountRoots, isWithin } from './mount-roots.ts';
+import { MountRoots } from './mount-roots.ts';
 import type { NamedPlace, Root } from './mount-roots.ts';
 
 export type Access = 'read' | 'write';
@@ -57,13 +58,6 @@ export interface PlacesOptions {
    */
   readonly isShutIn?: boolean | undefined;
 }
-
-/**
- * A FIFO is opened without waiting for a process at its other end, a terminal without becoming ours. Windows knows
- * neither.
- */
-const READ_FLAGS =
-  constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** As any program would make it. */
 const USUAL_FOLDER = { mode: 0o777, durability: 'os' } as const;
@@ -249,7 +243,7 @@ export async function openRegularFile(
   try {
     // Looked at before it is opened as well: opening a device can do something by itself.
     requireFile(await lstat(realPath), path);
-    handle = await open(realPath, READ_FLAGS);
+    handle = await open(realPath, READING_NO_LINK);
     requireFile(await handle.stat(), path);
     await confirm?.(handle);
     return handle;

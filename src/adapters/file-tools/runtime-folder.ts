@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { lstat } from 'node:fs/promises';
 import type { HeldFolder } from '../system/held-folder.ts';
 import type { Places } from './places.ts';
-import { putWholeFile } from './whole-file.ts';
+import { putWholeFile } from '../system/held-file.ts';
 
 export const RUNTIME_FOLDER = '.wakechart-runtime';
 

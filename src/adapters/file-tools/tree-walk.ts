@@ -7,12 +7,13 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_FOLDER_ENTRIES, MAX_WALK_DEPTH, MAX_WALKED_ENTRIES } from '../../machines/turn/files/file-limits.ts';
 import { canGoOn, isMatched, startGlob, stepGlob } from '../../machines/turn/files/glob-pattern.ts';
-import type { GlobPath, GlobProgress } from '../../machines/turn/files/glob-pattern.ts';
+import type { GlobProgress } from '../../machines/turn/files/glob-pattern.ts';
+import type { GlobPath } from '../../machines/glob-steps.ts';
 import { Breather } from './breather.ts';
 import { IgnoreLayers } from './ignore-layers.ts';
 import type { HeldFolder } from '../system/held-folder.ts';
 import type { Place, Places } from './places.ts';
-import { isDraft } from './whole-file.ts';
+import { isDraft } from '../system/held-file.ts';
 
 export interface WalkScope {
   readonly includeHidden: boolean;

@@ -15,7 +15,7 @@ import type { FileToolPorts } from './file-tool-ports.ts';
 import type { HeldFolder } from '../system/held-folder.ts';
 import type { Place, Places } from './places.ts';
 import { encodeText, withPresentFile } from './present-file.ts';
-import { putWholeFile } from './whole-file.ts';
+import { putWholeFile } from '../system/held-file.ts';
 
 export function createWriteTool(ports: FileToolPorts): Tool<WriteInput> {
   return {

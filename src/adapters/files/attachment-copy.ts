@@ -1,7 +1,6 @@
 /** Copies one file that a caller wants to send, a piece at a time, and says what it is. */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -10,9 +9,7 @@ import { MAX_ATTACHMENT_BYTES, attachmentKindOf, shownName } from '../../machine
 import type { Attachment } from '../../machines/session/event-parts.ts';
 import type { AttachmentSource } from '../../machines/session/session-requests.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
-
-/** A link is not followed, and a pipe does not keep us waiting. */
-const READING = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+import { READING_NO_LINK } from '../system/own-files.ts';
 
 /** As much of its beginning as tells what a file is. */
 const HEAD_BYTES = 8 * 1024;
@@ -24,7 +21,7 @@ export type CopiedFile = Omit<Attachment, 'path'>;
 /** @throws RuntimeError ATTACHMENT_INVALID, and what the system says when the copy cannot be written */
 export async function copyAttachment(source: AttachmentSource, to: string): Promise<CopiedFile> {
   const { path, mediaType } = source;
-  const from = await open(path, READING).catch((error: unknown) => {
+  const from = await open(path, READING_NO_LINK).catch((error: unknown) => {
     throw unreadable(path, error);
   });
   try {

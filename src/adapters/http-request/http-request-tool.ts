@@ -10,7 +10,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_REDIRECTS, httpRequestDefinition } from '../../machines/turn/http-request.ts';
 import type { HttpRequestInput, HttpRequestOutput } from '../../machines/turn/http-request.ts';
 import { plainAddress } from '../../machines/turn/request-address.ts';
-import { isLoopbackName } from '../../machines/vault/host-pattern.ts';
+import { isLoopbackName } from '../system/loopback.ts';
 import { untilAborted } from '../system/waiting.ts';
 import { checkedAddress } from './checked-address.ts';
 import type { FindAddresses } from './checked-address.ts';

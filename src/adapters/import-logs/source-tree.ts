@@ -7,7 +7,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { hasCode } from '../system/error-codes.ts';
-import { READING_NO_LINK } from '../system/own-files.ts';
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
@@ -92,9 +92,7 @@ export class SourceTree {
     return this.read(path, async (handle) => {
       const { size } = await handle.stat();
       if (size > maxBytes) throw unreadable(this.shown(path), `it has ${size} bytes, and ${maxBytes} are read at most`);
-      const bytes = Buffer.alloc(Math.min(size, maxBytes));
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-      return bytes.subarray(0, bytesRead);
+      return bytesOf(handle, size);
     });
   }
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { InspectionSource } from '../../actors/inspection/inspection-source.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
+import { authorityOf, isLoopbackAddress } from '../system/loopback.ts';
 import type { Place } from './place.ts';
 
 /** Draws charts; which adapter does, the composition root decides. */
@@ -137,7 +138,7 @@ const schema = z
     limits: limits.prefault({}),
     onProblem: z.custom<InspectorOptions['onProblem']>((value) => typeof value === 'function', 'expected a function'),
   })
-  .refine(({ host, exposeBeyondThisMachine }) => isLoopback(host) || exposeBeyondThisMachine !== undefined, {
+  .refine(({ host, exposeBeyondThisMachine }) => isLoopbackAddress(host) || exposeBeyondThisMachine !== undefined, {
     path: ['host'],
     message:
       'expected 127.0.0.1 or ::1: others on the network could connect to any other address. Only exposeBeyondThisMachine allows that',
@@ -154,18 +155,9 @@ export function checkOptions(options: unknown): CheckedInspectorOptions {
   });
 }
 
-function isLoopback(host: string): boolean {
-  return host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-}
-
-/** As URLs and Host headers write it. */
-export function authorityOf(host: string, port: number): string {
-  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
-}
-
 /** How browsers are told to call it: every address at once is none that they could. */
 export function hostOf({ host, exposeBeyondThisMachine }: CheckedInspectorOptions): string {
-  return isLoopback(host) ? host : (exposeBeyondThisMachine?.hostNames[0] ?? host);
+  return isLoopbackAddress(host) ? host : (exposeBeyondThisMachine?.hostNames[0] ?? host);
 }
 
 /**
@@ -181,7 +173,7 @@ export function placedHostOf(options: CheckedInspectorOptions, { name }: Place):
  * `localhost`.
  */
 export function allowedHosts(options: CheckedInspectorOptions, { name }: Place, port: number): ReadonlySet<string> {
-  const loopback = isLoopback(options.host) ? options.host : '127.0.0.1';
+  const loopback = isLoopbackAddress(options.host) ? options.host : '127.0.0.1';
   const all = [name, loopback, 'localhost', ...(options.exposeBeyondThisMachine?.hostNames ?? [])].map((each) =>
     authorityOf(each, port),
   );

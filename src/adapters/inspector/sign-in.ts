@@ -4,7 +4,8 @@
  * An address ends up in histories and lists of processes, so what it holds is worthless after its first use, and some
  * minutes later. Only digests are kept, and each comparison takes the same time whatever was given.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { digestOf } from './place.ts';
 import type { Place } from './place.ts';
 
 const SECRET_BYTES = 32;
@@ -94,8 +95,4 @@ class Digests {
       .filter(({ digest }) => timingSafeEqual(digest, given))
       .find(({ at }) => now - at < this.#lifeMs);
   }
-}
-
-function digestOf(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
 }

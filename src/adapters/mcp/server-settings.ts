@@ -3,10 +3,10 @@ import { isAbsolute, resolve } from 'node:path';
 import type { SessionEnvironment } from '../../actors/environment/session-environment.ts';
 import { NO_SECRETS } from '../../actors/environment/session-secrets.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import { isLoopbackName } from '../../machines/vault/host-pattern.ts';
 import { DEFAULT_MCP_START_TIMEOUT_MS, DEFAULT_MCP_TIMEOUT_MS } from '../../machines/agent/mcp-server.ts';
 import type { McpServer } from '../../machines/agent/mcp-server.ts';
 import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
+import { isLoopbackName } from '../system/loopback.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,5 @@
 /** What of a database's URL no reader may see. */
+import { decoded } from '../../machines/vault/secret-parts.ts';
 import { isPostgresUrl } from './postgres-url.ts';
 
 /**
@@ -14,12 +15,4 @@ export function secretsOfUrl(url: string, others: readonly string[] = []): reado
   return [...new Set(written.flatMap((word) => [word, decoded(word)]))].filter(
     (word) => word !== '' && !names.includes(word.toLowerCase()),
   );
-}
-
-function decoded(word: string): string {
-  try {
-    return decodeURIComponent(word);
-  } catch {
-    return word;
-  }
 }

@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { systemCodeOf, unlessCode } from '../system/error-codes.ts';
+import { bytesOf } from '../system/own-files.ts';
 
 const NEWLINE = 0x0a;
 
@@ -10,14 +11,7 @@ export async function readFrom(path: string, offset: number, maxBytes = Infinity
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
-    const bytes = Buffer.alloc(Math.min(Math.max(size - offset, 0), maxBytes));
-    let length = 0;
-    while (length < bytes.length) {
-      const { bytesRead } = await file.read(bytes, length, bytes.length - length, offset + length);
-      if (bytesRead === 0) break;
-      length += bytesRead;
-    }
-    return bytes.subarray(0, length);
+    return await bytesOf(file, Math.min(Math.max(size - offset, 0), maxBytes), offset);
   } finally {
     await file.close();
   }

@@ -19,7 +19,7 @@ import {
 } from '../../machines/memory/shared-files-version.ts';
 import { hasCode } from '../system/error-codes.ts';
 import { HeldFolder } from '../system/held-folder.ts';
-import { READING_NO_LINK, isNoPlainFile } from '../system/own-files.ts';
+import { READING_NO_LINK, bytesOf, isNoPlainFile } from '../system/own-files.ts';
 import { draftOf, removeDraft } from '../system/whole-files.ts';
 import { storing } from './storage.ts';
 
@@ -177,14 +177,9 @@ async function readPlain(
         hint: 'Copy it instead of linking it.',
       });
     if (stats.size > maxBytes) throw tooLarge(`${path} holds ${stats.size} bytes, at most ${maxBytes} are shared`);
-    const buffer = Buffer.alloc(maxBytes + 1);
-    let length = 0;
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
-      length += bytesRead;
-      if (bytesRead === 0) return Buffer.from(buffer.subarray(0, length));
-      if (length > maxBytes) throw tooLarge(`${path} grows while it is read`);
-    }
+    const bytes = await bytesOf(handle, maxBytes + 1);
+    if (bytes.length > maxBytes) throw tooLarge(`${path} grows while it is read`);
+    return Buffer.from(bytes);
   } finally {
     await handle.close();
   }

@@ -1,5 +1,6 @@
 /** One file of a disk log, and where in it each line lies. */
 import { open } from 'node:fs/promises';
+import { bytesOf } from '../system/own-files.ts';
 
 /** Lines in a row, and the bytes they take in the file. */
 interface Stretch {
@@ -100,14 +101,8 @@ async function readRange(path: string, at: number, length: number): Promise<stri
   try {
     const file = await open(path, 'r');
     try {
-      const bytes = Buffer.alloc(length);
-      let filled = 0;
-      while (filled < length) {
-        const { bytesRead } = await file.read(bytes, filled, length - filled, at + filled);
-        if (bytesRead === 0) return undefined;
-        filled += bytesRead;
-      }
-      return bytes.toString('utf8');
+      const bytes = await bytesOf(file, length, at);
+      return bytes.length < length ? undefined : bytes.toString('utf8');
     } finally {
       await file.close();
     }

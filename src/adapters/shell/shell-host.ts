@@ -6,6 +6,7 @@ import { lstatSync, readFileSync, readdirSync, readlinkSync, realpathSync, statS
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { ProcessFolder, ShellHost } from '../../actors/shell/shell-host.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { isProcessOver, processFields } from '../../machines/task/process-stat.ts';
 
 /** As many as Linux follows in one path. */
 const MAX_LINKS = 40;
@@ -89,25 +90,25 @@ function programInside(processId: number): { readonly processId: number; readonl
   const keepers = childrenOf(processId);
   for (const program of keepers.flatMap(childrenOf)) {
     if (!isNumberedInside(program, FIRST_PROGRAM)) continue;
-    const group = statFields(program)?.[2];
-    if (group !== undefined) return { processId: program, group };
+    const [, , group] = fieldsOf(program);
+    if (group !== undefined) return { processId: program, group: Number(group) };
   }
   return undefined;
 }
 
 function processesBeside(processId: number, { isShutIn }: { readonly isShutIn: boolean }): number {
-  if (!isShutIn) return childrenOf(processId).filter(isAlive).length;
+  if (!isShutIn) return childrenOf(processId).filter(isRunning).length;
   const program = programInside(processId)?.processId;
   const keepers = childrenOf(processId);
   // What has lost its parent in the sandbox is a child of what keeps that.
   return [...keepers.flatMap(childrenOf), ...(program === undefined ? [] : childrenOf(program))].filter(
-    (each) => each !== program && isAlive(each),
+    (each) => each !== program && isRunning(each),
   ).length;
 }
 
-function isAlive(processId: number): boolean {
-  const state = statFields(processId)?.[0];
-  return state !== undefined && state !== 'Z' && state !== 'X';
+function isRunning(processId: number): boolean {
+  const fields = fieldsOf(processId);
+  return fields.length > 0 && !isProcessOver(fields);
 }
 
 function childrenOf(processId: number): readonly number[] {
@@ -121,7 +122,7 @@ function childrenOf(processId: number): readonly number[] {
   return namesIn('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((each) => statFields(each)?.[1] === processId);
+    .filter((each) => Number(fieldsOf(each)[1]) === processId);
 }
 
 /** Its number in the innermost namespace. */
@@ -134,15 +135,10 @@ function isNumberedInside(processId: number, number: number): boolean {
   return numbers.length > 1 && Number(numbers.at(-1)) === number;
 }
 
-/** State, parent and group, after the name, which may hold anything. */
-function statFields(processId: number): readonly [string, number, number] | undefined {
-  const [state, parent, group] =
-    textOf(`/proc/${processId}/stat`)
-      ?.replace(/^[\s\S]*\) /, '')
-      .split(' ') ?? [];
-  return state === undefined || parent === undefined || group === undefined
-    ? undefined
-    : [state, Number(parent), Number(group)];
+/** State, parent, group and what follows; none where there is no such process. */
+function fieldsOf(processId: number): readonly string[] {
+  const text = textOf(`/proc/${processId}/stat`);
+  return text === undefined ? [] : processFields(text);
 }
 
 function textOf(path: string): string | undefined {

@@ -2,17 +2,13 @@
  * Reads files of one folder and of nothing else: every link is followed before anything is opened, and what was opened
  * is what was looked at.
  */
-import { constants } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_SKILL_DEPTH, MAX_SKILL_FILES } from '../../machines/skill/skill-definition.ts';
 import { hasCode, isMissing } from '../system/error-codes.ts';
-
-/** Absent where the system has none. */
-const NO_LINK = constants.O_NOFOLLOW ?? 0;
-const NO_WAIT = constants.O_NONBLOCK ?? 0;
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
 
 export interface FolderText {
   readonly text: string;
@@ -43,17 +39,16 @@ export async function readFolderText(
     if (path === root) throw refused('it is the folder of the skill itself');
     if (!path.startsWith(`${root}${sep}`)) throw refused('it leads out of the folder of the skill');
     // A link that took its place just now is not followed, and a pipe without a writer is not waited for.
-    const handle = await open(path, constants.O_RDONLY | NO_LINK | NO_WAIT);
+    const handle = await open(path, READING_NO_LINK);
     try {
       const opened = await handle.stat({ bigint: true });
       if (!opened.isFile()) throw refused(opened.isDirectory() ? 'it is a folder' : 'it is no file');
       if (!(await isStillThere(path, opened))) throw refused('it was replaced while it was opened');
       if (opened.size > maxBytes) throw refused(`it holds ${opened.size} bytes, more than ${maxBytes}`);
-      const bytes = Buffer.alloc(Number(opened.size));
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-      const text = decoded(bytes.subarray(0, bytesRead));
+      const bytes = await bytesOf(handle, Number(opened.size));
+      const text = decoded(bytes);
       if (text === undefined) throw refused('it is not UTF-8 text');
-      return { text, bytes: bytesRead };
+      return { text, bytes: bytes.length };
     } finally {
       await handle.close();
     }

@@ -1,6 +1,6 @@
 /** Who may connect: programs of this machine, and pages of the origins that were named. */
 import type { IncomingMessage } from 'node:http';
-import { authorityOf } from './receiver-options.ts';
+import { authorityOf } from '../system/loopback.ts';
 import type { CheckedReceiverOptions } from './receiver-options.ts';
 import { RECORDING_HEADER, encodedBoot } from './recording-header.ts';
 

@@ -1,8 +1,8 @@
 /** Checks what a receiver is started with, and fills in what was left out. */
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
+import { isLoopbackAddress } from '../system/loopback.ts';
 
 export interface StatelyReceiverLimits {
   /** Programs at once. Default 16. */
@@ -59,7 +59,10 @@ const schema = z.strictObject({
   port: z.int().min(0).max(65_535).default(8_080),
   host: z
     .string()
-    .refine(isLoopback, 'expected 127.0.0.1 or ::1: any program that can connect can make the inspector show anything')
+    .refine(
+      isLoopbackAddress,
+      'expected 127.0.0.1 or ::1: any program that can connect can make the inspector show anything',
+    )
     .default('127.0.0.1'),
   origins: z.array(origin).max(MAX_ORIGINS).readonly().default([]),
   limits: limits.prefault({}),
@@ -82,16 +85,7 @@ export function checkReceiverOptions(options: unknown): CheckedReceiverOptions {
   });
 }
 
-function isLoopback(host: string): boolean {
-  return host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-}
-
 function isWebOrigin(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.origin === text;
-}
-
-/** As URLs and Host headers write it. */
-export function authorityOf(host: string, port: number): string {
-  return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }

@@ -10,7 +10,8 @@ import type { InspectionRecording, InspectionSource } from '../../actors/inspect
 import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
-import { authorityOf, checkReceiverOptions } from './receiver-options.ts';
+import { authorityOf } from '../system/loopback.ts';
+import { checkReceiverOptions } from './receiver-options.ts';
 import type { CheckedReceiverOptions, StatelyReceiverOptions } from './receiver-options.ts';
 import { ReceivedPrograms } from './received-programs.ts';
 import type { StatelyReceiverStatistics } from './received-programs.ts';

@@ -4,8 +4,8 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { WebSocket } from 'ws';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import { messageOf } from '../../machines/errors.ts';
+import { isLoopbackAddress } from '../system/loopback.ts';
 import { RECORDING_HEADER, encodedBoot } from './recording-header.ts';
-import { isLoopbackAddress } from './sender-options.ts';
 
 const HANDSHAKE_MS = 10_000;
 /** It has to answer a ping within the time to the next one. */

@@ -1,11 +1,11 @@
 /** Checks where an inspection may be sent to, and says what would leave the machine. */
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import { namedSecrets } from '../../actors/inspection/learned-secrets.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
+import { isLoopbackName } from '../system/loopback.ts';
 
 export interface StatelySenderOptions {
   /** `wss://` to any host, `ws://` to this machine only. */
@@ -88,7 +88,7 @@ export function sendAddress(text: string): URL {
     );
   if (url.hash !== '' || text.includes('#'))
     throw refused('expected an address without a part after #', 'Leave it out.');
-  if (url.protocol === 'ws:' && !isLoopbackHost(url.hostname))
+  if (url.protocol === 'ws:' && !isLoopbackName(url.hostname))
     throw refused(
       `expected wss:// for ${url.host}: over ws:// every machine on the way could read what is sent`,
       'Use wss://. Only 127.0.0.1, [::1] and localhost may be ws://.',
@@ -101,18 +101,6 @@ function refused(message: string, hint: string): RuntimeError {
 }
 
 /**
- * The name of this machine, or one of its loopback addresses; `URL` has brought other ways to write those into this
- * one.
- */
-function isLoopbackHost(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
-}
-
-export function isLoopbackAddress(address: string): boolean {
-  return address === '::1' || (isIP(address) === 4 && address.startsWith('127.'));
-}
-
-/**
  * What a person has to know before anything is sent. The path and the query of the address may hold a token and are not
  * repeated.
  */
@@ -121,7 +109,7 @@ export function announcementOf({
   redact,
   unknownSecrets,
 }: Pick<CheckedSenderOptions, 'address' | 'redact' | 'unknownSecrets'>): string {
-  const isLocal = isLoopbackHost(address.hostname);
+  const isLocal = isLoopbackName(address.hostname);
   return [
     `Sending this inspection to ${address.host} (${address.protocol}//${isLocal ? ', a program on this machine' : ', encrypted on the way, outside this machine'}). What is sent:`,
     '  - everything that is recorded already, and what follows, until this command ends',

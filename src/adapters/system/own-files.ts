@@ -8,8 +8,8 @@ import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { hasCode, systemCodeOf } from './error-codes.ts';
 
-/** A pipe in the place of a file does not keep us waiting. */
-const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+/** A pipe in the place of a file does not keep us waiting, a terminal does not become ours. Windows knows neither. */
+const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /** Nor is a link in its place followed. */
 export const READING_NO_LINK = READING | (constants.O_NOFOLLOW ?? 0);
@@ -127,6 +127,18 @@ export async function withPlainFile<Result>(
   } finally {
     await file.close();
   }
+}
+
+/** From `position` on, as far as the file goes: a short read is no end of it. */
+export async function bytesOf(file: Pick<FileHandle, 'read'>, length: number, position = 0): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
 }
 
 /** What the system says where nothing is, or a link, or something that is no file. */

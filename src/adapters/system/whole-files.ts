@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PathLike } from 'node:fs';
 import { lstat, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { hasCode, unlessCode } from './error-codes.ts';
 
 export const PRIVATE_FILE_MODE = 0o600;
@@ -145,6 +145,11 @@ export function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Whether an absolute path is the folder or lies in it, by how both are written. */
+export function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** None when there is no such folder. */

@@ -2,7 +2,6 @@
  * Writes a workspace copy into an empty folder that no other process knows of: contents that lie here already come from
  * there, the rest is fetched.
  */
-import { Buffer } from 'node:buffer';
 import { chmod, constants, mkdir, open, symlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,6 +9,7 @@ import type { WorkspaceCopyPiece } from '../../actors/workspace-copy/copy-store.
 import { PIECE_BYTES, bytesOfPiece } from '../../machines/workspace-copy/copy-manifest.ts';
 import type { CopyEntry, WorkspaceCopyFile } from '../../machines/workspace-copy/copy-manifest.ts';
 import { nativePath } from '../system/native-path.ts';
+import { bytesOf } from '../system/own-files.ts';
 import { linkFile } from './copy-links.ts';
 import type { RootPlace } from './copy-places.ts';
 import { syncFolder } from './copy-swap.ts';
@@ -186,9 +186,7 @@ function localPieces(file: WorkspaceCopyFile, path: string, source: PieceSource)
 async function readPart(path: string, position: number, length: number): Promise<Uint8Array> {
   const file = await open(nativePath(path), READ_FLAGS);
   try {
-    const buffer = Buffer.alloc(length);
-    const { bytesRead } = await file.read(buffer, 0, length, position);
-    return buffer.subarray(0, bytesRead);
+    return await bytesOf(file, length, position);
   } finally {
     await file.close();
   }

@@ -3,12 +3,10 @@
  * the old one goes. Nothing of it is read or written. Only where the old copy goes afterwards: two copies must not
  * share what a process may change in one of them.
  */
-import { constants } from 'node:fs';
 import { link, lstat, open, unlink } from 'node:fs/promises';
 import { nativePath } from '../system/native-path.ts';
+import { READING_NO_LINK } from '../system/own-files.ts';
 import { isSettled, lookOf } from './known-copy.ts';
-
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 export interface LinkedFile {
   readonly from: string;
@@ -53,7 +51,7 @@ function isSameBut(one: string, other: string): boolean {
 
 /** Before it has two names: what was not changed lately costs nothing then. */
 async function putOnDisk(path: string): Promise<void> {
-  const file = await open(nativePath(path), READ_FLAGS);
+  const file = await open(nativePath(path), READING_NO_LINK);
   try {
     await file.sync();
   } finally {

@@ -3,8 +3,6 @@
  * known are not read. One that changes while it is read is read again; one that keeps changing is taken as it was read
  * last.
  */
-import { Buffer } from 'node:buffer';
-import { constants } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -16,13 +14,13 @@ import type { CopyEntry, WorkspaceCopyFile, CopyRoot } from '../../machines/work
 import { systemCodeOf } from '../system/error-codes.ts';
 import { HeldFolder } from '../system/held-folder.ts';
 import { nativePath } from '../system/native-path.ts';
+import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
 import { realPlaceOf } from '../system/real-path.ts';
 import { isMissing, unreadable } from './copy-errors.ts';
 import { lookOf } from './known-copy.ts';
 import type { trusted } from './known-copy.ts';
 import { eachAtMost } from './at-most.ts';
 
-const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** Of one folder, at the same time. */
 const MAX_LOOKS = 16;
 const MAX_READINGS = 3;
@@ -155,7 +153,7 @@ class Scanner {
 
   async #readings(folder: HeldFolder, name: string, path: string): Promise<Found | undefined> {
     for (let reading = 1; ; reading += 1) {
-      const file = await open(nativePath(folder.at(name)), FILE_FLAGS).catch((error: unknown) =>
+      const file = await open(nativePath(folder.at(name)), READING_NO_LINK).catch((error: unknown) =>
         this.#absent(path, error),
       );
       if (file === undefined) return undefined;
@@ -178,7 +176,7 @@ class Scanner {
     let size = 0;
     while (size < end) {
       this.#scan.signal?.throwIfAborted();
-      const bytes = await readUpTo(file, size, Math.min(PIECE_BYTES, end - size));
+      const bytes = await bytesOf(file, Math.min(PIECE_BYTES, end - size), size);
       if (bytes.length === 0) break;
       pieces.push(await this.#scan.onPiece(bytes));
       size += bytes.length;
@@ -208,16 +206,4 @@ class Scanner {
 async function namesIn(folder: HeldFolder): Promise<string[]> {
   const names = await readdir(nativePath(folder.at()), { encoding: 'buffer' });
   return names.map(nameOfBytes);
-}
-
-/** A short read is no end of the file. */
-async function readUpTo(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await file.read(buffer, filled, length - filled, position + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
 }

@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import { RuntimeError } from '../../machines/errors.ts';
 import { auditChart } from '../../machines/inspection/audit-chart.ts';
-import { auditIndex, auditPage } from '../../machines/inspection/audit-page.ts';
+import { auditIndex, auditPage, findingsWord } from '../../machines/inspection/audit-page.ts';
 import type { ChartAudit } from '../../machines/inspection/chart-audit.ts';
 import { diagramHash, diagramHashIn } from '../../adapters/diagram/diagram-hash.ts';
 import { renderChart } from '../../adapters/diagram/render-chart.ts';
 import { sealed, staleAuditFiles, writeAuditFiles, writtenPicture } from '../../adapters/audit-files/audit-folder.ts';
 import type { AuditFiles, StaleFile } from '../../adapters/audit-files/audit-folder.ts';
-import { findingLines, findingsWord } from './text.ts';
+import { findingLines } from './text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';

@@ -1,4 +1,5 @@
 /** Audits as they are shown on a terminal. */
+import { findingsWord } from '../../machines/inspection/audit-page.ts';
 import type { ChartAudit, Finding, MatrixCell, StateReach } from '../../machines/inspection/chart-audit.ts';
 import { ROOT } from '../../machines/inspection/chart-states.ts';
 import type { Output } from '../terminal/output.ts';
@@ -14,16 +15,6 @@ export function auditRows(audits: readonly ChartAudit[]): string[][] {
     findingsWord(counts),
     about,
   ]);
-}
-
-export function findingsWord({ errors, warnings, notes, waived }: ChartAudit['counts']): string {
-  const parts = [
-    errors > 0 && counted(errors, 'error'),
-    warnings > 0 && counted(warnings, 'warning'),
-    notes > 0 && counted(notes, 'note'),
-    waived > 0 && `${waived} waived`,
-  ].filter((part) => part !== false);
-  return parts.length === 0 ? 'none' : parts.join(', ');
 }
 
 /**

@@ -102,7 +102,7 @@ export async function hasBeenShared(session: string): Promise<boolean> {
   return isThere(join(session, COPY_FOLDER));
 }
 
-function namesIn(directory: string): Promise<readonly string[]> {
+export function namesIn(directory: string): Promise<readonly string[]> {
   return readdir(directory).then(
     (names) => names.toSorted(),
     () => [],

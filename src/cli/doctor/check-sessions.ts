@@ -1,5 +1,5 @@
 /** Checks every session of a home: its log, what lies beside it, and whether what it has to do is known to be due. */
-import { chmod, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Activation } from '../../machines/session/activation.ts';
@@ -18,7 +18,7 @@ import { systemCodeOf } from '../../adapters/system/error-codes.ts';
 import { activationsOf } from '../../machines/session/session-activations.ts';
 import { counted } from '../terminal/text.ts';
 import { LEFTOVER_AGE_MS, sessionDrafts } from './check-drafts.ts';
-import { hasBeenShared } from './check-left-folders.ts';
+import { hasBeenShared, namesIn } from './check-left-folders.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 
@@ -321,12 +321,5 @@ async function isGone(path: string): Promise<boolean> {
   return stat(path).then(
     () => false,
     (error: unknown) => systemCodeOf(error) === 'ENOENT',
-  );
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  return readdir(directory).then(
-    (names) => names.toSorted(),
-    () => [],
   );
 }

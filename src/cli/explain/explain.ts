@@ -1,6 +1,6 @@
-/** `wakechart explain`: one entry of the page about errors, which is in the package. */
-import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+/** `wakechart explain`: the page of an error, which is in the package. */
+import { readFile, readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageAround } from '../../adapters/child-process/default-worker-path.ts';
 import { closestName } from '../../machines/closest-name.ts';
@@ -9,7 +9,8 @@ import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { oneLine } from '../terminal/text.ts';
 
-const PAGE = join('docs', 'errors.md');
+const PAGES = join('docs', 'errors');
+const ENDING = '.md';
 
 /** @throws RuntimeError ERROR_UNKNOWN, ERRORS_PAGE_MISSING */
 export async function explainError({ out, json }: CommandContext, given: string): Promise<number> {
@@ -17,36 +18,31 @@ export async function explainError({ out, json }: CommandContext, given: string)
     .trim()
     .replaceAll(/^\[|\]$/g, '')
     .toUpperCase();
-  const entries = entriesOf(await readPage());
-  const text = entries.get(code);
-  if (text === undefined) throw unknown(code, [...entries.keys()]);
+  const folder = join(packageAround(dirname(fileURLToPath(import.meta.url))) ?? '.', PAGES);
+  const known = (await orMissing(folder, readdir(folder))).map((name) => basename(name, ENDING));
+  if (!known.includes(code)) throw unknown(code, known);
+  const text = textOf(await orMissing(folder, readFile(join(folder, code + ENDING), 'utf8')));
   if (json) await out.document({ code, text });
   else await out.line(`${code}\n\n${text}`);
   return EXIT_SUCCESS;
 }
 
-async function readPage(): Promise<string> {
-  const root = packageAround(dirname(fileURLToPath(import.meta.url)));
+async function orMissing<Result>(folder: string, reading: Promise<Result>): Promise<Result> {
   try {
-    if (root !== undefined) return await readFile(join(root, PAGE), 'utf8');
-  } catch {
-    // Told below, with where it was looked for.
+    return await reading;
+  } catch (cause) {
+    throw new RuntimeError('ERRORS_PAGE_MISSING', `expected the pages about errors in ${folder}`, {
+      category: 'not_found',
+      hint: 'Install wakechart anew, or leave it out of the bundle.',
+      cause,
+    });
   }
-  throw new RuntimeError('ERRORS_PAGE_MISSING', `expected the page about errors at ${join(root ?? '.', PAGE)}`, {
-    category: 'not_found',
-    hint: 'Install wakechart anew, or leave it out of the bundle.',
-  });
 }
 
-/** What stands under each heading of the third level, as plain text. */
-function entriesOf(page: string): Map<string, string> {
-  const sections = page.split(/^#{2,3} /m).slice(1);
-  return new Map(
-    sections.map((section) => {
-      const [heading = '', ...lines] = section.split('\n');
-      return [heading, plainText(lines.join('\n').trim())] as const;
-    }),
-  );
+/** What a page says, as plain text: without its heading and the line that leads to the others. */
+function textOf(page: string): string {
+  const [, , ...paragraphs] = page.split('\n\n');
+  return plainText(paragraphs.join('\n\n').trim());
 }
 
 /** Without the marks of Markdown that stand for nothing at a terminal. */

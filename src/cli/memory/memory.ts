@@ -13,7 +13,7 @@ import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { counted, localTime, printable } from '../terminal/text.ts';
-import { memoryStores, tellVersions, withMemory } from './stores.ts';
+import { listVersions, memoryStores, withMemory } from './stores.ts';
 import { checkedSessionId } from '../session/session.ts';
 import { showDifference } from './shared-difference.ts';
 import type { DifferenceOptions } from './shared-difference.ts';
@@ -42,17 +42,11 @@ export async function showMemory(
   return EXIT_SUCCESS;
 }
 
-export async function listMemoryVersions(context: CommandContext, agent: string): Promise<number> {
-  const { out, json } = context;
-  const { agentId, head, versions } = await withMemory(context, agent, async ({ sharedFiles }, id) => ({
-    agentId: id,
-    head: (await sharedFiles.head(id)).version,
-    versions: (await sharedFiles.versions(id, { limit: 200 })).filter(({ changed }) => changed.includes(MEMORY_FILE)),
-  }));
-  if (json) await out.document({ agentId, head, versions });
-  else if (versions.length === 0) await out.line(`The memory of agent ${agentId} has no versions yet.`);
-  else await tellVersions(context, versions);
-  return EXIT_SUCCESS;
+export function listMemoryVersions(context: CommandContext, agent: string): Promise<number> {
+  return listVersions(context, agent, {
+    isListed: ({ changed }) => changed.includes(MEMORY_FILE),
+    none: (agentId) => `The memory of agent ${agentId} has no versions yet.`,
+  });
 }
 
 export function diffMemory(context: CommandContext, options: Omit<DifferenceOptions, 'paths'>): Promise<number> {

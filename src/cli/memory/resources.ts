@@ -4,7 +4,7 @@ import { SHARED_FILES_FOLDER } from '../../machines/stored-names.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { tableLines } from '../terminal/table.ts';
-import { tellVersions, withMemory } from './stores.ts';
+import { listVersions, withMemory } from './stores.ts';
 import { showDifference } from './shared-difference.ts';
 import type { DifferenceOptions } from './shared-difference.ts';
 
@@ -37,17 +37,10 @@ export async function listResources(
   return EXIT_SUCCESS;
 }
 
-export async function listResourceVersions(context: CommandContext, agent: string): Promise<number> {
-  const { out, json } = context;
-  const { agentId, head, versions } = await withMemory(context, agent, async ({ sharedFiles }, id) => ({
-    agentId: id,
-    head: (await sharedFiles.head(id)).version,
-    versions: await sharedFiles.versions(id, { limit: 200 }),
-  }));
-  if (json) await out.document({ agentId, head, versions });
-  else if (versions.length === 0) await out.line(`Nothing is shared by the sessions of agent ${agentId} yet.`);
-  else await tellVersions(context, versions);
-  return EXIT_SUCCESS;
+export function listResourceVersions(context: CommandContext, agent: string): Promise<number> {
+  return listVersions(context, agent, {
+    none: (agentId) => `Nothing is shared by the sessions of agent ${agentId} yet.`,
+  });
 }
 
 export function diffResources(context: CommandContext, options: Omit<DifferenceOptions, 'paths'>): Promise<number> {

@@ -7,6 +7,7 @@ import { createMemoryFiles } from '../../adapters/shared-files/memory-files.ts';
 import type { MemoryFiles } from '../../adapters/shared-files/memory-files.ts';
 import type { CommandContext } from '../context.ts';
 import type { HomeLayout } from '../../adapters/files/layout.ts';
+import { EXIT_SUCCESS } from '../failure.ts';
 import { withAgents } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { localTime } from '../terminal/text.ts';
@@ -48,7 +49,25 @@ function versionRows(versions: readonly SharedFilesVersion[]): string[][] {
   ]);
 }
 
-export async function tellVersions({ out }: CommandContext, versions: readonly SharedFilesVersion[]): Promise<void> {
-  for (const line of tableLines(['VERSION', 'MADE', 'BY', 'CHANGED', 'WHY'], versionRows(versions), out))
-    await out.line(line);
+/** @param none what is said where there are no versions */
+export async function listVersions(
+  context: CommandContext,
+  agent: string,
+  {
+    isListed = () => true,
+    none,
+  }: { isListed?: (version: SharedFilesVersion) => boolean; none: (agentId: string) => string },
+): Promise<number> {
+  const { out, json } = context;
+  const { agentId, head, versions } = await withMemory(context, agent, async ({ sharedFiles }, id) => ({
+    agentId: id,
+    head: (await sharedFiles.head(id)).version,
+    versions: (await sharedFiles.versions(id, { limit: 200 })).filter(isListed),
+  }));
+  if (json) await out.document({ agentId, head, versions });
+  else if (versions.length === 0) await out.line(none(agentId));
+  else
+    for (const line of tableLines(['VERSION', 'MADE', 'BY', 'CHANGED', 'WHY'], versionRows(versions), out))
+      await out.line(line);
+  return EXIT_SUCCESS;
 }

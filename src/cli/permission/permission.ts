@@ -246,7 +246,7 @@ async function notKept(context: CommandContext, agentId: string, rule: string): 
 
 function otherAgent(sessionId: string, actual: string, given: string): RuntimeError {
   return new RuntimeError(
-    'SESSION_OF_OTHER_AGENT',
+    'SESSION_OF_ANOTHER_AGENT',
     `session ${sessionId} belongs to agent "${actual}", not to "${given}"`,
     { category: 'validation', hint: `Check it with --agent ${actual}.` },
   );

@@ -1,5 +1,5 @@
 /** What a tool call would do, for the person who has to allow it: all of it, as it stands, with nothing hidden. */
-import { exactLine, exactLines, oddities } from '../terminal/exact-text.ts';
+import { exactLine, exactLines, oddities } from '../../machines/exact-text.ts';
 import { broken } from '../terminal/text-width.ts';
 
 export interface RequestLines {

@@ -3,7 +3,7 @@
  * why, how far a yes reaches, until when.
  */
 import type { SessionEventData } from '../../machines/session/session-event.ts';
-import { exactLine } from '../terminal/exact-text.ts';
+import { exactLine } from '../../machines/exact-text.ts';
 import { markedLines, requestLines } from './request-text.ts';
 import type { Styles } from '../terminal/styles.ts';
 import { localTime, printable } from '../terminal/text.ts';

@@ -8,7 +8,7 @@ import type {
   SessionEventOf,
   SessionEventType,
 } from '../../machines/session/session-event.ts';
-import { bothEnds, exactLine, unmistakableLine } from '../terminal/exact-text.ts';
+import { bothEnds, exactLine, unmistakableLine } from '../../machines/exact-text.ts';
 import { candidateText } from '../../machines/run/candidate.ts';
 import type { RunDecision } from '../../machines/run/run-attempt.ts';
 import { lessToReadText } from '../model-text.ts';

@@ -14,7 +14,7 @@ import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import { askedLines, askedRecords } from './asked-text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
-import { exactLine } from '../terminal/exact-text.ts';
+import { exactLine } from '../../machines/exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { absolutePath } from '../home.ts';
 import { withSessions } from '../open/stores.ts';

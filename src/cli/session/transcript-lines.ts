@@ -3,7 +3,7 @@ import { environmentText } from '../env/text.ts';
 import { restoredText } from '../../machines/workspace-copy/copy-notes.ts';
 import type { SessionEventOf, SessionEventType } from '../../machines/session/session-event.ts';
 import { handoverLines, surroundings, toolCallText, toolEnding, toolOutputText } from './event-text.ts';
-import { exactLine } from '../terminal/exact-text.ts';
+import { exactLine } from '../../machines/exact-text.ts';
 import { inputLines, permissionLines } from '../permission/text.ts';
 import type { SessionTranscript } from './transcript.ts';
 import { candidateText } from '../../machines/run/candidate.ts';

@@ -14,7 +14,7 @@ import { ownRequests } from '../../actors/session/asked-requests.ts';
 import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import { askedLines, askedRecords } from './asked-text.ts';
 import type { CommandContext } from '../context.ts';
-import { exactLine } from '../terminal/exact-text.ts';
+import { exactLine } from '../../machines/exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { agentMissingHere, homeElsewhere, homeOf, homeText, missingAgentText } from './workspace-copies.ts';
 import type { CopyHome } from './workspace-copies.ts';

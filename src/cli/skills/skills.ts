@@ -1,5 +1,6 @@
 /** `wakechart skills list | show | search | validate`. */
 import { join } from 'node:path';
+import { problemsOf, readable } from '../../actors/skill/skill-catalog.ts';
 import type { SkillListing, SkillQuery } from '../../actors/skill/skill-catalog.ts';
 import { MAX_SKILL_FILE_CHARACTERS, SKILL_FILE } from '../../machines/skill/skill-definition.ts';
 import type { Skill } from '../../machines/skill/skill-definition.ts';
@@ -129,16 +130,6 @@ async function queryOf(context: CommandContext, agent: string | undefined): Prom
   const agentId = checkedAgentName(agent);
   await withAgents(context, ({ agents }) => agents.get(agentId));
   return { agentId };
-}
-
-function readable(listings: readonly SkillListing[]): readonly Skill[] {
-  return listings.flatMap((listing) => ('skill' in listing ? [listing.skill] : []));
-}
-
-function problemsOf(listings: readonly SkillListing[]): readonly { readonly name: string; readonly problem: string }[] {
-  return listings.flatMap((listing) =>
-    'error' in listing ? [{ name: listing.name, problem: listing.error.message }] : [],
-  );
 }
 
 function withoutText({ instructions: _instructions, ...rest }: Skill): Omit<Skill, 'instructions'> {

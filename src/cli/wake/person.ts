@@ -8,7 +8,7 @@ import type { SessionIngress } from '../../machines/session/session-requests.ts'
 import { askedRequests } from '../../actors/session/asked-requests.ts';
 import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import { beginningOf } from '../../machines/cut-text.ts';
-import { exactLine } from '../terminal/exact-text.ts';
+import { exactLine } from '../../machines/exact-text.ts';
 import type { LineInput } from '../terminal/line-input.ts';
 import type { Output } from '../terminal/output.ts';
 import { permissionLines } from '../permission/text.ts';

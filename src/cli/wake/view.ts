@@ -9,7 +9,7 @@ import type {
   SessionEventType,
 } from '../../machines/session/session-event.ts';
 import { handoverLines, surroundings, toolCallText, toolEnding, toolOutputText } from '../session/event-text.ts';
-import { exactLine, unmistakableLine } from '../terminal/exact-text.ts';
+import { exactLine, unmistakableLine } from '../../machines/exact-text.ts';
 import type { Output } from '../terminal/output.ts';
 import { detourText, failedAttemptText, lessToReadText } from '../model-text.ts';
 import { inputLines, permissionLines } from '../permission/text.ts';

@@ -15,16 +15,12 @@ export interface FrontmatterIssue {
 /** A form that asks for another kind of value altogether is not what was meant. */
 const OTHER_KIND = 100;
 
-/** @param schema what was expected: then an unknown key is named with the one that was probably meant */
-export function frontmatterIssues(error: z.ZodError, schema?: z.ZodType): FrontmatterIssue[] {
+/** @param schema what was expected: an unknown key is named with the one that was probably meant */
+export function frontmatterIssues(error: z.ZodError, schema: z.ZodType): FrontmatterIssue[] {
   return error.issues.flatMap((issue) => placed(issue, [], schema));
 }
 
-function placed(
-  issue: z.core.$ZodIssue,
-  before: readonly PropertyKey[],
-  schema: z.ZodType | undefined,
-): FrontmatterIssue[] {
+function placed(issue: z.core.$ZodIssue, before: readonly PropertyKey[], schema: z.ZodType): FrontmatterIssue[] {
   const path = [...before, ...issue.path];
   if (issue.code === 'invalid_key') return issue.issues.map((each) => ({ path, message: plain(each) }));
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key], schema));
@@ -32,8 +28,8 @@ function placed(
   return meant === undefined ? [{ path, message: plain(issue) }] : meant.flatMap((each) => placed(each, path, schema));
 }
 
-function unknownKey(path: readonly PropertyKey[], schema: z.ZodType | undefined): FrontmatterIssue {
-  return { path, message: `unknown key${schema === undefined ? '' : meantKey(schema, path)}` };
+function unknownKey(path: readonly PropertyKey[], schema: z.ZodType): FrontmatterIssue {
+  return { path, message: `unknown key${meantKey(schema, path)}` };
 }
 
 /** The first of the forms with the least wrong. */

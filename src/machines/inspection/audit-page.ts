@@ -48,7 +48,7 @@ export function auditIndex(audits: readonly ChartAudit[]): string {
       String(leaves),
       String(events),
       String(transitions),
-      verdictOf(audit.counts),
+      findingsWord(audit.counts),
     ];
   });
   return [
@@ -61,7 +61,8 @@ export function auditIndex(audits: readonly ChartAudit[]): string {
     .replace(/\n+$/, '\n');
 }
 
-function verdictOf({ errors, warnings, notes, waived }: ChartAudit['counts']): string {
+/** `2 errors, 1 note`, or `none`. */
+export function findingsWord({ errors, warnings, notes, waived }: ChartAudit['counts']): string {
   const parts = [
     errors > 0 && counted(errors, 'error'),
     warnings > 0 && counted(warnings, 'warning'),
@@ -82,7 +83,7 @@ function head(audit: ChartAudit): string {
       ? []
       : [chart.description]),
     `![${title}: its states and transitions](${encodeURIComponent(chart.id)}.svg)`,
-    `The chart ${code(chart.id)} can be in ${counted(counts.leaves, 'state')}, knows ${counted(counts.events, 'event')} and has ${counted(counts.transitions, 'transition')}. Findings: ${verdictOf(counts)}.`,
+    `The chart ${code(chart.id)} can be in ${counted(counts.leaves, 'state')}, knows ${counted(counts.events, 'event')} and has ${counted(counts.transitions, 'transition')}. Findings: ${findingsWord(counts)}.`,
   ].join('\n\n');
 }
 

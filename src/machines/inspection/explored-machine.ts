@@ -8,6 +8,7 @@
  */
 import { createActor, createEmptyActor, fromTransition, not } from 'xstate';
 import type { AnyActorScope, AnyEventObject, AnyStateMachine, AnyStateNode, StateValue } from 'xstate';
+import { emptyScope } from '../xstate-internals.ts';
 import { idOf, nodesOf, transitionsOf } from './chart-reading.ts';
 
 /** Microsteps after one event, above which the machine is taken to run in circles. */
@@ -196,21 +197,7 @@ function quietScope(): { readonly scope: AnyActorScope; readonly noted: object[]
     if (event.type === '@xstate.microstep' && event.actorRef === self)
       noted.push(...(event as unknown as { readonly _transitions: readonly object[] })._transitions);
   });
-  const nothing = (): void => undefined;
-  return {
-    scope: {
-      self,
-      id: self.id,
-      sessionId: self.sessionId,
-      logger: nothing,
-      defer: nothing,
-      system: self.system,
-      stopChild: nothing,
-      emit: nothing,
-      actionExecutor: nothing,
-    },
-    noted,
-  };
+  return { scope: emptyScope(self), noted };
 }
 
 function takenIds(noted: readonly object[], ids: ReadonlyMap<object, string>): readonly string[] {

@@ -2,11 +2,11 @@
  * Whether what an earlier version of a chart wrote down can still be read: the configurations that its audit found, and
  * the events that led there.
  */
-import { createEmptyActor } from 'xstate';
-import type { AnyActorScope, AnyStateMachine } from 'xstate';
+import type { AnyStateMachine } from 'xstate';
 import { canonicalJson } from '../canonical-json.ts';
 import { messageOf } from '../errors.ts';
 import { compileLifecycle } from '../lifecycle.ts';
+import { emptyScope } from '../xstate-internals.ts';
 import type { ChartChange } from './chart-change.ts';
 import type { ChartAudit } from './chart-audit.ts';
 import type { ChartDescription } from './chart-description.ts';
@@ -68,7 +68,7 @@ type Restore = (value: unknown) => unknown;
 function restorerOf({ machine, input }: Chart): Restore {
   try {
     const lifecycle = compileLifecycle(machine);
-    return (value) => lifecycle.restoreSnapshot?.({ status: 'active', value } as never, scopeOf()).value;
+    return (value) => lifecycle.restoreSnapshot?.({ status: 'active', value } as never, emptyScope()).value;
   } catch {
     // It is no pure lifecycle.
     return (value) => restoredInterpreted(machine, input, value);
@@ -79,7 +79,7 @@ function restoredInterpreted(machine: AnyStateMachine, input: unknown, value: un
   const { snapshot, thrown } = exploredMachine(machine).start(input);
   if (snapshot === undefined) throw thrown;
   const persisted = { status: 'active', value, context: snapshot.context, children: {}, historyValue: {}, tags: [] };
-  return (machine.restoreSnapshot(persisted as never, scopeOf()) as { readonly value: unknown }).value;
+  return (machine.restoreSnapshot(persisted as never, emptyScope()) as { readonly value: unknown }).value;
 }
 
 function replayerOf(chart: Chart): (path: readonly string[]) => unknown {
@@ -118,20 +118,4 @@ function nameOf(value: unknown): string {
       typeof inner === 'object' && inner !== null && Object.keys(inner).length === 0 ? key : `${key}.${nameOf(inner)}`,
     )
     .join(' + ');
-}
-
-function scopeOf(): AnyActorScope {
-  const self = createEmptyActor();
-  const nothing = (): void => undefined;
-  return {
-    self,
-    id: self.id,
-    sessionId: self.sessionId,
-    logger: nothing,
-    defer: nothing,
-    system: self.system,
-    stopChild: nothing,
-    emit: nothing,
-    actionExecutor: nothing,
-  };
 }

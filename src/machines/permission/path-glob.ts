@@ -2,11 +2,12 @@
  * Patterns of paths: `*` for any part of a name, `?` for one character, `**` for any folders. Paths are from the
  * workspace, with `/`.
  */
+import { matchesName, parsePlainName } from '../glob-name.ts';
+import { ANY_FOLDERS, after, startOf } from '../glob-steps.ts';
+import type { GlobReading } from '../glob-steps.ts';
 import { isNeverMeantByWildcard } from './sensitive-path.ts';
 
 const MAX_GLOB_CHARACTERS = 500;
-
-const ANY_FOLDERS = '**';
 
 export interface GlobMatching {
   /**
@@ -91,62 +92,29 @@ function follow(
   path: string,
   { matching }: GlobMatching,
 ): { readonly reached: ReadonlySet<number>; readonly length: number } {
-  const fold = (text: string): string => (matching === 'wide' ? text.normalize('NFC').toLowerCase() : text);
-  const patterns = fold(glob).split('/');
+  const fold = matching === 'wide' ? widely : (text: string): string => text;
+  const pattern = fold(glob)
+    .split('/')
+    .map((segment) => (segment === ANY_FOLDERS ? ANY_FOLDERS : parsePlainName(segment)));
   const names = path === '' ? [] : fold(path).split('/');
-  // Which of the first patterns may have been used up by the names so far. Every step is bounded by the number of
-  // patterns.
-  let reached = closure(new Set([0]), patterns);
-  for (const name of names) {
-    const next = new Set<number>();
-    for (const index of reached) {
-      const pattern = patterns[index];
-      if (pattern === undefined) continue;
-      if (pattern === ANY_FOLDERS && !(matching === 'strict' && isNeverMeantByWildcard(name))) next.add(index);
-      if (pattern !== ANY_FOLDERS && matchesName(pattern, name, matching)) next.add(index + 1);
-    }
-    reached = closure(next, patterns);
-  }
-  return { reached, length: patterns.length };
+  const reading = READINGS[matching];
+  let reached = startOf(pattern, reading);
+  for (const name of names) reached = after(pattern, reached, name, reading);
+  return { reached, length: pattern.length };
 }
 
-/** `**` may stand for no folder at all. */
-function closure(reached: ReadonlySet<number>, patterns: readonly string[]): Set<number> {
-  const all = new Set(reached);
-  // A set that grows while it is walked hands out what was added.
-  for (const index of all) if (patterns[index] === ANY_FOLDERS) all.add(index + 1);
-  return all;
-}
+const READINGS = {
+  strict: {
+    passes: (name) => !isNeverMeantByWildcard(name),
+    fits: (pattern, name) =>
+      matchesName(pattern, name) && (pattern.literal !== undefined || !isNeverMeantByWildcard(name)),
+    meansFolder: true,
+  },
+  wide: { passes: () => true, fits: matchesName, meansFolder: true },
+} as const satisfies Record<GlobMatching['matching'], GlobReading>;
 
-function matchesName(pattern: string, name: string, matching: GlobMatching['matching']): boolean {
-  if (pattern === name) return true;
-  if (!/[*?]/.test(pattern) || (matching === 'strict' && isNeverMeantByWildcard(name))) return false;
-  return matchesText(Array.from(pattern), Array.from(name));
-}
-
-/** Goes back to the last star only, so that it takes pattern times name steps at most. */
-function matchesText(pattern: readonly string[], name: readonly string[]): boolean {
-  let at = 0;
-  let star = -1;
-  let resumeAt = 0;
-  for (let index = 0; index < name.length;) {
-    const wanted = pattern[at];
-    if (wanted === '*') {
-      star = at;
-      resumeAt = index;
-      at += 1;
-    } else if (wanted !== undefined && (wanted === '?' || wanted === name[index])) {
-      at += 1;
-      index += 1;
-    } else if (star !== -1) {
-      at = star + 1;
-      resumeAt += 1;
-      index = resumeAt;
-    } else {
-      return false;
-    }
-  }
-  return pattern.slice(at).every((rest) => rest === '*');
+function widely(text: string): string {
+  return text.normalize('NFC').toLowerCase();
 }
 
 /**
@@ -155,7 +123,7 @@ function matchesText(pattern: readonly string[], name: readonly string[]): boole
  */
 export function isKnownFolderOf(glob: string, path: string): boolean {
   if (path === '') return true;
-  const patterns = glob.normalize('NFC').toLowerCase().split('/');
-  const names = path.normalize('NFC').toLowerCase().split('/');
+  const patterns = widely(glob).split('/');
+  const names = widely(path).split('/');
   return names.length < patterns.length && names.every((name, index) => patterns[index] === name);
 }

@@ -74,7 +74,7 @@ export type PermissionDecision =
    * about each time.
    */
   | { readonly decision: 'ask'; readonly because: string; readonly suggestions: readonly PermissionRule[] }
-  | { readonly decision: 'deny'; readonly by: 'policy' | 'mode' | 'nobody'; readonly because: string };
+  | { readonly decision: 'deny'; readonly by: 'policy' | 'mode' | 'unattended'; readonly because: string };
 
 export function decidePermission(question: PermissionQuestion): PermissionDecision {
   return answerable(question, decide(question));
@@ -89,7 +89,7 @@ function answerable({ humans }: Pick<PermissionQuestion, 'humans'>, decision: Pe
   if (decision.decision !== 'ask' || humans === 'reachable') return decision;
   return {
     decision: 'deny',
-    by: 'nobody',
+    by: 'unattended',
     because: `a person would have to be asked, and none can be: ${decision.because}`,
   };
 }

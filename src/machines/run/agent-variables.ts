@@ -2,6 +2,7 @@
  * The variables of a program that is an agent: what it may not have of ours, what of them is secret, and where it is
  * looked for.
  */
+import { decoded } from '../vault/secret-parts.ts';
 
 /** Ours: what they hold is none of an agent's business. */
 const OUR_VARIABLES = /^WAKECHART_/;
@@ -30,14 +31,6 @@ function loginsIn(name: string, variables: Variables): readonly (readonly [strin
   return [...new Set(values.flatMap((value) => [value, decoded(value)]))].map(
     (value, index) => [index === 0 ? `login of ${name}` : `login ${index + 1} of ${name}`, value] as const,
   );
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** A variable with its value, if it is there. */

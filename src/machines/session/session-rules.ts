@@ -99,16 +99,7 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
     state.openToolCalls.some((call) => call.callId === callId)
       ? illegal('TOOL_CALL_OPEN', `tool call ${callId} is open already`, 'Give every call its own id.')
       : undefined,
-  'agent.tool_started': (state, { callId }) =>
-    state.openToolCalls.some(
-      (call) => call.callId === callId && (call.phase === 'requested' || call.phase === 'answered'),
-    )
-      ? undefined
-      : illegal(
-          'TOOL_CALL_NOT_READY',
-          `tool call ${callId} is not ready to start`,
-          'A call starts once, after what it waits for has come.',
-        ),
+  'agent.tool_started': (state, { callId }) => startRefusal(state, callId),
   'agent.tool_requeued': (state, { callId }) =>
     state.openToolCalls.some((call) => call.callId === callId && call.phase === 'started' && call.ifLost === 'retry')
       ? undefined
@@ -117,16 +108,7 @@ const RULES: { readonly [Type in SessionEventType]?: Rule<Type> } = {
           `tool call ${callId} is not one that is run again`,
           'Only a call that had started, of a tool that is idempotent, is run again.',
         ),
-  'agent.subflow_started': (state, { callId }) =>
-    state.openToolCalls.some(
-      (call) => call.callId === callId && (call.phase === 'requested' || call.phase === 'answered'),
-    )
-      ? undefined
-      : illegal(
-          'TOOL_CALL_NOT_READY',
-          `tool call ${callId} is not ready to start`,
-          'A call starts once, after what it waits for has come.',
-        ),
+  'agent.subflow_started': (state, { callId }) => startRefusal(state, callId),
   'agent.tool_result': (state, { callId }) =>
     state.openToolCalls.some((call) => call.callId === callId)
       ? undefined
@@ -252,6 +234,16 @@ const ANSWERS = {
   permission: 'user.tool_confirmation',
   answer: 'user.answer',
 } as const;
+
+function startRefusal({ openToolCalls }: SessionState, callId: string): Refusal | undefined {
+  const call = openToolCalls.find((each) => each.callId === callId);
+  if (call?.phase === 'requested' || call?.phase === 'answered') return undefined;
+  return illegal(
+    'TOOL_CALL_NOT_READY',
+    `tool call ${callId} is not ready to start`,
+    'A call starts once, after what it waits for has come.',
+  );
+}
 
 function openWakeRefusal(state: SessionState, wakeId: string): Refusal | undefined {
   if (state.openWake?.wakeId === wakeId) return undefined;

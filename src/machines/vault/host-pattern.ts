@@ -26,11 +26,6 @@ export function matchesHost(pattern: string, host: string): boolean {
   return host.endsWith(pattern.slice(1)) && host.length > pattern.length - 1;
 }
 
-/** Whether the host is this machine itself, as it is named: nothing that is sent there goes over a wire. */
-export function isLoopbackName(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname);
-}
-
 /** Written as it will be compared. */
 function isHost(text: string): boolean {
   try {

@@ -77,7 +77,8 @@ function partsOfAddress(text: string): string[] {
   return [...pieces, ...pieces.map(decoded)];
 }
 
-function decoded(text: string): string {
+/** Of a part of an address: as it is meant, or as it is written where that is nothing. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,16 +1,9 @@
-/** Input and output of tools part by part, and what is written out of texts that are to be judged. */
+/** Input and output of tools part by part. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonText, partsOf } from '../../../src/machines/inspection-log/data-parts.ts';
-import { exact, oddities } from '../../../src/machines/inspection-log/exact-text.ts';
 
 describe('what somebody has to judge', () => {
-  it('hides nothing', () => {
-    expect(exact('a\u202Eb\u200B  \n\u0007')).toBe(String.raw`a\u{202E}b\u{200B}··` + '\n' + String.raw`\u{0007}`);
-    expect(oddities('plain\n\ttext')).toBeUndefined();
-    expect(oddities('pаy')).toBe('It holds characters beyond plain ASCII: а (U+0430).');
-  });
-
   it('is told part by part, whatever it is', () => {
     expect(partsOf({ command: 'ls', exitCode: 0 })).toEqual([
       { name: 'command', text: 'ls', isShort: false },

@@ -222,7 +222,7 @@ describe('where nobody can be asked', () => {
   it('what would be asked is denied, and it says why', () => {
     expect(decideLine('rm x', { humans: 'none' })).toMatchObject({
       decision: 'deny',
-      by: 'nobody',
+      by: 'unattended',
       because: expect.stringMatching(/none can be: no rule allows it: rm is not known to only read/),
     });
     expect(decideLine('ls', { humans: 'none' })).toEqual({ decision: 'allow', by: 'safe_command' });

@@ -150,6 +150,6 @@ describe('what turns out not to be safe', () => {
       because: 'no rule allows it: a link',
       suggestions: [],
     });
-    expect(unsafe({ humans: 'none' }, 'a link')).toMatchObject({ decision: 'deny', by: 'nobody' });
+    expect(unsafe({ humans: 'none' }, 'a link')).toMatchObject({ decision: 'deny', by: 'unattended' });
   });
 });

@@ -5,7 +5,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ShownChanges } from '../../../actors/inspection/shown-answers.ts';
-import { exact } from '../../../machines/inspection-log/exact-text.ts';
+import { exact } from '../../../machines/exact-text.ts';
 import type { DifferenceFile, DifferenceLine } from '../../../machines/inspection-log/unified-difference.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { amount, clockTime, counted } from '../model/words.ts';

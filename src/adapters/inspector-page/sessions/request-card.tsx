@@ -5,7 +5,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ShownRequest, ShownSession } from '../../../actors/inspection/shown-answers.ts';
-import { exact } from '../../../machines/inspection-log/exact-text.ts';
+import { exact } from '../../../machines/exact-text.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { about, now } from '../model/view.ts';
 import { duration, instant, left } from '../model/words.ts';

@@ -1,7 +1,7 @@
 /** One entry of a transcript. Its time leads to its record. */
 import type { JSX } from 'preact';
 import type { DataPart } from '../../../machines/inspection-log/data-parts.ts';
-import { exact } from '../../../machines/inspection-log/exact-text.ts';
+import { exact } from '../../../machines/exact-text.ts';
 import type { ChangedLines } from '../../../machines/inspection-log/file-changes.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { chooseRecord, narrowPane, openSession, recording } from '../model/view.ts';

@@ -3,27 +3,22 @@
  * a tree is walked.
  */
 import { RuntimeError } from '../../errors.ts';
+import { matchesName, parseNamePattern } from '../../glob-name.ts';
+import type { NamePattern } from '../../glob-name.ts';
+import { ANY_FOLDERS, after, startOf } from '../../glob-steps.ts';
+import type { GlobPath, GlobPositions, GlobReading } from '../../glob-steps.ts';
 import { MAX_GLOB_ALTERNATIVES } from './file-limits.ts';
-import { matchesName, parseNamePattern } from './glob-segment.ts';
-import type { NamePattern } from './glob-segment.ts';
-
-type Segment = { readonly deep: true } | { readonly deep: false; readonly name: NamePattern };
-
-/** One way to read a pattern: its segments from the top. */
-export type GlobPath = readonly Segment[];
 
 /**
  * For each way to read the pattern, the segments that may come next. Nothing left anywhere means that no path below can
  * match.
  */
-export type GlobProgress = readonly (readonly number[])[];
+export type GlobProgress = readonly GlobPositions[];
 
 /** A pattern as a path of segments, without alternatives: braces are literal. */
 export function parseGlobPath(pattern: string): GlobPath {
   const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== '.');
-  return segments.map((segment) =>
-    segment === '**' ? { deep: true } : { deep: false, name: parseNamePattern(segment) },
-  );
+  return segments.map((segment) => (segment === ANY_FOLDERS ? ANY_FOLDERS : parseNamePattern(segment)));
 }
 
 /** @throws RuntimeError PATTERN_INVALID */
@@ -55,7 +50,7 @@ export function parseGlob(pattern: string): readonly GlobPath[] {
 }
 
 export function startGlob(paths: readonly GlobPath[]): GlobProgress {
-  return paths.map((path) => withoutFolders(path, [0]));
+  return paths.map((path) => startOf(path, { meansFolder: false }));
 }
 
 export interface GlobStep {
@@ -66,17 +61,18 @@ export interface GlobStep {
 
 /** What may come after a file or folder of this name. */
 export function stepGlob(paths: readonly GlobPath[], progress: GlobProgress, step: GlobStep): GlobProgress {
-  return paths.map((path, index) => stepPath(path, progress[index] ?? [], step));
+  const reading = readingOf(step);
+  return paths.map((path, index) => after(path, progress[index] ?? NOWHERE, step.name, reading));
 }
 
 /** Whether the names so far make a path that matches. */
 export function isMatched(paths: readonly GlobPath[], progress: GlobProgress): boolean {
-  return paths.some((path, index) => progress[index]?.includes(path.length) === true);
+  return paths.some((path, index) => progress[index]?.has(path.length) === true);
 }
 
 /** Whether anything below can still match. */
 export function canGoOn(paths: readonly GlobPath[], progress: GlobProgress): boolean {
-  return paths.some((path, index) => progress[index]?.some((position) => position < path.length) === true);
+  return paths.some((path, index) => [...(progress[index] ?? NOWHERE)].some((position) => position < path.length));
 }
 
 /** Whether a whole path matches, name by name. */
@@ -86,25 +82,19 @@ export function matchesGlob(paths: readonly GlobPath[], names: readonly string[]
   return isMatched(paths, progress);
 }
 
-function stepPath(path: GlobPath, positions: readonly number[], { name, includeHidden }: GlobStep): readonly number[] {
-  const isHidden = name.startsWith('.');
-  const next = positions.flatMap((position) => {
-    const segment = path[position];
-    if (segment === undefined) return [];
-    if (segment.deep)
-      return isHidden && !includeHidden ? [] : position === path.length - 1 ? [position, position + 1] : [position];
-    const { name: pattern } = segment;
-    const saysDot = pattern.tokens[0]?.type === 'character' && pattern.tokens[0].character === '.';
-    return (!isHidden || includeHidden || saysDot) && matchesName(pattern, name) ? [position + 1] : [];
-  });
-  return withoutFolders(path, next);
+const NOWHERE: GlobPositions = new Set();
+
+function readingOf({ name, includeHidden }: GlobStep): GlobReading {
+  const isHidden = name.startsWith('.') && !includeHidden;
+  return {
+    passes: () => !isHidden,
+    fits: (pattern) => (!isHidden || saysDot(pattern)) && matchesName(pattern, name),
+    meansFolder: false,
+  };
 }
 
-/** `**` may stand for no folder at all, except at the end, where it stands for what is inside. */
-function withoutFolders(path: GlobPath, positions: readonly number[]): readonly number[] {
-  const all = new Set(positions);
-  for (const position of all) if (path[position]?.deep === true && position < path.length - 1) all.add(position + 1);
-  return [...all];
+function saysDot({ tokens: [first] }: NamePattern): boolean {
+  return first?.type === 'character' && first.character === '.';
 }
 
 /** `a{b,c{d,e}}` is ab, acd and ace. Braces without a comma, and those behind a backslash, are literal. */

@@ -1,9 +1,9 @@
 /** The rules of a `.gitignore`, read as git reads them, in linear time. */
 import { MAX_IGNORE_RULES } from './file-limits.ts';
 import { matchesGlob, parseGlobPath } from './glob-pattern.ts';
-import type { GlobPath } from './glob-pattern.ts';
-import { matchesName, parseNamePattern } from './glob-segment.ts';
-import type { NamePattern } from './glob-segment.ts';
+import type { GlobPath } from '../../glob-steps.ts';
+import { matchesName, parseNamePattern } from '../../glob-name.ts';
+import type { NamePattern } from '../../glob-name.ts';
 
 interface IgnoreRule {
   readonly negated: boolean;

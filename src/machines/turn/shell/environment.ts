@@ -20,6 +20,20 @@ const ALLOWED: ReadonlySet<string> = new Set([
 ]);
 const LOCALE = /^LC_[A-Z]+$/;
 
+/**
+ * Says who commits and where git looks for its settings: no secrets, and without them git in a tool is another git than
+ * its owner's.
+ */
+export const GIT_NAMES: readonly string[] = [
+  'GIT_CONFIG_GLOBAL',
+  'GIT_CONFIG_NOSYSTEM',
+  'GIT_CONFIG_SYSTEM',
+  'GIT_AUTHOR_NAME',
+  'GIT_AUTHOR_EMAIL',
+  'GIT_COMMITTER_NAME',
+  'GIT_COMMITTER_EMAIL',
+];
+
 /** Without any PATH each shell takes one of its own, and programs it starts take another. */
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 

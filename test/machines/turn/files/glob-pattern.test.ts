@@ -8,7 +8,7 @@ import {
   startGlob,
   stepGlob,
 } from '../../../../src/machines/turn/files/glob-pattern.ts';
-import { matchesName, parseNamePattern } from '../../../../src/machines/turn/files/glob-segment.ts';
+import { matchesName, parseNamePattern } from '../../../../src/machines/glob-name.ts';
 
 const matches = (pattern: string, path: string): boolean => matchesGlob(parseGlob(pattern), path.split('/'));
 
