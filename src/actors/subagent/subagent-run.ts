@@ -18,7 +18,7 @@ import type {
 import { cancelledRecord } from '../task/stop-cause.ts';
 import { isPromiseLike } from '../task/runner-boundary.ts';
 import type { BackgroundTaskHandle, BackgroundTaskStart } from '../task/task-runner.ts';
-import { ChartedLife } from './charted-life.ts';
+import { ChartedLife } from '../charted-life.ts';
 import { checkedJobHandle, checkedJobResult } from './job-boundary.ts';
 import type { JobEnd } from './job-end.ts';
 import { OpenPermissions } from './open-permissions.ts';

@@ -6,16 +6,19 @@
  *      ├──────DRAIN────────┼──────────────────┘ FORCE             │
  *      └──────FORCE────────┴────────▶ forced ◀┘ ──────ENDED───────┘
  *
- * starting:  It asks whether the index of what is due can be trusted; sessions are woken already.
- * working:   It takes what is due, as long as there are slots.
- * draining:  It takes nothing more; the wakes that run go on to their end, up to a limit.
- * forced:    The wakes that run are being stopped.
- * stopped:   No wake of this worker runs; what it did not take is left to others.
+ * starting:      It asks whether the index of what is due can be trusted; sessions are woken already.
+ * working:       It takes what is due, as long as there are slots.
+ * working.busy:  A wake runs, or it is not known whether something is due.
+ * working.idle:  No wake runs and nothing is due; it sleeps until something is.
+ * draining:      It takes nothing more; the wakes that run go on to their end, up to a limit.
+ * forced:        The wakes that run are being stopped.
+ * stopped:       No wake of this worker runs; what it did not take is left to others.
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
+import type { TopLevel } from '../lifecycle.ts';
 import type { workerEvents } from './worker-events.ts';
 
 export type WorkerEventType = keyof typeof workerEvents;
@@ -31,6 +34,14 @@ export const workerMachine = setup({ types: { events: {} as { readonly type: Wor
     },
     working: {
       description: 'It takes what is due, as long as there are slots.',
+      initial: 'busy',
+      states: {
+        busy: {
+          description: 'A wake runs, or it is not known whether something is due.',
+          on: { IDLE: 'idle' },
+        },
+        idle: { description: 'No wake runs and nothing is due; it sleeps until something is.', on: { WOKE: 'busy' } },
+      },
       on: { DRAIN: 'draining', FORCE: 'forced' },
     },
     draining: {
@@ -57,6 +68,9 @@ export const workerMachine = setup({ types: { events: {} as { readonly type: Wor
   },
 });
 
-export type WorkerPhase = StateValueFrom<typeof workerMachine>;
+type WorkerState = StateValueFrom<typeof workerMachine>;
 
-export const workerLifecycle = compileLifecycle<WorkerPhase, { readonly type: WorkerEventType }>(workerMachine);
+/** The public phases: the chart's top-level states. */
+export type WorkerPhase = TopLevel<WorkerState>;
+
+export const workerLifecycle = compileLifecycle<WorkerState, { readonly type: WorkerEventType }>(workerMachine);
