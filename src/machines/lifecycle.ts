@@ -53,9 +53,6 @@ export interface CompiledLifecycle<
   next(snapshot: LifecycleSnapshot<Value>, eventType: string): LifecycleSnapshot<Value> | undefined;
 }
 
-/** The outermost states of a chart, by the values of its snapshots. */
-export type TopLevel<Value> = Value extends string ? Value : Extract<keyof Value, string>;
-
 /** How XState reports an event that took no transition. */
 const IGNORED: TakenTransitions = [];
 

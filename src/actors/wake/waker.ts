@@ -194,9 +194,10 @@ export class Waker {
   }
 
   #assertAccepting(): void {
-    const { aborted, reason } = this.#ending.signal;
-    if (!aborted) return;
-    throw new RuntimeError('RUNTIME_SHUT_DOWN', `the runtime is shut down and wakes no session (${messageOf(reason)})`, {
+    const { signal } = this.#ending;
+    if (!signal.aborted) return;
+    const stopReason = messageOf(signal.reason);
+    throw new RuntimeError('RUNTIME_SHUT_DOWN', `the runtime is shut down and wakes no session (${stopReason})`, {
       category: 'conflict',
       hint: 'Open a new runtime.',
     });

@@ -158,7 +158,8 @@ export class McpConnection {
 
   async #establish(): Promise<ReadyLink> {
     const { clock, label, startTimeoutMs } = this.#options;
-    if (this.#life.matches({ disconnected: 'cooling' })) throw serverUnavailable(label, this.#coolingWords(), this.#lastFailure);
+    if (this.#life.matches({ disconnected: 'cooling' }))
+      throw serverUnavailable(label, this.#coolingWords(), this.#lastFailure);
     const deadlineMs = clock.steadyNow() + startTimeoutMs;
     for (;;) {
       await this.#backOff();

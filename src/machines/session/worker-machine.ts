@@ -18,7 +18,6 @@ import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
 import { compileLifecycle } from '../lifecycle.ts';
-import type { TopLevel } from '../lifecycle.ts';
 import type { workerEvents } from './worker-events.ts';
 
 export type WorkerEventType = keyof typeof workerEvents;
@@ -70,7 +69,7 @@ export const workerMachine = setup({ types: { events: {} as { readonly type: Wor
 
 type WorkerState = StateValueFrom<typeof workerMachine>;
 
-/** The public phases: the chart's top-level states. */
-export type WorkerPhase = TopLevel<WorkerState>;
+/** The public phases: the chart's top-level states. Whether it is idle is told by its events. */
+export type WorkerPhase = Extract<WorkerState, string> | Extract<keyof Exclude<WorkerState, string>, string>;
 
 export const workerLifecycle = compileLifecycle<WorkerState, { readonly type: WorkerEventType }>(workerMachine);

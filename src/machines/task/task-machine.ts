@@ -33,7 +33,6 @@
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
 import type { ChartNotes } from '../inspection/chart-notes.ts';
-import type { TopLevel } from '../lifecycle.ts';
 import type { taskEvents } from './task-events.ts';
 
 /** The events that move a task from one status to another. */
@@ -114,6 +113,8 @@ export const taskMachine = setup({ types: { events: {} as BackgroundTaskChartEve
     cancelled: { description: 'It was ended, and nothing of it runs any more.', type: 'final' },
   },
 });
+
+type TopLevel<Value> = Value extends string ? Value : Extract<keyof Value, string>;
 
 /** The public statuses: the chart's top-level states, and nothing else can be one. */
 export type BackgroundTaskStatus = TopLevel<StateValueFrom<typeof taskMachine>>;
