@@ -5,7 +5,7 @@
 import { Actor, createActor, createMachine, fromPromise, setup } from 'xstate';
 import type { AnyActorLogic, AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
-import { ChartedLife } from '../../src/actors/subagent/charted-life.ts';
+import { ChartedLife } from '../../src/actors/charted-life.ts';
 import { MemoryCandidateHealthStore } from '../../src/adapters/memory/memory-candidate-health-store.ts';
 import { watchCharts } from '../../src/machines/chart-watch.ts';
 import { BackgroundTaskManager } from '../../src/actors/task/background-task-manager.ts';

@@ -6,17 +6,17 @@
  * fails is tried again after a time that grows, and a session that another process wakes is left to it. Any number of
  * workers, in this process and in others, may work over one store.
  */
-import type { AnyActorRef } from 'xstate';
+import type { StateValueFrom } from 'xstate';
 import type { Observable } from 'rxjs';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import { workerLifecycle } from '../../machines/session/worker-machine.ts';
-import type { WorkerEventType, WorkerPhase } from '../../machines/session/worker-machine.ts';
+import type { WorkerEventType, WorkerPhase, workerMachine } from '../../machines/session/worker-machine.ts';
 import { checkWorkerOptions } from '../../machines/session/worker-settings.ts';
 import type { WorkerSettings } from '../../machines/session/worker-settings.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { TimerHandle } from '../clock/clock.ts';
-import { startChild } from '../xstate-child.ts';
+import { ChartedLife } from '../charted-life.ts';
 import { settleClaim } from './settle-claim.ts';
 import type {
   SessionWorkerEvent,
@@ -70,7 +70,7 @@ export class SessionWorker implements AsyncDisposable {
   readonly ended: Promise<SessionWorkerSummary>;
   readonly #ports: SessionWorkerPorts;
   readonly #settings: WorkerSettings;
-  readonly #actor: AnyActorRef;
+  readonly #life: ChartedLife<StateValueFrom<typeof workerMachine>, { readonly type: WorkerEventType }>;
   readonly #report: WorkerReport;
   readonly #claims: WorkerClaims;
   readonly #lookout: Lookout;
@@ -80,10 +80,9 @@ export class SessionWorker implements AsyncDisposable {
   #elsewhere = 0;
   #nextDueAtMs: number | undefined;
   #trouble: ErrorRecord | undefined;
-  #isIdle = false;
-  #endedBecause: SessionWorkerSummary['endedBecause'] = 'stopped';
   #setAsideAtEnd: SessionWorkerSummary['setAside'] = [];
   #drainTimer: TimerHandle | undefined;
+  /** What `ended` rejects with. */
   #failure: unknown;
   #resolveEnded: (summary: SessionWorkerSummary) => void = () => undefined;
   #rejectEnded: (error: unknown) => void = () => undefined;
@@ -94,7 +93,7 @@ export class SessionWorker implements AsyncDisposable {
     const { clock, store, supervisor } = ports;
     workers += 1;
     const id = `worker_${workers}`;
-    this.#actor = startChild(supervisor, workerLifecycle, id);
+    this.#life = new ChartedLife({ lifecycle: workerLifecycle, id, parent: supervisor });
     this.#report = new WorkerReport(ports.onListenerError);
     this.events$ = this.#report.events$;
     this.ended = new Promise((resolve, reject) => {
@@ -123,7 +122,7 @@ export class SessionWorker implements AsyncDisposable {
       onAgain: () => this.#lookout.request(),
     });
     this.#rebuild = new WorkerRebuild(ports, {
-      onReady: () => this.#move('READY'),
+      onReady: () => void this.#life.move('READY'),
       onFailure: (error, failures, againAtMs) => this.#rebuildFailed(error, failures, againAtMs),
       onEnded: () => this.#rebuildEnded(),
     });
@@ -132,8 +131,8 @@ export class SessionWorker implements AsyncDisposable {
   }
 
   get phase(): WorkerPhase {
-    // The actor runs the compiled chart, whose values are the phases.
-    return (this.#actor.getSnapshot() as { readonly value: WorkerPhase }).value;
+    // The chart's top-level states are the phases, by construction of the type.
+    return this.#life.state as WorkerPhase;
   }
 
   /** Where it stands. A value: it does not change any more. */
@@ -160,7 +159,7 @@ export class SessionWorker implements AsyncDisposable {
     running = 'drain',
     reason = 'the worker was stopped',
   }: StopWorkerOptions = {}): Promise<SessionWorkerSummary> {
-    if (this.#isTaking) this.#stopTaking(running === 'abort' ? 'forced' : 'stopped');
+    if (this.#isTaking) this.#stopTaking();
     if (running === 'abort') this.#force(reason);
     else this.#drain(reason);
     this.#endIfDone();
@@ -212,7 +211,7 @@ export class SessionWorker implements AsyncDisposable {
   async #wake(claim: Claim): Promise<void> {
     const { sessionId, agentId } = claim;
     const [activation] = claim.session.activations;
-    this.#isIdle = false;
+    this.#life.move('WOKE');
     this.#claims.begin(claim, this.#lookout.rings);
     const latenessMs = Math.max(0, claim.beganAtMs - activation.dueAtMs);
     this.#report.tell({ type: 'woke', at: isoTimeOf(claim.beganAtMs), sessionId, agentId, activation, latenessMs });
@@ -238,17 +237,19 @@ export class SessionWorker implements AsyncDisposable {
       this.#rebuild.isOver &&
       !this.#lookout.isWanted;
     if (!isIdle) return;
-    if (!this.#isIdle)
+    if (!this.#life.matches({ working: 'idle' })) {
+      this.#life.move('IDLE');
       this.#report.tell({
         type: 'idle',
         at: this.#now(),
         ...(this.#nextDueAtMs === undefined ? {} : { nextDueAt: isoTimeOf(this.#nextDueAtMs) }),
       });
-    this.#isIdle = true;
-    if (!this.#settings.untilIdle) return;
-    this.#stopTaking('idle');
-    this.#drain('nothing is due');
-    this.#endIfDone();
+    }
+    // A listener may have stopped it.
+    if (!this.#settings.untilIdle || !this.#isTaking) return;
+    this.#stopTaking();
+    this.#life.move('DRAIN');
+    this.#end('idle');
   }
 
   #rebuildEnded(): void {
@@ -277,8 +278,7 @@ export class SessionWorker implements AsyncDisposable {
     this.#report.tell({ type: 'troubled', at: this.#now(), reason: this.#trouble, againAt: isoTimeOf(againAtMs) });
   }
 
-  #stopTaking(because: SessionWorkerSummary['endedBecause']): void {
-    this.#endedBecause = because;
+  #stopTaking(): void {
     this.#setAsideAtEnd = this.#claims.setAsideSessions();
     this.#queue = [];
     this.#lookout.stop();
@@ -287,8 +287,7 @@ export class SessionWorker implements AsyncDisposable {
   }
 
   #drain(reason: string): void {
-    if (this.phase === 'draining' || !this.#isTaking) return;
-    this.#move('DRAIN');
+    if (!this.#life.move('DRAIN')) return;
     this.#drainTimer = this.#ports.clock.setTimeout(
       () => this.#force(`${reason}, and the wake did not end in time`),
       this.#settings.drainLimitMs,
@@ -297,26 +296,22 @@ export class SessionWorker implements AsyncDisposable {
 
   #force(reason: string): void {
     if (this.phase === 'stopped') return;
-    if (this.#endedBecause === 'stopped') this.#endedBecause = 'forced';
-    this.#move('FORCE');
+    this.#life.move('FORCE');
     this.#claims.abort(reason);
   }
 
   #endIfDone(): void {
     if (this.#isTaking || this.phase === 'stopped' || this.#claims.running > 0 || this.#rebuild.isRunning) return;
+    this.#end(this.phase === 'forced' ? 'forced' : 'stopped');
+  }
+
+  #end(endedBecause: SessionWorkerSummary['endedBecause']): void {
     this.#ports.clock.clearTimeout(this.#drainTimer);
-    this.#move('ENDED');
+    this.#life.move('ENDED');
     this.#report.end();
     if (this.#failure !== undefined) return this.#rejectEnded(this.#failure);
     const { counts, lateness } = this.#report;
-    this.#resolveEnded(
-      Object.freeze({ endedBecause: this.#endedBecause, counts, lateness, setAside: this.#setAsideAtEnd }),
-    );
-  }
-
-  #move(type: WorkerEventType): void {
-    // XState complains on the console about events to an actor that has ended.
-    if (this.phase !== 'stopped') this.#actor.send({ type });
+    this.#resolveEnded(Object.freeze({ endedBecause, counts, lateness, setAside: this.#setAsideAtEnd }));
   }
 
   #now(): string {

@@ -1,7 +1,10 @@
-/** One runner out of two: each job runs in a process of its own, or in this one, as its request says. */
+/**
+ * One runner out of two: each job runs in a process of its own, or in this one, as its request says; one that asked for
+ * a worktree only in a worktree.
+ */
 import { runOf } from '../../machines/subagent/subagent-request.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import type { SubagentRunner } from './subagent-runner.ts';
+import type { SubagentJobStart, SubagentRunner } from './subagent-runner.ts';
 
 export interface ChoosingRunnerOptions {
   readonly process?: SubagentRunner | undefined;
@@ -18,6 +21,7 @@ export function createChoosingSubagentRunner({
   const usual = preferred === 'process' ? (process ?? inProcess) : (inProcess ?? process);
   return {
     start(start) {
+      requireWorktree(start);
       const wanted = runOf(start.request);
       const runner = wanted === 'in-process' ? inProcess : wanted === 'process' ? process : usual;
       if (runner !== undefined) return runner.start(start);
@@ -31,4 +35,13 @@ export function createChoosingSubagentRunner({
       );
     },
   };
+}
+
+/** A job that asked for a worktree must not work in the folder of its caller. */
+function requireWorktree({ jobId, request }: SubagentJobStart): void {
+  if (request.isolation !== 'worktree' || request.worktreePath !== undefined) return;
+  throw new BackgroundTaskError('validation', `job ${jobId} is to work in a git worktree, and there are none here`, {
+    code: 'SUBAGENT_NO_WORKTREES',
+    hint: 'Give the runtime a keeper of worktrees (`subagents.worktrees`), or leave `isolation` out.',
+  });
 }

@@ -3,6 +3,7 @@
  * listener hears of it.
  */
 import type { StateValueFrom } from 'xstate';
+import { messageOf } from '../../machines/errors.ts';
 import { subagentLifecycle } from '../../machines/subagent/subagent-machine.ts';
 import type { SubagentChartEvent, subagentMachine } from '../../machines/subagent/subagent-machine.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
@@ -17,7 +18,7 @@ import type {
 import { cancelledRecord } from '../task/stop-cause.ts';
 import { isPromiseLike } from '../task/runner-boundary.ts';
 import type { BackgroundTaskHandle, BackgroundTaskStart } from '../task/task-runner.ts';
-import { ChartedLife } from './charted-life.ts';
+import { ChartedLife } from '../charted-life.ts';
 import { checkedJobHandle, checkedJobResult } from './job-boundary.ts';
 import type { JobEnd } from './job-end.ts';
 import { OpenPermissions } from './open-permissions.ts';
@@ -41,12 +42,12 @@ export class SubagentRun implements BackgroundTaskHandle {
   readonly #ports: SubagentRunPorts;
   readonly #life: ChartedLife<StateValueFrom<typeof subagentMachine>, SubagentChartEvent>;
   readonly #permissions = new OpenPermissions();
+  /** Aborted with the first reason to stop. */
   readonly #abort = new AbortController();
   readonly #prepared = deferred<SubagentJobHandle | undefined>();
   readonly #outcome = deferred<BackgroundTaskResult>();
   readonly #settled = deferred<void>();
   #handle: SubagentJobHandle | undefined = undefined;
-  #stopReason = '';
   #stopped: Promise<void> | undefined = undefined;
 
   constructor(start: BackgroundTaskStart<AgentTaskRequest>, ports: SubagentRunPorts) {
@@ -211,7 +212,7 @@ export class SubagentRun implements BackgroundTaskHandle {
   }
 
   async #stop(reason: string): Promise<void> {
-    if (this.#life.move('STOP')) this.#stopReason = reason;
+    this.#life.move('STOP');
     this.#abort.abort(reason);
     const handle = await this.#prepared.promise;
     try {
@@ -245,7 +246,9 @@ export class SubagentRun implements BackgroundTaskHandle {
     if (!this.#life.move(event)) return;
     const isStopped = end === undefined || this.#life.matches({ settling: 'stopped' });
     void this.#settle(
-      isStopped ? { kind: 'stopped', reason: this.#stopReason, denied: this.#permissions.asked() } : end,
+      isStopped
+        ? { kind: 'stopped', reason: messageOf(this.#abort.signal.reason), denied: this.#permissions.asked() }
+        : end,
       handle,
     );
   }

@@ -6,7 +6,6 @@ import type { InspectionEvent } from 'xstate';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
 import type { SubagentLimitsInput } from '../../machines/subagent/subagent-limits.ts';
 import type { WorktreeHooks } from '../../machines/subagent/hook-config.ts';
-import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { PlaceGuard } from '../permission/place-guard.ts';
 import type { IdSource } from '../session/id-source.ts';
@@ -174,7 +173,7 @@ function jobsOver(local: SubagentRunner, options: SubagentServicesOptions): Suba
 function isolating(runner: SubagentRunner, options: SubagentServicesOptions): SubagentRunner {
   const { clock, ports } = options;
   const { worktrees, hooks, hookTypeExecutors, hookTimeoutMs } = ports;
-  if (worktrees === undefined) return withoutWorktrees(runner);
+  if (worktrees === undefined) return runner;
   return createWorktreeSubagentRunner({
     runner,
     worktreeAdapter: worktrees,
@@ -199,23 +198,6 @@ function wakeTasks(
     ...UNWATCHED,
     ...(inspect === undefined ? {} : { inspect }),
   });
-}
-
-/** A job that asked for a worktree must not work in the folder of its caller. */
-function withoutWorktrees(runner: SubagentRunner): SubagentRunner {
-  return {
-    start(start) {
-      if (start.request.isolation !== 'worktree') return runner.start(start);
-      throw new BackgroundTaskError(
-        'validation',
-        `job ${start.jobId} is to work in a git worktree, and there are none here`,
-        {
-          code: 'SUBAGENT_NO_WORKTREES',
-          hint: 'Give the runtime a keeper of worktrees (`subagents.worktrees`), or leave `isolation` out.',
-        },
-      );
-    },
-  };
 }
 
 function filesOfJob(request: SubagentJobRequest, { filesOf }: SubagentPorts): string | undefined {

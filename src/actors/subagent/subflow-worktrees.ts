@@ -14,7 +14,7 @@ import type {
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { JournalCache } from '../session/journal-cache.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
-import { ChartedLife } from './charted-life.ts';
+import { ChartedLife } from '../charted-life.ts';
 import { handoffOfWorktree } from './worktree-handoff.ts';
 import type { KeptWorktree, PreparedSubagentWorktree, WorktreeKeeper, WorktreeRequest } from './worktree-adapter.ts';
 

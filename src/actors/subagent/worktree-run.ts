@@ -16,7 +16,7 @@ import type { WorktreeChartEvent, worktreeMachine } from '../../machines/subagen
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { ADAPTER_INVALID } from './adapter-access.ts';
 import type { AdapterAccess } from './adapter-access.ts';
-import { ChartedLife } from './charted-life.ts';
+import { ChartedLife } from '../charted-life.ts';
 import type { SubagentJobRequest, SubagentJobStart } from './subagent-runner.ts';
 import type { PreparedSubagentWorktree } from './worktree-adapter.ts';
 import { handoffMetadata, handoffOfWorktree, handoffProgress, nextActionOf } from './worktree-handoff.ts';

@@ -7,7 +7,7 @@ import type { BackgroundTaskTimeoutReason } from '../../machines/task/task-state
 export interface SettlingEvent {
   readonly type: 'COMPLETE' | 'FAIL' | 'CANCEL' | 'PERMISSION_DENIED';
   /** What the state will show. */
-  readonly error?: ErrorRecord;
+  readonly error?: ErrorRecord | undefined;
   /**
    * The error as it was thrown, for those who wait; made from the record when absent, since making one is what costs.
    */

@@ -59,12 +59,6 @@ export interface SupervisorOptions {
   readonly childTasksOf: (record: TaskRecord) => ChildTasks;
 }
 
-interface Drain {
-  readonly reason: string;
-  /** Called once, when the last task has ended. */
-  onIdle: (() => void) | undefined;
-}
-
 export class TaskSupervisor implements TaskHost {
   readonly actor: AnyActorRef;
   readonly clock: Clock;
@@ -84,8 +78,11 @@ export class TaskSupervisor implements TaskHost {
   #slotsTaken = 0;
   #liveTasks = 0;
   #submitting = 0;
-  /** Set when a caller shuts down: from then on, and not only when the chart has heard of it, no work is taken. */
-  #drain: Drain | undefined;
+  /**
+   * Called when the last task has ended. Set when a caller shuts down: from then on, and not only when the chart has
+   * heard of it, no work is taken.
+   */
+  #onIdle: (() => void) | undefined;
   readonly #take = (event: SupervisorEvent): void => void this.#handle(event);
 
   constructor(options: SupervisorOptions) {
@@ -109,7 +106,7 @@ export class TaskSupervisor implements TaskHost {
   }
 
   get isAccepting(): boolean {
-    return this.#drain === undefined;
+    return this.#onIdle === undefined;
   }
 
   get freeSlots(): number {
@@ -136,14 +133,15 @@ export class TaskSupervisor implements TaskHost {
    * stays.
    */
   cancel(record: TaskRecord, reason: string): void {
-    record.cancelReason ??= reason;
-    if (record.execution !== undefined) record.execution.stop({ kind: 'cancelled', reason });
-    else this.#tell({ type: 'CANCEL_TASK', task: record });
+    if (record.execution !== undefined) return record.execution.stop({ kind: 'cancelled', reason });
+    record.error ??= cancelledRecord(reason);
+    this.queue.delete(record);
+    this.#tell({ type: 'CANCEL_TASK', task: record });
   }
 
   /** Refuses new work and cancels what waits. `onIdle` is called when the last task has ended, or at once. */
   drain(reason: string, onIdle: () => void): void {
-    this.#drain = { reason, onIdle };
+    this.#onIdle = onIdle;
     this.#tellChart({ type: 'DRAIN', reason });
   }
 
@@ -226,6 +224,10 @@ export class TaskSupervisor implements TaskHost {
     this.announceUpdated(record);
   }
 
+  get #isDraining(): boolean {
+    return (this.actor.getSnapshot() as SupervisorSnapshot).topLevel === 'draining';
+  }
+
   #tell(event: SupervisorEvent): void {
     if (!takeUnseen(this.actor, event, this.#take)) this.actor.send(event);
   }
@@ -267,15 +269,16 @@ export class TaskSupervisor implements TaskHost {
         this.#ended(own.task);
         return false;
       case 'CANCEL_TASK':
-        this.#cancelQueued(own.task);
+        if (!own.task.isOver) this.#endUnbegun(own.task, own.task.error);
         return false;
       case 'SLOT_FREE':
         this.#startWaiting();
         return false;
       case 'DRAIN':
         for (let record = this.queue.shift(); record !== undefined; record = this.queue.shift())
-          this.#endQueued(record);
-        this.#reportIdle();
+          this.#endUnbegun(record, cancelledRecord(own.reason));
+        // The chart is not there yet.
+        if (this.#liveTasks === 0) this.#reportIdle();
         return true;
       case 'xstate.stop':
         // Children made this way are not in the snapshot; XState would leave them running.
@@ -292,8 +295,8 @@ export class TaskSupervisor implements TaskHost {
   #admit(record: TaskRecord): void {
     this.#announceState(record, 'background_task_created');
     this.#submitting -= 1;
-    // A listener may have cancelled it, or shut the manager down.
-    if (record.cancelReason !== undefined || !this.isAccepting) return this.#endQueued(record);
+    // A listener may have cancelled it: that is told next.
+    if (record.error !== undefined) return;
     this.queue.push(record);
     this.#startWaiting();
   }
@@ -325,12 +328,8 @@ export class TaskSupervisor implements TaskHost {
     }
   }
 
-  #cancelQueued(record: TaskRecord): void {
-    if (this.queue.delete(record)) this.#endQueued(record);
-  }
-
-  #endQueued(record: TaskRecord): void {
-    this.settle(record, { type: 'CANCEL', error: cancelledRecord(record.cancelReason ?? this.#drain?.reason ?? '') });
+  #endUnbegun(record: TaskRecord, error: SettlingEvent['error']): void {
+    this.settle(record, { type: 'CANCEL', error });
     this.#ended(record);
   }
 
@@ -345,7 +344,7 @@ export class TaskSupervisor implements TaskHost {
     record.settle();
     if (execution === undefined || execution.isWorkGone) this.#giveSlotBack(record);
     else execution.whenWorkGone(() => this.releaseSlot(record));
-    this.#reportIdle();
+    if (this.#liveTasks === 0 && this.#isDraining) this.#reportIdle();
     if (this.isAccepting) this.#startWaiting();
   }
 
@@ -359,11 +358,8 @@ export class TaskSupervisor implements TaskHost {
   }
 
   #reportIdle(): void {
-    if (this.#drain?.onIdle === undefined || this.#liveTasks > 0) return;
-    const { onIdle } = this.#drain;
-    this.#drain.onIdle = undefined;
     this.#tellChart({ type: 'IDLE' });
-    onIdle();
+    this.#onIdle?.();
   }
 }
 

@@ -84,12 +84,11 @@ export class TaskRecord {
   /** Where the task is without an actor: in the queue, or where it has ended. */
   restsAt: TaskLifecycleSnapshot;
   execution: LiveTask | undefined;
-  /** The first reason for which a caller asked for its end. */
-  cancelReason: string | undefined;
   updatedAt: string;
   startedAt: string | undefined;
   completedAt: string | undefined;
   result: BackgroundTaskResult | undefined;
+  /** Why it did not complete; of one that was cancelled before it began, why it never will. */
   error: ErrorRecord | undefined;
   holdsSlot: boolean;
   unread: boolean;
@@ -108,7 +107,6 @@ export class TaskRecord {
     this.actor = undefined;
     this.restsAt = taskLifecycle.initial;
     this.execution = undefined;
-    this.cancelReason = undefined;
     this.updatedAt = now;
     this.startedAt = undefined;
     this.completedAt = undefined;

@@ -1,5 +1,4 @@
 /** The conversation of a wake: loaded with the first step, and kept up to date with whatever is folded from then on. */
-import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { TranscriptBuilder } from '../../machines/turn/transcript.ts';
@@ -33,23 +32,17 @@ export class WakeConversation {
     this.#builder?.ingest(event);
   }
 
-  /** Loads it, unless that has been done. */
-  async load({ kept, state, maxTokens }: ConversationSource): Promise<void> {
+  /** As far as it is folded; read from the log, unless that has been done. */
+  async load({ kept, state, maxTokens }: ConversationSource): Promise<TranscriptBuilder> {
     this.#maxTokens = maxTokens;
-    while (this.#builder === undefined) {
+    for (;;) {
+      if (this.#builder !== undefined) return this.#builder;
       const builder =
         (await kept.take(this.#known, state(), maxTokens)) ??
         (await loadTranscript(this.#known, state(), { maxTokens }));
       // What was folded meanwhile has reached no builder.
       if (builder.head === state().head) this.#builder = builder;
     }
-  }
-
-  get transcript(): TranscriptBuilder {
-    if (this.#builder !== undefined) return this.#builder;
-    throw new RuntimeError('WAKE_NOT_ASSEMBLED', 'the conversation was to be read before it was loaded', {
-      category: 'crash',
-    });
   }
 
   /** Leaves it to the next wake of the session, without what is far too old for a model to be told. */

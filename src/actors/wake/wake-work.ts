@@ -144,13 +144,12 @@ export class WakeWork {
     );
     this.#agent = agent;
     if (skipped.length > 0) await journal.append(skipped.map((data) => ({ type: 'tool.skipped', data })));
-    await this.#conversation.load({
+    const transcript = await this.#conversation.load({
       kept: this.#ports.conversations,
       state: () => journal.state,
       maxTokens: maxContextTokens(agent.definition),
     });
     const consumed = readableIngress(journal.state).map(({ eventId }) => eventId);
-    const { transcript } = this.#conversation;
     await this.#compact(agent, transcript, consumed);
     const { state } = journal;
     const step = assembleStep({

@@ -43,8 +43,8 @@ export class Waker {
   readonly #passes = new Map<string, Passes>();
   /** Wakes that run in processes of their own. */
   readonly #away = new Set<Promise<void>>();
+  /** Aborted with the reason of the shutdown. */
   readonly #ending = new AbortController();
-  #stopReason: string | undefined;
 
   constructor(options: WakerOptions) {
     this.#options = options;
@@ -187,7 +187,6 @@ export class Waker {
 
   /** Takes no more wakes, stops those that run, and resolves when they have ended. Idempotent. */
   async shutdown(reason: string): Promise<void> {
-    this.#stopReason ??= reason;
     this.#ending.abort(reason);
     const live = [...this.#live.values()];
     for (const { actor } of live) stopActor(actor, reason);
@@ -195,8 +194,10 @@ export class Waker {
   }
 
   #assertAccepting(): void {
-    if (this.#stopReason === undefined) return;
-    throw new RuntimeError('RUNTIME_SHUT_DOWN', `the runtime is shut down and wakes no session (${this.#stopReason})`, {
+    const { signal } = this.#ending;
+    if (!signal.aborted) return;
+    const stopReason = messageOf(signal.reason);
+    throw new RuntimeError('RUNTIME_SHUT_DOWN', `the runtime is shut down and wakes no session (${stopReason})`, {
       category: 'conflict',
       hint: 'Open a new runtime.',
     });

@@ -2,7 +2,8 @@
 import { hostname } from 'node:os';
 import { RuntimeError } from '../../machines/errors.ts';
 import { leaseLifecycle, leasePhaseOf } from '../../machines/wake/lease-machine.ts';
-import type { LeaseChartEventType, LeaseSnapshot } from '../../machines/wake/lease-machine.ts';
+import type { LeaseChartEvent, LeaseState } from '../../machines/wake/lease-machine.ts';
+import { ChartedLife } from '../../actors/charted-life.ts';
 import type { WakeRight } from '../../actors/session/event-store.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import type { LeaseFolder } from './lease-folder.ts';
@@ -15,13 +16,14 @@ export class LeaseHolding implements WakeRight {
   readonly #sessionId: string;
   readonly #folder: LeaseFolder;
   readonly #lost = new AbortController();
-  #state: LeaseSnapshot = leaseLifecycle.initial;
+  readonly #life: ChartedLife<LeaseState, LeaseChartEvent>;
   #socket: LeaseSocket | undefined;
   #epoch = 0;
   #ending: Promise<void> | undefined;
 
   constructor(sessionId: string, folder: LeaseFolder) {
     this.#sessionId = sessionId;
+    this.#life = new ChartedLife({ lifecycle: leaseLifecycle, id: `lease_${sessionId}` });
     this.#folder = folder;
   }
 
@@ -47,7 +49,7 @@ export class LeaseHolding implements WakeRight {
         onPassed: (by) => this.#pass(by),
       });
       this.#epoch = epoch;
-      this.#take('BIND');
+      this.#life.move('BIND');
       return true;
     } catch (error) {
       if (systemCodeOf(error) === 'EADDRINUSE') return false;
@@ -57,25 +59,25 @@ export class LeaseHolding implements WakeRight {
 
   /** Gives the number back, to take a higher one. */
   async stepBack(): Promise<void> {
-    this.#take('STEP_BACK');
+    this.#life.move('STEP_BACK');
     await this.#socket?.close();
   }
 
   /** From now on every process that asks is told that the right is held. False when one went past meanwhile. */
   win(): boolean {
-    const hasWon = this.#take('WIN');
+    const hasWon = this.#life.move('WIN');
     if (hasWon) this.#socket?.announce();
     return hasWon;
   }
 
   /** Gives up before the right was held. Idempotent. */
   async refuse(): Promise<void> {
-    this.#take('REFUSE');
+    this.#life.move('REFUSE');
     await this.#close();
   }
 
   async release(): Promise<void> {
-    this.#take('RELEASE');
+    this.#life.move('RELEASE');
     await this.#close();
   }
 
@@ -87,15 +89,8 @@ export class LeaseHolding implements WakeRight {
     return this.#ending;
   }
 
-  /** Whether the chart has such a move. */
-  #take(event: LeaseChartEventType): boolean {
-    const next = leaseLifecycle.next(this.#state, event);
-    this.#state = next ?? this.#state;
-    return next !== undefined;
-  }
-
   #pass(by: number): void {
-    if (by <= this.#epoch || !this.#take('PASS')) return;
+    if (by <= this.#epoch || !this.#life.move('PASS')) return;
     this.#socket?.announce();
     this.#lost.abort(
       new RuntimeError(
@@ -111,6 +106,6 @@ export class LeaseHolding implements WakeRight {
   }
 
   #answer(): LeaseAnswer {
-    return { type: 'alive', phase: leasePhaseOf(this.#state), epoch: this.#epoch, pid: process.pid, host: HOST };
+    return { type: 'alive', phase: leasePhaseOf(this.#life.value), epoch: this.#epoch, pid: process.pid, host: HOST };
   }
 }

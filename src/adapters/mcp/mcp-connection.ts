@@ -2,9 +2,10 @@
  * The connection of one agent to one MCP server, shared by its wakes: opened when a wake needs it, opened again when it
  * was lost, closed when no wake has used it for long. Its lifecycle is the chart `mcpConnectionMachine`.
  */
+import { ChartedLife } from '../../actors/charted-life.ts';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import { mcpConnectionLifecycle } from '../../machines/turn/mcp-connection-machine.ts';
-import type { McpConnectionEventType, McpConnectionState } from '../../machines/turn/mcp-connection-machine.ts';
+import type { McpConnectionEvent, McpConnectionState } from '../../machines/turn/mcp-connection-machine.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { untilAborted } from '../system/waiting.ts';
 import type { McpLink } from './mcp-link.ts';
@@ -58,7 +59,7 @@ export interface UseOptions {
 
 export class McpConnection {
   readonly #options: McpConnectionOptions;
-  #snapshot = mcpConnectionLifecycle.initial;
+  readonly #life: ChartedLife<McpConnectionState, McpConnectionEvent>;
   #ready: ReadyLink | undefined;
   #establishing: Promise<ReadyLink> | undefined;
   /** Lost, but in use: what runs on them comes to its own end. */
@@ -76,10 +77,12 @@ export class McpConnection {
 
   constructor(options: McpConnectionOptions) {
     this.#options = options;
+    const { agentId, server } = options.label;
+    this.#life = new ChartedLife({ lifecycle: mcpConnectionLifecycle, id: `mcp_${agentId}_${server}` });
   }
 
   get state(): McpConnectionState {
-    return this.#snapshot.value;
+    return this.#life.value;
   }
 
   /**
@@ -107,7 +110,7 @@ export class McpConnection {
     clock.clearTimeout(this.#idleTimer);
     clock.clearTimeout(this.#coolTimer);
     this.#stop.abort(serverUnavailable(this.#options.label, reason));
-    this.#move('CLOSE');
+    this.#life.move('CLOSE');
     await this.#establishing?.catch(() => undefined);
     const open = this.#ready === undefined ? [...this.#draining] : [this.#ready, ...this.#draining];
     this.#ready = undefined;
@@ -155,11 +158,12 @@ export class McpConnection {
 
   async #establish(): Promise<ReadyLink> {
     const { clock, label, startTimeoutMs } = this.#options;
-    if (this.#is('cooling')) throw serverUnavailable(label, this.#coolingWords(), this.#lastFailure);
+    if (this.#life.matches({ disconnected: 'cooling' }))
+      throw serverUnavailable(label, this.#coolingWords(), this.#lastFailure);
     const deadlineMs = clock.steadyNow() + startTimeoutMs;
     for (;;) {
       await this.#backOff();
-      this.#move('CONNECT');
+      this.#life.move('CONNECT');
       try {
         return await this.#attempt(Math.max(1, Math.ceil(deadlineMs - clock.steadyNow())));
       } catch (error) {
@@ -175,7 +179,7 @@ export class McpConnection {
     this.#lastFailure = error;
     if (error instanceof HopelessAttempt || RuntimeError.is(error)) {
       this.#failures = 0;
-      this.#move('GIVE_UP');
+      this.#life.move('GIVE_UP');
       throw RuntimeError.is(error) && error.code === 'MCP_SDK_MISSING'
         ? error
         : serverUnavailable(label, messageOf(error), error);
@@ -214,14 +218,14 @@ export class McpConnection {
     };
     attempt.ready = ready;
     this.#ready = ready;
-    this.#move('CONNECTED');
+    this.#life.move('CONNECTED');
     this.#options.onNews('connected', 'connected');
     return ready;
   }
 
   async #backOff(): Promise<void> {
     if (this.#failures === 0) return;
-    this.#move('BACK_OFF');
+    this.#life.move('BACK_OFF');
     const { clock } = this.#options;
     const stop = this.#stop.signal;
     await new Promise<void>((resolve, reject) => {
@@ -248,7 +252,7 @@ export class McpConnection {
     this.#ready = undefined;
     this.#lastFailure = new Error(why);
     this.#failures = clock.steadyNow() - ready.sinceMs >= LASTING_MS ? 0 : this.#failures + 1;
-    this.#move('LOSE');
+    this.#life.move('LOSE');
     if (this.#failures >= MAX_FAILURES) this.#cool();
     if (ready.users > 0) this.#draining.add(ready);
     else void this.#end(ready.link);
@@ -257,10 +261,10 @@ export class McpConnection {
 
   #cool(): void {
     const { clock } = this.#options;
-    this.#move('EXHAUST');
+    this.#life.move('EXHAUST');
     this.#failures = 0;
     this.#coolUntilMs = clock.steadyNow() + COOL_DOWN_MS;
-    this.#coolTimer = clock.setTimeout(() => this.#move('COOLED'), COOL_DOWN_MS);
+    this.#coolTimer = clock.setTimeout(() => this.#life.move('COOLED'), COOL_DOWN_MS);
   }
 
   #coolingWords(): string {
@@ -270,7 +274,7 @@ export class McpConnection {
 
   #rest(): void {
     if (this.#users > 0) return;
-    if (this.#is('cooling')) {
+    if (this.#life.matches({ disconnected: 'cooling' })) {
       // The next caller must still hear of it.
       this.#idleTimer = this.#options.clock.setTimeout(() => this.#rest(), COOL_DOWN_MS);
       return;
@@ -279,7 +283,7 @@ export class McpConnection {
     const link = this.#ready?.link;
     if (link === undefined) return;
     this.#ready = undefined;
-    this.#move('REST');
+    this.#life.move('REST');
     void this.#end(link);
     this.#options.onNews('rested', 'no wake used it for a while; the next use starts it again');
   }
@@ -296,14 +300,5 @@ export class McpConnection {
       });
     this.#endings.add(ending);
     return ending;
-  }
-
-  #is(state: 'cooling'): boolean {
-    return this.#snapshot.matches({ disconnected: state });
-  }
-
-  /** An event that the chart does not have for the state changes nothing. */
-  #move(type: McpConnectionEventType): void {
-    this.#snapshot = mcpConnectionLifecycle.next(this.#snapshot, type) ?? this.#snapshot;
   }
 }

@@ -14,6 +14,8 @@ export const workerEvents = chartEvents({
   },
   facts: {
     READY: { says: 'The index of what is due can be trusted.', from: 'the worker itself' },
+    IDLE: { says: 'No wake runs, and nothing is due.', from: 'the worker itself' },
+    WOKE: { says: 'A session is woken.', from: 'the worker itself' },
     ENDED: { says: 'No wake of this worker runs any more.', from: 'the worker itself' },
   },
 });

@@ -6,11 +6,13 @@
  *      ├──────DRAIN────────┼──────────────────┘ FORCE             │
  *      └──────FORCE────────┴────────▶ forced ◀┘ ──────ENDED───────┘
  *
- * starting:  It asks whether the index of what is due can be trusted; sessions are woken already.
- * working:   It takes what is due, as long as there are slots.
- * draining:  It takes nothing more; the wakes that run go on to their end, up to a limit.
- * forced:    The wakes that run are being stopped.
- * stopped:   No wake of this worker runs; what it did not take is left to others.
+ * starting:      It asks whether the index of what is due can be trusted; sessions are woken already.
+ * working:       It takes what is due, as long as there are slots.
+ * working.busy:  A wake runs, or it is not known whether something is due.
+ * working.idle:  No wake runs and nothing is due; it sleeps until something is.
+ * draining:      It takes nothing more; the wakes that run go on to their end, up to a limit.
+ * forced:        The wakes that run are being stopped.
+ * stopped:       No wake of this worker runs; what it did not take is left to others.
  */
 import { setup } from 'xstate';
 import type { StateValueFrom } from 'xstate';
@@ -31,6 +33,14 @@ export const workerMachine = setup({ types: { events: {} as { readonly type: Wor
     },
     working: {
       description: 'It takes what is due, as long as there are slots.',
+      initial: 'busy',
+      states: {
+        busy: {
+          description: 'A wake runs, or it is not known whether something is due.',
+          on: { IDLE: 'idle' },
+        },
+        idle: { description: 'No wake runs and nothing is due; it sleeps until something is.', on: { WOKE: 'busy' } },
+      },
       on: { DRAIN: 'draining', FORCE: 'forced' },
     },
     draining: {
@@ -57,6 +67,9 @@ export const workerMachine = setup({ types: { events: {} as { readonly type: Wor
   },
 });
 
-export type WorkerPhase = StateValueFrom<typeof workerMachine>;
+type WorkerState = StateValueFrom<typeof workerMachine>;
 
-export const workerLifecycle = compileLifecycle<WorkerPhase, { readonly type: WorkerEventType }>(workerMachine);
+/** The public phases: the chart's top-level states. Whether it is idle is told by its events. */
+export type WorkerPhase = Extract<WorkerState, string> | Extract<keyof Exclude<WorkerState, string>, string>;
+
+export const workerLifecycle = compileLifecycle<WorkerState, { readonly type: WorkerEventType }>(workerMachine);

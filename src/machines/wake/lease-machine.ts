@@ -95,6 +95,6 @@ const PHASES = {
   released: 'lost',
 } as const satisfies Record<LeaseState, LeasePhase>;
 
-export function leasePhaseOf(snapshot: LeaseSnapshot): LeasePhase {
-  return PHASES[snapshot.value];
+export function leasePhaseOf(state: LeaseState): LeasePhase {
+  return PHASES[state];
 }

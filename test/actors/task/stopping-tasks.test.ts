@@ -138,6 +138,21 @@ describe('cancelling', () => {
     expect(manager.get('task_1')?.status).toBe('cancelled');
     expect(runner.works.every((work) => work.isCancelled)).toBe(true);
   });
+
+  it('keeps a task that waits from the slot of the one whose end is being told', async () => {
+    const { manager, runner } = setUp({ maxConcurrent: 1 });
+    for (let index = 0; index < 3; index += 1) await manager.spawn(processRequest());
+    manager.subscribe((event) => {
+      if (event.type !== 'background_task_completed') return;
+      void manager.cancel('task_2', 'no longer needed');
+      void manager.cancel('task_2', 'too late');
+    });
+    runner.of('task_1').resolve({});
+    await settled();
+    expect(manager.list().map(({ status }) => status)).toEqual(['completed', 'cancelled', 'running']);
+    expect(manager.get('task_2')?.error?.details).toEqual({ reason: 'no longer needed' });
+    expect(runner.works.map(({ start }) => start.taskId)).toEqual(['task_1', 'task_3']);
+  });
 });
 
 describe('shutdown', () => {

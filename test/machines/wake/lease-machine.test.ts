@@ -56,7 +56,7 @@ describe('the chart of a lease', () => {
     ['released', 'lost'],
   ] as const)('in the state %s tells those who ask that it is %s', (state, phase) => {
     const snapshot = leaseLifecycle.snapshots.find(({ value }) => value === state);
-    expect(snapshot === undefined ? undefined : leasePhaseOf(snapshot)).toBe(phase);
+    expect(snapshot === undefined ? undefined : leasePhaseOf(snapshot.value)).toBe(phase);
     expect(LEASE_PHASES).toContain(phase);
   });
 });

@@ -3,6 +3,7 @@
  * that takes its time.
  */
 import { expect } from 'vitest';
+import type { StateValue } from 'xstate';
 import { workerLifecycle } from '../../../src/machines/session/worker-machine.ts';
 import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import type { ChartModel } from '../../support/chart-model.ts';
@@ -62,8 +63,8 @@ class Real implements RealSubject {
     return new Real(house, wakes, () => answerIndex(), watch);
   }
 
-  state(): string {
-    return this.#house.worker.phase;
+  state(): StateValue {
+    return this.#watch.lives[0]?.value ?? this.#house.worker.phase;
   }
 
   taken(): readonly string[] {
@@ -133,6 +134,10 @@ function endIfDone(model: Model): void {
   if (!isTaking(model) && model.facts.isKnown && !model.facts.running) model.tell('ENDED');
 }
 
+function restIfDone(model: Model): void {
+  if (model.is('working') && !model.facts.running) model.tell('IDLE');
+}
+
 describeModel<Facts, Real>(
   'a worker',
   {
@@ -145,8 +150,9 @@ describeModel<Facts, Real>(
         isPossible: ({ facts }) => !facts.isKnown,
         tells: (model) => {
           model.facts.isKnown = true;
-          if (isTaking(model)) model.tell('READY');
-          else endIfDone(model);
+          if (!isTaking(model)) return endIfDone(model);
+          model.tell('READY');
+          restIfDone(model);
         },
         act: (real) => real.answerIndex(),
       },
@@ -156,7 +162,8 @@ describeModel<Facts, Real>(
           const { facts } = model;
           if (!isTaking(model)) return;
           if (facts.running) facts.waiting += 1;
-          else facts.running = true;
+          else model.tell('WOKE');
+          facts.running = true;
         },
         act: (real) => real.add(),
       },
@@ -166,6 +173,7 @@ describeModel<Facts, Real>(
           const { facts } = model;
           facts.running = isTaking(model) && facts.waiting > 0;
           facts.waiting = Math.max(0, facts.waiting - 1);
+          restIfDone(model);
           endIfDone(model);
         },
         act: (real) => real.endWake(),

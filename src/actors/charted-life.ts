@@ -4,8 +4,8 @@
  */
 import { createActor } from 'xstate';
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, StateValue } from 'xstate';
-import type { CompiledLifecycle, LifecycleSnapshot } from '../../machines/lifecycle.ts';
-import { startChild, stopChild } from '../xstate-child.ts';
+import type { CompiledLifecycle, LifecycleSnapshot } from '../machines/lifecycle.ts';
+import { startChild, stopChild } from './xstate-child.ts';
 
 export interface ChartedLifeOptions<Value extends StateValue, Event extends AnyEventObject> {
   readonly lifecycle: CompiledLifecycle<Value, Event>;
@@ -16,13 +16,11 @@ export interface ChartedLifeOptions<Value extends StateValue, Event extends AnyE
 }
 
 export class ChartedLife<Value extends StateValue, Event extends AnyEventObject> {
-  readonly #lifecycle: CompiledLifecycle<Value, Event>;
   readonly #actor: AnyActorRef;
 
   constructor({ lifecycle, id, parent }: ChartedLifeOptions<Value, Event>) {
     // Compiled lifecycles are actor logic; the cast widens their own events to any.
     const logic = lifecycle as unknown as AnyActorLogic;
-    this.#lifecycle = lifecycle;
     this.#actor = parent === undefined ? createActor(logic, { id }).start() : startChild(parent, logic, id);
   }
 
@@ -51,8 +49,9 @@ export class ChartedLife<Value extends StateValue, Event extends AnyEventObject>
 
   /** Tells the actor what happened. @returns false, and nothing changes, when the chart knows nothing of it here */
   move(type: Event['type']): boolean {
-    if (this.#lifecycle.next(this.#snapshot, type) === undefined) return false;
-    this.#actor.send({ type });
+    const event = { type };
+    if (!this.#snapshot.can(event)) return false;
+    this.#actor.send(event);
     return true;
   }
 }
