@@ -35,6 +35,7 @@ export { InspectionReader } from './machines/inspection-log/inspection-reader.ts
 export type { ReadReport } from './machines/inspection-log/read-report.ts';
 export { InspectionTimeline } from './machines/inspection-log/inspection-timeline.ts';
 export type { InspectedActorState, InspectionWorld } from './machines/inspection-log/inspection-world.ts';
+export type { ActorOutcome } from './machines/inspection-log/actor-outcome.ts';
 export type { InspectedMoment, InspectedState } from './machines/inspection-log/inspected-actor.ts';
 export type { InspectedFamily } from './machines/inspection-log/inspected-family.ts';
 export type { RecordSequence } from './machines/inspection-log/record-sequence.ts';

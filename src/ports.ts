@@ -17,6 +17,7 @@ export type {
   EndedProcessTree,
   ProcessLaunch,
   ProcessTree,
+  LivingProcess,
   ReconciledProcessTree,
   ReconcileOptions,
   TrackedProcessTree,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import { BackgroundTaskManager } from '../../src/actors/task/background-task-manager.ts';
-import { taskKiller } from '../../src/cli/open/kill-tasks.ts';
+import { taskKiller } from '../../src/cli/open/runtime.ts';
 import { createProcessTree } from '../../src/adapters/process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../../src/adapters/shell/shell-runner.ts';
 import { temporaryHome } from '../support/temporary-home.ts';

@@ -5,7 +5,7 @@ import { NO_SECRETS } from '../../src/actors/environment/session-secrets.ts';
 import type { SessionSecrets } from '../../src/actors/environment/session-secrets.ts';
 import { createVaults } from '../../src/actors/vault/open-vaults.ts';
 import type { SessionVaults } from '../../src/actors/vault/open-vaults.ts';
-import type { SecretSources } from '../../src/actors/vault/secret-sources.ts';
+import type { SecretSources } from '../../src/actors/vault/secret-values.ts';
 import { HOST_ENVIRONMENT } from '../../src/machines/environment/environment-definition.ts';
 import { RuntimeError } from '../../src/machines/errors.ts';
 import { vaultFile } from '../../src/machines/vault/vault-definition.ts';

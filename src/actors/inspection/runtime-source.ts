@@ -3,19 +3,20 @@
  * recorder, the sessions alone. Everything that leaves it is redacted with what is known by then, and bounded.
  */
 import { RuntimeError } from '../../machines/errors.ts';
-import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
 import type { InspectionHeader } from '../../machines/inspection-log/inspection-record.ts';
+import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
+import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { SendReceipt } from '../session/ingress.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
+import type { SendReceipt } from '../session/ingress.ts';
 import type { Sessions } from '../session/sessions.ts';
-import type { ProcessTree } from '../task/process-tree.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
-import type { Fleet } from './fleet.ts';
+import type { ProcessTree } from '../task/process-tree.ts';
 import { redactedFleet } from './fleet-words.ts';
-import { InspectedText } from './inspected-text.ts';
+import type { Fleet } from './fleet.ts';
 import type { Redact } from './inspected-text.ts';
+import { InspectedText } from './inspected-text.ts';
 import type {
   InspectedChanges,
   InspectedEvents,
@@ -27,17 +28,62 @@ import type {
   InspectionRecording,
   InspectionSource,
 } from './inspection-source.ts';
-import { recorderNotes } from './recorder-notes.ts';
 import type { NotedRecorder } from './recorder-notes.ts';
+import { recorderNotes } from './recorder-notes.ts';
 import { storeAnswer } from './session-answer.ts';
-import { SessionChanges } from './session-changes.ts';
 import type { SessionChangesOptions } from './session-changes.ts';
+import { SessionChanges } from './session-changes.ts';
 import { SessionList } from './session-list.ts';
-import { eventsFrom, redactedEvent } from './session-log-pages.ts';
 import type { SessionProcessesOptions, TaskOutputs } from './session-processes.ts';
 import { endProcess, processesOf } from './session-processes.ts';
 import { SessionRecordings } from './session-recordings.ts';
 import { SessionSights } from './session-sight.ts';
+import type { ShownLimits } from './shown-data.ts';
+import { shownData, wholeData } from './shown-data.ts';
+
+// Events of a session's log as they are shown: a page of them, redacted and bounded, as many as fit.
+
+/** Of one event, as much as a message of a person may be long. */
+const EVENT_LIMITS: ShownLimits = { characters: 300_000, text: 256_000, entries: 1_000, depth: 30 };
+/** Of all events of a page together; a reader that wants more asks from where it ends. */
+const PAGE_CHARACTERS = 4 * 1_048_576;
+
+interface EventsPage {
+  readonly from: number;
+  readonly limit: number;
+  readonly text: InspectedText;
+  readonly onProblem: (error: unknown) => void;
+}
+
+/**
+ * At most `limit` events from number `from` on, fewer where they are long or the log is damaged. @throws what the store
+ * throws before the first of them
+ */
+async function eventsFrom(
+  sessions: Pick<Sessions, 'events'>,
+  sessionId: string,
+  { from, limit, text, onProblem }: EventsPage,
+): Promise<readonly SessionEvent[]> {
+  const page: SessionEvent[] = [];
+  let left = PAGE_CHARACTERS;
+  try {
+    for await (const event of sessions.events(sessionId, { from, limit })) {
+      const shown = { ...event, data: shownData(event.data, text, EVENT_LIMITS).value } as SessionEvent;
+      left -= JSON.stringify(shown).length;
+      if (left < 0 && page.length > 0) break;
+      page.push(shown);
+    }
+  } catch (error) {
+    if (page.length === 0) throw error;
+    onProblem(error);
+  }
+  return page;
+}
+
+/** The event without secrets. */
+function redactedEvent(event: SessionEvent, text: InspectedText): SessionEvent {
+  return { ...event, data: wholeData(event.data, text) } as SessionEvent;
+}
 
 export interface RuntimeSourceOptions {
   /** In a few words: the name of the program, or of the home. */

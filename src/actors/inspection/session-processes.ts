@@ -192,7 +192,8 @@ async function membersOf(
         }),
   };
   const living = survivors.map((member): InspectedProcess => {
-    const { pid, parentPid, name, processorMs, residentBytes }: Partial<LivingProcess> & (typeof survivors)[number] = member;
+    const { pid, parentPid, name, processorMs, residentBytes }: Partial<LivingProcess> & (typeof survivors)[number] =
+      member;
     const within = survivors.some((other) => other.pid === parentPid) ? parentPid : root;
     return {
       ...(pid === root

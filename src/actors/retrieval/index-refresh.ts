@@ -2,13 +2,47 @@
  * Brings the index of an agent up to where its logs are: reads what is new of each session, and all of one whose log is
  * another one.
  */
+import { beginningOf } from '../../machines/cut-text.ts';
+import { passagesOf } from '../../machines/retrieval/passages.ts';
+import type { RetrievalDocument } from '../../machines/retrieval/retrieval-document.ts';
+import { bounded } from '../../machines/retrieval/retrieval-document.ts';
 import { MAX_DOCUMENTS_PER_AGENT } from '../../machines/retrieval/retrieval-limits.ts';
-import { CURSOR_AT_START, SessionDocuments } from '../../machines/retrieval/session-documents.ts';
 import type { SessionCursor } from '../../machines/retrieval/session-documents.ts';
+import { CURSOR_AT_START, SessionDocuments } from '../../machines/retrieval/session-documents.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { AgentIndex, RetrievalIndex } from './retrieval-index.ts';
-import type { RetrievalSources } from './retrieval-sources.ts';
-import { learningDocuments, memoryDocuments } from './shared-documents.ts';
+import type { RetrievalLearning, RetrievalMemoryEntry, RetrievalSources } from './retrieval-sources.ts';
+
+// Learnings and memory as documents.
+
+const MAX_TITLE_CHARACTERS = 300;
+const MAX_ID_CHARACTERS = 240;
+
+function learningDocuments(learnings: readonly RetrievalLearning[]): readonly RetrievalDocument[] {
+  return learnings.map(({ learningId, kind, title, detail, at, sessionId, seq }) => ({
+    id: `learning:${beginningOf(learningId, MAX_ID_CHARACTERS)}`,
+    kind: 'learning',
+    ...(sessionId === undefined ? {} : { sessionId }),
+    seqs: seq === undefined ? [] : [seq],
+    ...(at === undefined ? {} : { at }),
+    title: bounded(`${kind}: ${title}`, MAX_TITLE_CHARACTERS),
+    text: passagesOf(detail)[0] ?? '',
+  }));
+}
+
+function memoryDocuments(entries: readonly RetrievalMemoryEntry[]): readonly RetrievalDocument[] {
+  return entries.flatMap(({ entryId, heading, text, at, path }) =>
+    passagesOf(text).map((passage, index) => ({
+      id: `memory:${beginningOf(entryId, MAX_ID_CHARACTERS)}${index === 0 ? '' : `.${index}`}`,
+      kind: 'memory' as const,
+      seqs: [],
+      ...(at === undefined ? {} : { at }),
+      title: bounded(heading, MAX_TITLE_CHARACTERS),
+      text: passage,
+      ...(path === undefined ? {} : { path }),
+    })),
+  );
+}
 
 export interface RefreshPorts {
   readonly index: RetrievalIndex;

@@ -2,6 +2,20 @@
  * The tools by which an agent opens the sessions of its own, and has others work for it. Nothing of another agent's can
  * be opened.
  */
+import { HINTS_NOTE } from '../../machines/retrieval/retrieval-tool.ts';
+import type {
+  NoInput,
+  SessionContextOutput,
+  SessionDelegateInput,
+  SessionDescribeOutput,
+  SessionEventsInput,
+  SessionListInput,
+  SessionRunChildInput,
+  SessionSearchInput,
+  SessionSearchOutput,
+  SessionSnapshotInput,
+  SessionTraceInput,
+} from '../../machines/session-tools/session-tool-definitions.ts';
 import {
   sessionDelegateDefinition,
   sessionDescribeContextDefinition,
@@ -13,28 +27,88 @@ import {
   sessionRunChildDefinition,
   sessionSearchContextDefinition,
 } from '../../machines/session-tools/session-tool-definitions.ts';
-import type {
-  NoInput,
-  SessionDelegateInput,
-  SessionEventsInput,
-  SessionListInput,
-  SessionRunChildInput,
-  SessionSearchInput,
-  SessionSearchOutput,
-  SessionSnapshotInput,
-  SessionTraceInput,
-} from '../../machines/session-tools/session-tool-definitions.ts';
-import { HINTS_NOTE } from '../../machines/retrieval/retrieval-tool.ts';
-import { snapshotOf } from '../../machines/session-tools/snapshot.ts';
+import { MAX_SNAPSHOT_ITEMS } from '../../machines/session-tools/session-tool-limits.ts';
+import { definedOnly, snapshotOf } from '../../machines/session-tools/snapshot.ts';
+import { contextOutlook } from '../../machines/turn/context-outlook.ts';
+import { contextPressure } from '../../machines/turn/context-pressure.ts';
+import { describeContext } from '../../machines/turn/context-report.ts';
 import { turnStartOf } from '../retrieval/own-turn.ts';
 import type { Retrieval } from '../retrieval/retrieval.ts';
-import type { Tool, ToolContext, PreparedAgent } from '../turn/tool.ts';
-import { describeOwnContext, describeSession } from './session-tools-context.ts';
-import { delegate, runChild } from './session-tools-delegate.ts';
+import type { PreparedAgent, Tool, ToolContext } from '../turn/tool.ts';
+import { loadTranscript } from '../wake/session-transcript.ts';
+import { maxContextTokens } from '../wake/wake-context.ts';
+import type { EventStore } from './event-store.ts';
 import type { DelegationPorts } from './session-tools-delegate.ts';
+import { agentsToAsk, delegate, runChild } from './session-tools-delegate.ts';
 import { requireOwn } from './session-tools-kin.ts';
-import { listSessions, readEvents, readTrace } from './session-tools-reading.ts';
 import type { SessionReading } from './session-tools-reading.ts';
+import { listSessions, readEvents, readTrace } from './session-tools-reading.ts';
+
+// What a session can tell of itself: what its context is spent on, and what it is.
+
+/**
+ * Where no step of the wake is known nothing is known of the context; what its conversation holds is told all the same.
+ */
+async function describeOwnContext(
+  { session, wake }: ToolContext,
+  { store, sessions }: SessionReading,
+): Promise<SessionContextOutput> {
+  const state = wake?.state() ?? (await sessions.get(session.sessionId));
+  const definition = wake?.agent.definition;
+  const transcript = await loadTranscript(
+    store,
+    state,
+    definition === undefined ? {} : { maxTokens: maxContextTokens(definition) },
+  );
+  const outlook = contextOutlook(transcript.messages(), definition?.context.whenFull);
+  const report = wake?.context;
+  return {
+    isKnown: report !== undefined,
+    ...(report === undefined
+      ? {}
+      : {
+          report: Object.fromEntries(
+            Object.entries(report).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+          ),
+          words: describeContext(report),
+          pressure: contextPressure(report),
+        }),
+    next: [...outlook.next],
+    protected: outlook.protected,
+  };
+}
+
+async function describeSession(
+  { session, wake }: ToolContext,
+  { sessions }: { readonly store: EventStore } & SessionReading,
+): Promise<SessionDescribeOutput> {
+  const state = wake?.state() ?? (await sessions.get(session.sessionId));
+  const parent = state.parent?.sessionId;
+  const siblings =
+    parent === undefined
+      ? []
+      : (await sessions.list({ agentId: state.agentId })).filter(
+          (other) => other.parent?.sessionId === parent && other.sessionId !== state.sessionId,
+        );
+  return {
+    session: snapshotOf(state),
+    ...definedOnly({ agent: agentOf(wake) }),
+    siblings: siblings.slice(-MAX_SNAPSHOT_ITEMS).map(({ sessionId }) => sessionId),
+  };
+}
+
+function agentOf(wake: ToolContext['wake']): SessionDescribeOutput['agent'] {
+  if (wake === undefined) return undefined;
+  const { agentId, name, provider, model } = wake.agent.definition;
+  return {
+    agentId,
+    name,
+    provider,
+    model,
+    tools: [...wake.agent.tools.keys()],
+    agents: agentsToAsk(wake.agent).map((each) => each.agentId),
+  };
+}
 
 /** What the runtime offers to what goes along with its wakes. */
 export interface SessionToolServices extends SessionReading, DelegationPorts {}
@@ -52,7 +126,7 @@ export function createSessionTools(services: SessionToolServices, { retrieval }:
     definition: sessionDescribeDefinition,
     run: (_input, context) => describeSession(context, services),
   };
-  const describeContext: Tool<NoInput> = {
+  const contextTool: Tool<NoInput> = {
     definition: sessionDescribeContextDefinition,
     run: (_input, context) => describeOwnContext(context, services),
   };
@@ -68,7 +142,7 @@ export function createSessionTools(services: SessionToolServices, { retrieval }:
     list,
     ...openingTools(services),
     search,
-    describeContext,
+    contextTool,
     describe,
     delegating,
     runChildTool(),

@@ -4,10 +4,23 @@
  * value, or anything that a command has written.
  */
 import { messageOf } from '../../machines/errors.ts';
-import { sourceOf, valueProblem } from '../../machines/vault/vault-definition.ts';
 import type { SecretDefinition } from '../../machines/vault/vault-definition.ts';
+import { sourceOf, valueProblem } from '../../machines/vault/vault-definition.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { SecretSources } from './secret-sources.ts';
+import type { SecretCommand } from '../run/secret-command.ts';
+
+// The port to the places where secrets are kept.
+
+export interface SecretSources {
+  /** Looked up each time anew. */
+  readonly environment: () => Readonly<Record<string, string | undefined>>;
+  /** Runs what prints a secret, such as the program of a keychain. */
+  readonly runCommand: SecretCommand;
+  /**
+   * The text of a file. @throws Error in words that end a sentence beginning with "the file …", and hold nothing of it
+   */
+  readonly readFile: (path: string) => Promise<string>;
+}
 
 /** How long what a command has printed is good, in milliseconds. */
 export const PRINTED_KEPT_MS = 5 * 60_000;

@@ -4,14 +4,39 @@
  */
 import type { SessionEvent, SessionEventDraft } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { NO_SECRETS } from '../environment/session-secrets.ts';
 import type { SessionSecrets } from '../environment/session-secrets.ts';
-import { keepView } from '../session/event-store.ts';
+import { NO_SECRETS } from '../environment/session-secrets.ts';
 import type { EventStore, SessionIdentity, WakeRight } from '../session/event-store.ts';
-import { SessionJournal } from '../session/session-journal.ts';
+import { keepView } from '../session/event-store.ts';
 import type { JournalAppendOptions, JournalPorts } from '../session/session-journal.ts';
-import { HeldDrafts } from './held-drafts.ts';
+import { SessionJournal } from '../session/session-journal.ts';
 import { superseded } from './wake-facts.ts';
+
+// Events that can wait for the next ones, to be stored with them in one write: each write of its own would have to wait
+// for the disk.
+
+export class HeldDrafts {
+  #held: readonly SessionEventDraft[] = [];
+
+  hold(drafts: readonly SessionEventDraft[]): void {
+    this.#held = [...this.#held, ...drafts];
+  }
+
+  /** Stores what was held before what is given. When that fails it is held on. */
+  async store(
+    drafts: readonly SessionEventDraft[],
+    append: (all: readonly SessionEventDraft[]) => Promise<unknown>,
+  ): Promise<void> {
+    const held = this.#held;
+    this.#held = [];
+    try {
+      await append([...held, ...drafts]);
+    } catch (error) {
+      this.#held = [...held, ...this.#held];
+      throw error;
+    }
+  }
+}
 
 export interface WakeJournalOptions {
   readonly wakeId: string;

@@ -2,26 +2,54 @@
  * Runs each subagent job in a process of its own. What such a job may not do to its parent: block it, crash it, outlive
  * it.
  */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import type { SubagentJobHandle, SubagentJobStart, SubagentRunner } from '../../actors/subagent/subagent-runner.ts';
-import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { messageOf, RuntimeError } from '../../machines/errors.ts';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
-import { keyVariables, providerIn, providerOf, withProvider } from '../../machines/subagent/worker-provider.ts';
-import { workerParentMessage } from '../../machines/subagent/worker-protocol.ts';
 import type { SubagentWorkerStartPayload, WorkerParentConfig } from '../../machines/subagent/worker-protocol.ts';
+import { workerParentMessage } from '../../machines/subagent/worker-protocol.ts';
+import { keyVariables, providerIn, providerOf, withProvider } from '../../machines/subagent/worker-provider.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { JobLog } from './job-log.ts';
 import { JobTranscript } from './job-transcript.ts';
-import { checkedRunnerOptions } from './runner-options.ts';
 import type { CheckedRunnerOptions, ChildProcessSubagentRunnerOptions } from './runner-options.ts';
+import { checkedRunnerOptions } from './runner-options.ts';
 import { TalkingWorker } from './talking-worker.ts';
-import { transcriptPath } from './transcript-path.ts';
 import { TranscriptReader } from './transcript-reader.ts';
 import { WarmPool } from './warm-pool.ts';
-import { workerEnvironment, workerKeys } from './worker-environment.ts';
 import type { WorkerEnvironment, WorkerKeys } from './worker-environment.ts';
+import { workerEnvironment, workerKeys } from './worker-environment.ts';
 import { cancelled, runnerClosed } from './worker-failures.ts';
 import { WorkerJob } from './worker-job.ts';
 import { startWorkerProcess } from './worker-process.ts';
+
+// Where the transcript of a job lies: names that come from outside lead to a file below the folder of transcripts, and
+// to no other one's.
+
+const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,119}$/;
+const KEPT_CHARACTERS = 60;
+const HASH_CHARACTERS = 16;
+
+interface TranscriptPlace {
+  readonly logsDir: string;
+  readonly parentSessionId: string;
+  readonly jobId: string;
+}
+
+export function transcriptPath({ logsDir, parentSessionId, jobId }: TranscriptPlace): string {
+  return join(logsDir, safeName(parentSessionId), 'subagents', `${safeName(jobId)}.jsonl`);
+}
+
+/**
+ * The name itself where it is harmless on every file system; else what is harmless of it, and a hash that tells it from
+ * others.
+ */
+function safeName(name: string): string {
+  if (SAFE_NAME.test(name) && !name.endsWith('.')) return name;
+  const readable = name.replace(/[^A-Za-z0-9_-]+/g, '_').slice(0, KEPT_CHARACTERS);
+  return `_${readable}-${createHash('sha256').update(name).digest('hex').slice(0, HASH_CHARACTERS)}`;
+}
 
 export class ChildProcessSubagentRunner implements SubagentRunner {
   readonly #options: CheckedRunnerOptions;

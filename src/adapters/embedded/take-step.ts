@@ -3,18 +3,44 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
 import { IdleWatch } from '../../actors/run/idle-watch.ts';
 import { untilAborted, within } from '../system/waiting.ts';
-import type { Answer } from './answer.ts';
 import { failureIn } from './answer-end.ts';
+import type { Answer } from './answer.ts';
 import type { Heard } from './event-lines.ts';
-import { isForeignEvent } from './foreign-event.ts';
-import { streamOf } from './language-model.ts';
 import type { ModelStream, ModelStreamPart } from './language-model.ts';
+import { streamOf } from './language-model.ts';
 import type { HttpInterface } from './load-models.ts';
 import type { ProviderAccess } from './model-access.ts';
 import { reachedModel } from './model-access.ts';
 import { modelCall } from './model-call.ts';
 import { StepFailure, streamedFailure } from './step-failure.ts';
 import type { WorkspaceFiles } from './workspace-files.ts';
+
+// Events of a stream that the installed package does not know: providers add kinds of events, and say that clients
+// should pass over them.
+
+const ANTHROPIC_EVENTS: readonly string[] = [
+  'message_start',
+  'message_delta',
+  'message_stop',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'ping',
+  'error',
+];
+
+/**
+ * Whether an error of the SDK only says that it does not know the kind of an event. One that it should know and cannot
+ * read is not foreign.
+ */
+function isForeignEvent(error: unknown, api: HttpInterface): boolean {
+  if (!(error instanceof Error) || error.name !== 'AI_TypeValidationError') return false;
+  const { value } = error as Error & { readonly value?: unknown };
+  if (typeof value !== 'object' || value === null) return false;
+  if (api === 'anthropic')
+    return 'type' in value && typeof value.type === 'string' && !ANTHROPIC_EVENTS.includes(value.type);
+  return api === 'openai-chat' && !('choices' in value) && !('error' in value);
+}
 
 /** As long as the HTTP client of Node waits for a byte. */
 const DEFAULT_IDLE_TIMEOUT_MS = 300_000;

@@ -4,22 +4,82 @@
  */
 import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { EnvironmentCatalog, EnvironmentListing } from '../../actors/environment/environment-catalog.ts';
 import { canonicalJson } from '../../machines/canonical-json.ts';
+import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
 import {
   BUILT_IN_ENVIRONMENTS,
   MAX_ENVIRONMENT_FILE_CHARACTERS,
   rememberedEnvironment,
 } from '../../machines/environment/environment-definition.ts';
-import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
-import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { messageOf, RuntimeError } from '../../machines/errors.ts';
 import { environmentId as environmentIdSchema } from '../../machines/ids.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { hasCode } from '../system/error-codes.ts';
-import { environmentExists, environmentExposed, environmentNotFound, unreadable } from './environment-errors.ts';
+import { readOwnText, requireOwnFolder, UnusableFile } from '../system/own-files.ts';
+import { createFile, makeFolder, replaceFile as replaceWhole } from '../system/whole-files.ts';
+import {
+  environmentExists,
+  environmentExposed,
+  environmentNotFound,
+  unreadable,
+  unwritable,
+} from './environment-errors.ts';
 import { parseEnvironment } from './environment-file.ts';
-import { makeOwnFolder, readOwnFile, replaceFile, writeNewFile } from './environment-place.ts';
+
+// Reads and writes environment files: whole or not at all, and none that another user may have put there.
+
+const OWN_IT = 'Make it a real file in a real folder that only you can write (chmod go-w).';
+
+/**
+ * The content of the file; undefined when it is not there. Every wake asks, and most files are not there. @throws
+ * RuntimeError ENVIRONMENT_INVALID, STORAGE_FAILED
+ */
+function readOwnFile(path: string, maxBytes: number): string | undefined {
+  try {
+    requireOwnFolder(dirname(path), 'writers');
+    return readOwnText(path, { maxBytes, keptFrom: 'writers' })?.text;
+  } catch (error) {
+    throw unreliable(path, error);
+  }
+}
+
+/** Makes a folder for its owner only. @throws RuntimeError ENVIRONMENT_INVALID, STORAGE_FAILED */
+async function makeOwnFolder(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder);
+    requireOwnFolder(folder, 'writers');
+  } catch (error) {
+    throw error instanceof UnusableFile ? unreliable(folder, error) : unwritable(folder, error);
+  }
+}
+
+/** @returns false when there is one already. @throws RuntimeError STORAGE_FAILED */
+function writeNewFile(path: string, content: string): Promise<boolean> {
+  return writing(path, () => createFile(path, content));
+}
+
+/** Puts the content in the place of the file. @throws RuntimeError STORAGE_FAILED */
+function replaceFile(path: string, content: string): Promise<void> {
+  return writing(path, () => replaceWhole(path, content));
+}
+
+async function writing<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  return work().catch((error: unknown) => {
+    throw unwritable(path, error);
+  });
+}
+
+function unreliable(path: string, error: unknown): unknown {
+  if (!(error instanceof UnusableFile)) return unreadable(path, error);
+  if (error.trouble === 'unreadable') return unreadable(path, error.cause);
+  return environmentExposed(
+    path,
+    `it ${error.message}`,
+    error.trouble === 'damaged' ? 'Shorten it, and save it as UTF-8.' : OWN_IT,
+  );
+}
 
 const ENVIRONMENTS_FOLDER = 'environments';
 const KNOWN_FOLDER = '.known';

@@ -6,15 +6,40 @@ import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ToolContext } from '../../actors/turn/tool.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
-import { MountRoots } from './mount-roots.ts';
+import { MAX_SEEN_FILES, MAX_SEEN_SESSIONS } from '../../machines/turn/files/file-limits.ts';
 import type { Root } from './mount-roots.ts';
-import { Places } from './places.ts';
+import { MountRoots } from './mount-roots.ts';
 import type { Access, Place } from './places.ts';
-import { SeenFiles } from './seen-files.ts';
-import { WorkspaceQuotas } from './workspace-quotas.ts';
+import { Places } from './places.ts';
 import type { Usage } from './workspace-quotas.ts';
-import { WriteLocks } from './write-locks.ts';
+import { WorkspaceQuotas } from './workspace-quotas.ts';
 import type { LockedFolder, WriteLocksOptions } from './write-locks.ts';
+import { WriteLocks } from './write-locks.ts';
+
+// Remembers in which state each session last saw each file, in this process; the sessions and files used longest ago
+// are forgotten first.
+
+export class SeenFiles {
+  /** Versions by real path, by session; what was used last stands last. */
+  readonly #sessions = new Map<string, Map<string, string>>();
+
+  remember(sessionId: string, realPath: string, version: string): void {
+    const files = this.#sessions.get(sessionId) ?? new Map<string, string>();
+    putLast(this.#sessions, sessionId, files, MAX_SEEN_SESSIONS);
+    putLast(files, realPath, version, MAX_SEEN_FILES);
+  }
+
+  versionOf(sessionId: string, realPath: string): string | undefined {
+    return this.#sessions.get(sessionId)?.get(realPath);
+  }
+}
+
+function putLast<Value>(map: Map<string, Value>, key: string, value: Value, maxSize: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > maxSize && oldest !== undefined) map.delete(oldest);
+}
 
 export interface FileToolsOptions extends WriteLocksOptions {
   /** Folders outside the workspace that may be read, absolute. Default: none. */

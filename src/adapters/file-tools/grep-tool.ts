@@ -1,29 +1,76 @@
 /** `grep`: lines that match a regular expression, in linear time, file by file, with time for other work in between. */
-import type { RE2JS } from 're2js';
+import { RE2JS } from 're2js';
 import type { SessionSecrets } from '../../actors/environment/session-secrets.ts';
 import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
+import { messageOf, RuntimeError } from '../../machines/errors.ts';
 import { fileKindOf } from '../../machines/turn/files/file-kind.ts';
 import {
   DEFAULT_GREP_MATCHES,
   MAX_GREP_FILE_BYTES,
   MAX_GREP_LINE_CHARACTERS,
+  MAX_SEARCH_PROGRAM,
 } from '../../machines/turn/files/file-limits.ts';
 import { parseGlob } from '../../machines/turn/files/glob-pattern.ts';
-import { grepDefinition } from '../../machines/turn/files/grep-files.ts';
 import type { GrepInput } from '../../machines/turn/files/grep-files.ts';
+import { grepDefinition } from '../../machines/turn/files/grep-files.ts';
 import { GrepReport } from '../../machines/turn/files/grep-report.ts';
 import { LineSplitter } from '../../machines/turn/files/line-splitter.ts';
 import { Breather } from './breather.ts';
-import { beginningOf, chunksFrom } from './file-chunks.ts';
 import type { Beginning } from './file-chunks.ts';
+import { beginningOf, chunksFrom } from './file-chunks.ts';
 import { fileFailed, notFound } from './file-errors.ts';
-import { pathSubject } from './file-tool-ports.ts';
 import type { FileToolPorts } from './file-tool-ports.ts';
-import { below, openRegularFile } from './places.ts';
+import { pathSubject } from './file-tool-ports.ts';
 import type { Place, Places } from './places.ts';
-import { compileSearch, matchAt } from './search-pattern.ts';
+import { below, openRegularFile } from './places.ts';
 import { ShownText } from './shown-text.ts';
 import { TreeWalk } from './tree-walk.ts';
+
+// Regular expressions from a model, as programs whose time grows with the length of a line and never faster.
+
+/** @throws RuntimeError PATTERN_INVALID naming the place */
+function compileSearch(pattern: string, { ignoreCase }: { readonly ignoreCase: boolean }): RE2JS {
+  const compiled = compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+  const size = compiled.programSize();
+  if (size > MAX_SEARCH_PROGRAM) {
+    throw invalidPattern(
+      pattern,
+      `it makes a program of ${size} steps; expected ${MAX_SEARCH_PROGRAM} at most`,
+      'Use smaller repetitions.',
+    );
+  }
+  return compiled;
+}
+
+/** Where the first match begins; undefined when there is none. */
+function matchAt(pattern: RE2JS, text: string): number | undefined {
+  // Most lines do not match, and to say so is much cheaper than to say where.
+  if (!pattern.test(text)) return undefined;
+  const matcher = pattern.matcher(text);
+  return matcher.find() ? matcher.start() : 0;
+}
+
+function compile(pattern: string, flags: number): RE2JS {
+  try {
+    return RE2JS.compile(pattern, flags);
+  } catch (error) {
+    throw invalidPattern(
+      pattern,
+      messageOf(error),
+      'The syntax is that of RE2: no look-around, no back-references; a backslash makes brackets, braces, dots and the like literal.',
+      error,
+    );
+  }
+}
+
+function invalidPattern(pattern: string, message: string, hint: string, cause?: unknown): RuntimeError {
+  return new RuntimeError('PATTERN_INVALID', `cannot search for ${JSON.stringify(pattern)}: ${message}`, {
+    category: 'validation',
+    hint,
+    details: { pattern },
+    cause,
+  });
+}
 
 /** Files that are opened at once. */
 const OPENED_AHEAD = 16;

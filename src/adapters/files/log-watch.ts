@@ -1,7 +1,72 @@
 /** Tells when a session's log may have grown, in whichever segment it is written by then, also by another process. */
-import type { Clock } from '../../actors/clock/clock.ts';
-import { watchFile } from './file-watch.ts';
+import type { FSWatcher } from 'node:fs';
+import { watch } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { LogSegments } from './log-segments.ts';
+
+// Tells when a file may have grown, also by another process: by the system's notifications, or by checking now and then
+// where those fail.
+
+/** How often a file is checked when the system cannot notify, as when its limit of watches is reached. */
+const FALLBACK_LOOK_INTERVAL_MS = 500;
+
+interface FileWatchOptions {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly onChange: () => void;
+}
+
+/**
+ * Calls `onChange` once when it is watching, since what was appended before would go unnoticed. Returns the function
+ * that ends it.
+ */
+function watchFile({ path, clock, onChange }: FileWatchOptions): () => void {
+  let watcher: FSWatcher | undefined;
+  let stopLooking: (() => void) | undefined;
+  const fallBack = (): void => {
+    watcher?.close();
+    stopLooking ??= lookNowAndThen({ path, clock, onChange });
+  };
+  try {
+    watcher = watch(path, onChange);
+    watcher.on('error', fallBack);
+  } catch {
+    fallBack();
+  }
+  onChange();
+  return () => {
+    watcher?.close();
+    watcher?.removeAllListeners();
+    // What it might still say has no listener to reach, and must not end the process.
+    watcher?.on('error', () => undefined);
+    stopLooking?.();
+  };
+}
+
+function lookNowAndThen({ path, clock, onChange }: FileWatchOptions): () => void {
+  let size = -1;
+  let timer: TimerHandle | undefined;
+  let hasEnded = false;
+  const look = async (): Promise<void> => {
+    const now = await stat(path).then(
+      (found) => found.size,
+      () => size,
+    );
+    if (hasEnded) return;
+    if (now !== size) onChange();
+    size = now;
+    arm();
+  };
+  const arm = (): void => {
+    timer = clock.setTimeout(() => void look(), FALLBACK_LOOK_INTERVAL_MS);
+  };
+  arm();
+  return () => {
+    hasEnded = true;
+    clock.clearTimeout(timer);
+  };
+}
 
 export interface LogWatchOptions {
   readonly segments: LogSegments;
@@ -16,8 +81,8 @@ export interface LogWatchOptions {
  * that ends it.
  */
 export function watchLog(options: LogWatchOptions): () => void {
-  const watch = new LogWatch(options);
-  return () => watch.end();
+  const log = new LogWatch(options);
+  return () => log.end();
 }
 
 class LogWatch {

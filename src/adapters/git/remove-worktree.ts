@@ -6,26 +6,96 @@
  * files that were seen are deleted. What comes in even so keeps the folder. Branch and git's own folder go last; the
  * record goes when everything else is gone.
  */
-import { lstat, rename, rmdir, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { cp, lstat, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { messageOf, RuntimeError } from '../../machines/errors.ts';
 import type { WorktreeFinding, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
-import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
+import { movedRecord } from '../../machines/subagent/worktree-record.ts';
 import { hasCode, unlessCode } from '../system/error-codes.ts';
+import { makeFolder } from '../system/whole-files.ts';
 import { deleteWalked, deleteWhole } from './delete-walked.ts';
-import { walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
-import { asideOf, gitDirectoryOf } from './worktree-context.ts';
-import type { WorktreeContext } from './worktree-context.ts';
-import { lookAt } from './look.ts';
+import { walkFolder } from './folder-walk.ts';
 import type { WorktreeLook } from './look.ts';
+import { lookAt, runtimeFoldersIn } from './look.ts';
 import { gitIn } from './private-git.ts';
-import { userFilters } from './read-settings.ts';
 import { usersOf } from './processes-inside.ts';
-import { takeRuntimeFiles } from './runtime-files.ts';
+import { userFilters } from './read-settings.ts';
 import { branchTip, dropBranch, isGitFolderOf } from './undo-creation.ts';
+import type { WorktreeContext } from './worktree-context.ts';
+import { asideOf, gitDirectoryOf, RUNTIME_FOLDER } from './worktree-context.ts';
 import { inUse, notClean, notRemoved } from './worktree-errors.ts';
+
+// Takes what the runtime wrote into a worktree out of it before it goes: outputs and attachments belong to the session,
+// not to the checkout.
+
+/** In the runtime's folder: what is laid out for each session, and the page that says so. */
+const ARTIFACTS = ['sessions', 'index.md'];
+
+/** @returns where they lie now. @throws when they cannot be taken out: they are all there then */
+async function takeRuntimeFiles(record: WorktreeRecord, place: string): Promise<readonly string[]> {
+  const kept: string[] = [];
+  for (const path of await runtimeFoldersIn(record, place)) {
+    const folder = join(place, path);
+    await removeArtifacts(folder);
+    if (await isEmpty(folder)) {
+      await rm(folder, { recursive: true });
+    } else {
+      const target = await freeName(
+        record.keepFilesIn === undefined ? `${record.worktreePath}.files` : join(record.keepFilesIn, RUNTIME_FOLDER),
+      );
+      await move(folder, target);
+      kept.push(target);
+    }
+  }
+  return kept;
+}
+
+/** What tells an agent of its session is made anew wherever the session goes on. */
+async function removeArtifacts(folder: string): Promise<void> {
+  for (const name of ARTIFACTS) await rm(join(folder, name), { recursive: true, force: true });
+}
+
+/** Nothing but the line that hides it from git. */
+async function isEmpty(folder: string): Promise<boolean> {
+  const names = await readdir(folder);
+  return (
+    names.every((name) => name === '.gitignore') &&
+    (names.length === 0 || (await lstat(join(folder, '.gitignore'))).size <= 2)
+  );
+}
+
+async function freeName(wanted: string): Promise<string> {
+  await makeFolder(dirname(wanted));
+  const isTaken = (await lstat(wanted).catch(() => undefined)) !== undefined;
+  return isTaken ? `${wanted}-${randomUUID().slice(0, 8)}` : wanted;
+}
+
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error;
+    // To another disk: whole under another name first, so that no reader takes half of it for all.
+    const partial = `${to}.${randomUUID()}.partial`;
+    try {
+      await cp(from, partial, {
+        recursive: true,
+        verbatimSymlinks: true,
+        preserveTimestamps: true,
+        errorOnExist: true,
+        force: false,
+      });
+      await rename(partial, to);
+    } catch (cause) {
+      await rm(partial, { recursive: true, force: true });
+      throw cause;
+    }
+    await rm(from, { recursive: true });
+  }
+}
 
 export interface RemoveOptions {
   /** A person said that what is in it may be lost. */

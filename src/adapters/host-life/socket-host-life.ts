@@ -3,14 +3,72 @@
  * and the kernel answers for it. So it can be asked from any container and any namespace of the machine that sees the
  * folder, by whatever path.
  */
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readdir, rm, stat, statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { HostLife } from '../../actors/host/host-life.ts';
+import { bootHere } from '../system/process-life.ts';
 import { makeFolder } from '../system/whole-files.ts';
-import { isEarlierBoot, isSameKernel, newToken, placeHere, placeOf } from './host-token.ts';
-import type { HostPlace } from './host-token.ts';
-import { DRAFT_ENDING, SOCKET_ENDING, doesListen, openLifeSocket } from './life-socket.ts';
 import type { LifeSocket } from './life-socket.ts';
+import { doesListen, DRAFT_ENDING, openLifeSocket, SOCKET_ENDING } from './life-socket.ts';
+
+// What a token says: `<boot>-<machine>-<name>`, digests of the boot of the kernel and of the machine, and a name that
+// no other process has. All containers of one machine have one boot, and may have different machines: a machine here is
+// what calls itself the same after a restart.
+
+const TOKEN = /^(?<boot>[\da-f]{12})-(?<machine>[\da-f]{12})-[\da-f]{16}$/;
+const DIGEST_CHARACTERS = 12;
+const NAME_BYTES = 8;
+/** Of a system that does not name its boots. */
+const NO_BOOT = '0'.repeat(DIGEST_CHARACTERS);
+
+interface HostPlace {
+  readonly boot: string;
+  readonly machine: string;
+}
+
+/** Where this process runs. */
+export function placeHere(): HostPlace {
+  const boot = bootHere();
+  return {
+    boot: boot === undefined ? NO_BOOT : digest(boot),
+    machine: digest(`${hostname()}\n${textOf('/etc/machine-id')}`),
+  };
+}
+
+export function newToken({ boot, machine }: HostPlace): string {
+  return `${boot}-${machine}-${randomBytes(NAME_BYTES).toString('hex')}`;
+}
+
+/** Undefined for what is no token of this version. */
+function placeOf(token: string): HostPlace | undefined {
+  const { boot, machine } = TOKEN.exec(token)?.groups ?? {};
+  return boot === undefined || machine === undefined ? undefined : { boot, machine };
+}
+
+/** Whether the kernel there is the one here: only that one knows who listens. */
+function isSameKernel(there: HostPlace, here: HostPlace): boolean {
+  return there.boot === here.boot && (there.boot !== NO_BOOT || there.machine === here.machine);
+}
+
+/** The same machine at another time. */
+function isEarlierBoot(there: HostPlace, here: HostPlace): boolean {
+  return there.machine === here.machine && there.boot !== here.boot && there.boot !== NO_BOOT && here.boot !== NO_BOOT;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_CHARACTERS);
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
 
 /** In a home. */
 export const HOSTS_FOLDER = 'hosts';

@@ -1,5 +1,4 @@
 /** Starts the page. */
-import '@preact/signals';
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { keepAddress, readAddress } from './model/address.ts';

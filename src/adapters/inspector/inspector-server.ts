@@ -1,25 +1,84 @@
 /** Listens, lets in who may, and ends everything at once when it is closed. */
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http';
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RuntimeError } from '../../machines/errors.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { authorityOf } from '../system/loopback.ts';
-import { boundConnections } from './connections.ts';
-import { allowedHosts, checkOptions, hostOf, placedHostOf } from './inspector-options.ts';
 import type { CheckedInspectorOptions, InspectorOptions } from './inspector-options.ts';
-import { newPlace, within } from './place.ts';
+import { allowedHosts, checkOptions, hostOf, placedHostOf } from './inspector-options.ts';
 import type { Place } from './place.ts';
+import { newPlace, within } from './place.ts';
 import { Refusal, tell } from './refusal.ts';
-import { admit, isOpenedElsewhere, OPEN_IT, parametersOf, TOKEN } from './request-gate.ts';
 import type { Target } from './request-gate.ts';
-import { sendError } from './respond.ts';
+import { admit, isOpenedElsewhere, OPEN_IT, parametersOf, TOKEN } from './request-gate.ts';
 import type { Exchange } from './respond.ts';
+import { begin, sendError } from './respond.ts';
 import { Routes } from './routes.ts';
 import { SignIn, TOKEN_MINUTES } from './sign-in.ts';
-import { leadOn, leadOnFromElsewhere } from './welcome.ts';
+
+// What a browser is answered that has just signed in: it leaves the address with the token for the page itself.
+
+/** What is after # in the address stays. */
+const SCRIPT = `location.replace('./' + location.hash)`;
+const GO_ON = `<!doctype html><meta charset="utf-8"><title>Wakechart inspector</title><script>${SCRIPT}</script>`;
+const GO_ON_POLICY = `default-src 'none'; script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
+
+/** A redirect. @param path of the page */
+function leadOn(exchange: Exchange, path: string, headers: OutgoingHttpHeaders): void {
+  begin(exchange, 303, { location: path, 'content-length': 0, ...headers });
+  exchange.response.end();
+}
+
+/**
+ * The same for one that a file or a page elsewhere has sent here. Its redirects would count as sent by them, without
+ * the cookie: so a page of ours asks instead.
+ */
+function leadOnFromElsewhere(exchange: Exchange, headers: OutgoingHttpHeaders): void {
+  begin(exchange, 200, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-length': Buffer.byteLength(GO_ON),
+    'content-security-policy': GO_ON_POLICY,
+    ...headers,
+  });
+  exchange.response.end(GO_ON);
+}
+
+// How many may be connected at once. A client that only holds a connection makes room for the next: a stranger with
+// many silent ones locks no client out.
+
+/**
+ * At the limit, the connection that has waited longest without a request under way is closed; where all have one, the
+ * new one.
+ */
+function boundConnections(server: Server, limit: number): void {
+  const open = new Set<Socket>();
+  /** Those without a request under way, in the order of their last one. */
+  const silent = new Set<Socket>();
+  server.on('connection', (socket) => {
+    if (open.size >= limit) {
+      const [oldest] = silent;
+      forget(oldest ?? socket);
+      if (oldest === undefined) return;
+    }
+    open.add(socket);
+    silent.add(socket);
+    socket.once('close', () => forget(socket));
+  });
+  server.on('request', ({ socket }, response) => {
+    silent.delete(socket);
+    response.once('close', () => void (open.has(socket) && silent.add(socket)));
+  });
+
+  function forget(socket: Socket): void {
+    open.delete(socket);
+    silent.delete(socket);
+    socket.destroy();
+  }
+}
 
 export interface InspectorServer extends AsyncDisposable {
   /**

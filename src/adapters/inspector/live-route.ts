@@ -5,11 +5,48 @@
  * as fast as it reads. One that falls behind what the recording still has is told to load anew, with event `reload`.
  */
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
-import { HeartbeatSignal } from './heartbeat-signal.ts';
 import { PacedStream } from './paced-stream.ts';
 import { portionsOf } from './record-text.ts';
-import { begin } from './respond.ts';
 import type { Exchange } from './respond.ts';
+import { begin } from './respond.ts';
+
+/** Waits until it is notified, or until it was quiet for so long that something should be said. */
+
+class HeartbeatSignal {
+  readonly #beat: NodeJS.Timeout;
+  #isNotified = false;
+  #isQuiet = false;
+  #answer: (() => void) | undefined = undefined;
+
+  /** @param quietMs how often `wait` ends without a notification @param gone ends every wait */
+  constructor(quietMs: number, gone: AbortSignal) {
+    this.#beat = setInterval(() => {
+      this.#isQuiet = true;
+      this.#answer?.();
+    }, quietMs);
+    gone.addEventListener('abort', () => this.notify(), { once: true });
+  }
+
+  notify(): void {
+    this.#isNotified = true;
+    this.#answer?.();
+  }
+
+  /** What came before counts. One at a time. */
+  async wait(): Promise<'notified' | 'quiet'> {
+    if (!this.#isNotified && !this.#isQuiet) await new Promise<void>((resolve) => (this.#answer = resolve));
+    this.#answer = undefined;
+    const isQuiet = this.#isQuiet;
+    this.#isNotified = false;
+    this.#isQuiet = false;
+    return isQuiet ? 'quiet' : 'notified';
+  }
+
+  close(): void {
+    clearInterval(this.#beat);
+    this.notify();
+  }
+}
 
 /** When a browser tries again after its connection broke, in milliseconds. */
 const RETRY_MS = 1_000;

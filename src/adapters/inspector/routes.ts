@@ -2,18 +2,33 @@
  * Which address gives what, to a browser that has signed in: the API, and under every other address the files of the
  * page.
  */
+import { shownFleet } from '../../actors/inspection/fleet-words.ts';
+import { soon } from './answer-soon.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
-import { fleetRoute } from './fleet-route.ts';
 import { PageFiles } from './page-files.ts';
 import { RecordingRoutes } from './recording-routes.ts';
 import { Refusal } from './refusal.ts';
-import { decoded, methodRefused } from './request-gate.ts';
 import type { Target } from './request-gate.ts';
-import { sendTagged, takesGzip } from './respond.ts';
+import { decoded, methodRefused, parametersOf } from './request-gate.ts';
 import type { Exchange } from './respond.ts';
+import { sendJson, sendTagged, takesGzip } from './respond.ts';
+import type { Route, Visit } from './route.ts';
 import { READING } from './route.ts';
-import type { Route } from './route.ts';
 import { SessionRoutes } from './session-routes.ts';
+
+// What many workers do between them, where what is looked at knows of it.
+
+function fleetRoute({ source, limits }: CheckedInspectorOptions): Route {
+  const answer = async ({ query, ...exchange }: Visit): Promise<void> => {
+    parametersOf(query, []);
+    if (source.fleet === undefined)
+      throw new Refusal(404, 'INSPECTOR_NO_FLEET', 'other workers are unknown here', {
+        hint: 'A database that many share does: wakechart inspect --store URL',
+      });
+    sendJson(exchange, 200, shownFleet(await soon(source.fleet(), limits.requestMs)));
+  };
+  return { pattern: /^\/api\/fleet$/, methods: READING, answer };
+}
 
 export class Routes {
   readonly #page: PageFiles | undefined;

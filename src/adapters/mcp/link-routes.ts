@@ -1,15 +1,70 @@
 /** The two ways to an MCP server, as one: a program of our own, or an address. */
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
-import { createHttpLink } from './http-transport.ts';
+import { within } from '../system/waiting.ts';
+import { HttpGuard } from './http-guard.ts';
+import type { HttpTransportClass, McpSdk } from './load-sdk.ts';
 import { loadHttpTransport } from './load-sdk.ts';
-import type { McpSdk } from './load-sdk.ts';
-import { messageTooLarge } from './server-errors.ts';
 import type { ServerLabel } from './server-errors.ts';
+import { messageTooLarge } from './server-errors.ts';
 import { startServerProcess } from './server-process.ts';
 import type { HttpSettings, ServerSettings, StdioSettings } from './server-settings.ts';
 import { MAX_MESSAGE_BYTES, StdioTransport } from './stdio-transport.ts';
+
+// The SDK's streamable HTTP transport, behind our guard, with the session ended on the server when it is closed.
+
+/** A server that does not answer the end of a session is not waited for. */
+const FAREWELL_MS = 2_000;
+
+/** A guard gives up before the SDK does, and says so; see HttpGuard. */
+const RECONNECTION = {
+  initialReconnectionDelay: 250,
+  maxReconnectionDelay: 5_000,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: 6,
+};
+
+interface HttpTransportOptions {
+  readonly settings: HttpSettings;
+  readonly clock: Clock;
+  readonly limitBytes: number;
+  readonly tooLarge: () => Error;
+}
+
+interface HttpLink {
+  readonly transport: StreamableHTTPClientTransport;
+  /** Tells the server that the session is over, if it takes that, and closes. Never rejects. */
+  farewell(): Promise<void>;
+}
+
+function createHttpLink(
+  Transport: HttpTransportClass,
+  { settings, clock, limitBytes, tooLarge }: HttpTransportOptions,
+): HttpLink {
+  const guard = new HttpGuard({ clock, limitBytes, tooLarge });
+  const transport = new Transport(settings.url, {
+    requestInit: { headers: settings.headers },
+    fetch: guard.fetch,
+    redirectPolicy: 'same-origin',
+    reconnectionOptions: RECONNECTION,
+  });
+  // The client of the SDK calls what was there before it.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has fields for its listeners, and no events.
+  transport.onmessage = (message): void => {
+    if ('id' in message && !('method' in message)) guard.answered(message.id);
+  };
+  const farewell = async (): Promise<void> => {
+    await within(
+      transport.terminateSession().catch(() => undefined),
+      FAREWELL_MS,
+      { clock },
+    );
+    await transport.close();
+  };
+  return { transport, farewell };
+}
 
 export interface RouteOptions {
   readonly sdk: McpSdk;

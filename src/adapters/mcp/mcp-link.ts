@@ -4,17 +4,66 @@
  */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { z } from 'zod';
+import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { ToolProgress } from '../../actors/turn/tool.ts';
 import { MAX_MCP_TIMEOUT_MS } from '../../machines/agent/mcp-server.ts';
 import { beginningOf } from '../../machines/cut-text.ts';
-import { Deadline } from './call-deadline.ts';
-import { callResultSchema } from './call-result.ts';
 import type { CallResult } from './call-result.ts';
-import { brokenOffFailure, isLateMessage, openFailure, requestFailure } from './link-failures.ts';
+import { callResultSchema } from './call-result.ts';
 import type { FailureContext } from './link-failures.ts';
-import { routeTo } from './link-routes.ts';
+import { brokenOffFailure, isLateMessage, openFailure, requestFailure } from './link-failures.ts';
 import type { Route, RouteOptions } from './link-routes.ts';
+import { routeTo } from './link-routes.ts';
 import { callFailed, callTimedOut } from './server-errors.ts';
+
+// How long a request may take: so long without a sign of life, and so long altogether.
+
+interface DeadlineOptions {
+  readonly clock: Clock;
+  /** Since the start or the last `extend`, in milliseconds. */
+  readonly limitMs: number;
+  /** Since the start, in milliseconds. */
+  readonly totalMs: number;
+  /** Called once, with the limit that was reached. */
+  readonly onReached: (limitMs: number) => void;
+}
+
+export class Deadline {
+  readonly #options: DeadlineOptions;
+  readonly #startedMs: number;
+  #timer: TimerHandle | undefined;
+  #isOver = false;
+
+  constructor(options: DeadlineOptions) {
+    this.#options = options;
+    this.#startedMs = options.clock.steadyNow();
+    this.extend();
+  }
+
+  /** Begins the limit anew. */
+  extend(): void {
+    if (this.#isOver) return;
+    const { clock, limitMs, totalMs } = this.#options;
+    const leftMs = this.#startedMs + totalMs - clock.steadyNow();
+    clock.clearTimeout(this.#timer);
+    this.#timer = clock.setTimeout(
+      () => this.#reach(leftMs < limitMs ? totalMs : limitMs),
+      Math.max(0, Math.min(limitMs, leftMs)),
+    );
+  }
+
+  /** No limit is reached any more. */
+  end(): void {
+    this.#isOver = true;
+    this.#options.clock.clearTimeout(this.#timer);
+  }
+
+  #reach(limitMs: number): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#options.onReached(limitMs);
+  }
+}
 
 /** Our own clock watches every request; the timers of the SDK, which cannot be switched off, must not come first. */
 const NEVER_MS = 2 ** 31 - 1;

@@ -1,14 +1,46 @@
 /** Definitions of schedules in PostgreSQL, seen by the workers of all machines. */
-import type { Clock } from '../../actors/clock/clock.ts';
+import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { ScheduleDefinitions, ScheduleListing } from '../../actors/schedule/durable-ports.ts';
-import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { scheduleDefinition, scheduleId } from '../../machines/schedule/schedule-definition.ts';
+import { messageOf, RuntimeError } from '../../machines/errors.ts';
 import type { ScheduleDefinition } from '../../machines/schedule/schedule-definition.ts';
+import { scheduleDefinition, scheduleId } from '../../machines/schedule/schedule-definition.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
-import { RevisedRows } from './revised-rows.ts';
 import type { RevisedRow } from './revised-rows.ts';
-import { watchStamp } from './schedule-watch.ts';
+import { RevisedRows } from './revised-rows.ts';
+
+// Finds out by checking now and then that something has changed.
+
+interface StampWatchOptions {
+  /** Another text after every change. */
+  readonly stamp: () => Promise<string>;
+  readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
+  /** Between two checks. */
+  readonly pollMs: number;
+  readonly onChange: () => void;
+}
+
+/** Calls `onChange` once it watches, and after each change. Returns the function that ends it. */
+function watchStamp({ stamp, clock, pollMs, onChange }: StampWatchOptions): () => void {
+  let timer: TimerHandle | undefined;
+  let isOver = false;
+  let last: string | undefined;
+  const look = async (): Promise<void> => {
+    // A database that is away has nothing to tell; the next check finds what happened meanwhile.
+    const now = await stamp().catch(() => last);
+    if (isOver) return;
+    if (now !== last) {
+      last = now;
+      onChange();
+    }
+    timer = clock.setTimeout(() => void look(), pollMs);
+  };
+  void look();
+  return () => {
+    isOver = true;
+    clock.clearTimeout(timer);
+  };
+}
 
 export interface PostgresScheduleDefinitionsOptions {
   readonly database: PostgresDatabase;

@@ -2,26 +2,71 @@
  * What agents have learned, as files: `learnings/learnings.jsonl`, which only grows, and `learnings/learnings.md` for
  * reading, made from it. A record that is torn or damaged is left out; the logs of the sessions have what it held.
  */
-import { open, stat } from 'node:fs/promises';
 import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
+import type { LearningsExamination, LearningStore } from '../../actors/memory/learning-store.ts';
 import { filteredLearnings, learningsFull } from '../../actors/memory/learning-store.ts';
-import type { LearningStore, LearningsExamination } from '../../actors/memory/learning-store.ts';
 import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
-import { MAX_LEARNINGS, capturedLearning } from '../../machines/memory/learning.ts';
-import type { CapturedLearning, KeptLearning } from '../../machines/memory/learning.ts';
-import { LearningLedger } from '../../machines/memory/learning-ledger.ts';
 import type { Keeping, LearningRecord } from '../../machines/memory/learning-ledger.ts';
+import { LearningLedger, learningRecord } from '../../machines/memory/learning-ledger.ts';
+import type { CapturedLearning, KeptLearning } from '../../machines/memory/learning.ts';
+import { capturedLearning, MAX_LEARNINGS } from '../../machines/memory/learning.ts';
 import { learningsText } from '../../machines/memory/learnings-text.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
-import { lineOf, readLines } from './learning-lines.ts';
 import { isNoPlainFile } from '../system/own-files.ts';
 import { PRIVATE_FILE_MODE, syncFolder } from '../system/whole-files.ts';
-import { makeFolder, readIfThere, replaceFile, storageFailed, storing } from './storage.ts';
+import { makeFolder, readIfThere, replaceFile, sha256Of, storageFailed, storing } from './storage.ts';
+
+// learnings.jsonl: one record a line, with a checksum over it. Records are only ever added, each behind a line end of
+// its own, so that a torn one stays alone on its line.
+//
+// {"sum":"0123456789abcdef","record":{"type":"captured","learning":{…}}}
+
+const SUM_CHARACTERS = 16;
+
+const line = z.strictObject({ sum: z.string().length(SUM_CHARACTERS), record: z.unknown() });
+
+function lineOf(record: LearningRecord): string {
+  const text = JSON.stringify(record);
+  return `{"sum":"${sumOf(text)}","record":${text}}\n`;
+}
+
+interface LinesReading {
+  readonly records: readonly LearningRecord[];
+  readonly damaged: number;
+}
+
+/** What lines hold, and how many cannot be read. Empty lines do not count. */
+function readLines(text: string): LinesReading {
+  const records: LearningRecord[] = [];
+  let damaged = 0;
+  for (const each of text.split('\n')) {
+    if (each.trim() === '') continue;
+    const record = recordOf(each);
+    if (record === undefined) damaged += 1;
+    else records.push(record);
+  }
+  return { records, damaged };
+}
+
+function recordOf(text: string): LearningRecord | undefined {
+  try {
+    const { sum, record } = line.parse(JSON.parse(text));
+    return sum === sumOf(JSON.stringify(record)) ? learningRecord.parse(record) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function sumOf(text: string): string {
+  return sha256Of(text).slice(0, SUM_CHARACTERS);
+}
 
 const FOLDER = 'learnings';
 const LINES_FILE = 'learnings.jsonl';

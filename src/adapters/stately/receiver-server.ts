@@ -1,8 +1,8 @@
 /** Listens for programs on loopback, lets in who may, and keeps count. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
@@ -11,12 +11,105 @@ import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { authorityOf } from '../system/loopback.ts';
-import { checkReceiverOptions } from './receiver-options.ts';
-import type { CheckedReceiverOptions, StatelyReceiverOptions } from './receiver-options.ts';
-import { ReceivedPrograms } from './received-programs.ts';
 import type { StatelyReceiverStatistics } from './received-programs.ts';
-import { admit } from './receiver-gate.ts';
-import { statelySource } from './stately-source.ts';
+import { ReceivedPrograms } from './received-programs.ts';
+import type { CheckedReceiverOptions, StatelyReceiverOptions } from './receiver-options.ts';
+import { checkReceiverOptions } from './receiver-options.ts';
+import { encodedBoot, RECORDING_HEADER } from './recording-header.ts';
+
+// What was received, as a source for the inspector: its recording, beside the sessions of another source where there is
+// one.
+
+interface StatelySourceParts {
+  readonly url: string;
+  readonly programs: ReceivedPrograms;
+  readonly base: InspectionSource | undefined;
+}
+
+function statelySource({ url, programs, base }: StatelySourceParts): InspectionSource {
+  const { recording } = programs;
+  return {
+    header: recording.header,
+    range: () => recording.range(),
+    records: (from) => recording.records(from),
+    follow: (listener) => recording.follow(listener),
+    chart: (id) => recording.chart(id),
+    about: () => aboutOf({ url, programs, base }),
+    recordingOf: async (sessionId) => base?.recordingOf(sessionId),
+    sessions: async (options) => (base === undefined ? { sessions: [], total: 0 } : base.sessions(options)),
+    session: async (sessionId) => base?.session(sessionId),
+    events: async (sessionId, options) => base?.events(sessionId, options),
+    processes: async (sessionId) => (base === undefined ? [] : base.processes(sessionId)),
+    changes: async (sessionId) => (base === undefined ? [] : base.changes(sessionId)),
+    answer: async (sessionId, answer) => {
+      if (base !== undefined) return base.answer(sessionId, answer);
+      throw new RuntimeError(
+        'INSPECTOR_NO_SESSIONS',
+        'expected a home with sessions, and there is none: only other programs are shown here',
+        { category: 'not_found', hint: 'Start wakechart inspect with --home.' },
+      );
+    },
+  };
+}
+
+function aboutOf({ url, programs, base }: StatelySourceParts): ReturnType<InspectionSource['about']> {
+  const about = base?.about();
+  return {
+    kind: 'log',
+    ...(about?.home === undefined ? {} : { home: about.home }),
+    title: about === undefined ? `XState programs at ${url}` : `XState programs at ${url}, and ${about.title}`,
+    hasSessions: about?.hasSessions ?? false,
+    canAnswer: about?.canAnswer ?? false,
+    notes: [...programs.notes, ...(about?.notes ?? [])],
+    hasEnded: programs.isClosed,
+  };
+}
+
+// Who may connect: programs of this machine, and pages of the origins that were named.
+
+interface Refused {
+  readonly status: number;
+  readonly because: string;
+}
+
+interface Admission {
+  readonly options: CheckedReceiverOptions;
+  readonly port: number;
+  /** Of what is received here. */
+  readonly boot: string;
+  /** Programs that are connected. */
+  readonly connected: number;
+}
+
+/** @returns undefined for who may */
+function admit(
+  { headers, rawHeaders, method }: IncomingMessage,
+  { options, port, boot, connected }: Admission,
+): Refused | undefined {
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket')
+    return { status: 400, because: 'expected a WebSocket to be opened with GET' };
+  // A page of another site whose name was made to lead here, which is DNS rebinding, sends that name.
+  const hosts = [options.host, 'localhost'].map((name) => authorityOf(name, port));
+  if (headers.host === undefined || !hosts.includes(headers.host.toLowerCase()) || countOf(rawHeaders, 'host') > 1)
+    return { status: 421, because: `expected the Host header to be ${hosts.join(' or ')}` };
+  const { origin } = headers;
+  if (origin !== undefined && (!options.origins.includes(origin) || countOf(rawHeaders, 'origin') > 1)) {
+    return {
+      status: 403,
+      because:
+        'pages may connect only from origins that were named: start the inspector with --stately-origin and the origin of the page; programs that send no Origin header need none',
+    };
+  }
+  if (headers[RECORDING_HEADER] === encodedBoot(boot))
+    return { status: 508, because: 'this recording is sent to where it is received: it would go round for ever' };
+  if (connected >= options.limits.connections)
+    return { status: 503, because: `expected at most ${options.limits.connections} programs at once` };
+  return undefined;
+}
+
+function countOf(rawHeaders: readonly string[], name: string): number {
+  return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length;
+}
 
 export interface StatelyReceiver extends AsyncDisposable {
   /** What programs connect to: `ws://127.0.0.1:8080`. */

@@ -54,10 +54,10 @@ export function auditLines(audit: ChartAudit, out: Output): string[] {
 
 /** What was found in a chart of several and not waived, the worst first; nothing where there is nothing. */
 export function foundLines({ chart, findings }: ChartAudit, out: Output): string[] {
-  const standing = findings.filter(({ waived }) => waived === undefined);
-  return standing.length === 0
+  const left = findings.filter(({ waived }) => waived === undefined);
+  return left.length === 0
     ? []
-    : ['', out.styles.bold(chart.id), ...standing.flatMap((finding) => findingLines(finding, out))];
+    : ['', out.styles.bold(chart.id), ...left.flatMap((finding) => findingLines(finding, out))];
 }
 
 /** The root has no path. */

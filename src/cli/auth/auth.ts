@@ -1,21 +1,66 @@
 /** `wakechart auth …`: the accounts with which runs are paid, and which candidates have fallen out of use. */
 import { closestName } from '../../machines/closest-name.ts';
-import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
-import type { AuthProfile } from '../../machines/run/auth-profile.ts';
+import { messageOf, RuntimeError } from '../../machines/errors.ts';
 import { checkedAuthProfile } from '../../machines/run/auth-profile-check.ts';
+import type { AuthProfile } from '../../machines/run/auth-profile.ts';
 import type { CandidateHealth } from '../../machines/run/candidate-health.ts';
+import { candidateText } from '../../machines/run/candidate.ts';
 import { KNOWN_PROVIDERS } from '../../machines/run/provider-settings.ts';
-import { accountNotFound, withAuth } from './accounts.ts';
-import type { HomeAccounts } from './accounts.ts';
-import { HEALTH_HEADINGS, secretText, setText, healthRow } from './text.ts';
-import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
+import { nextCommand } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { makeHome } from '../home.ts';
 import { tableLines } from '../terminal/table.ts';
-import { counted, oneLine, printable } from '../terminal/text.ts';
+import { counted, durationText, localTime, oneLine, printable, shellQuoted } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
+import type { HomeAccounts } from './accounts.ts';
+import { accountNotFound, withAuth } from './accounts.ts';
+
+// Accounts and the health of candidates in the words of the command line. No value of a secret comes this far.
+
+function secretText({ secret }: AuthProfile): string {
+  if (secret === undefined) return 'none: the program has its own login';
+  return 'env' in secret ? `variable ${secret.env}` : `command ${printable(shellQuoted(secret.command))}`;
+}
+
+/** Names only. */
+function setText({ environment = {} }: AuthProfile): string {
+  return Object.keys(environment).join(', ');
+}
+
+const STATES = {
+  closed: 'ready',
+  cooling: 'cooling',
+  half_open: 'being tried',
+  disabled: 'disabled',
+} as const satisfies Record<CandidateHealth['state'], string>;
+
+const HEALTH_HEADINGS = ['CANDIDATE', 'STATE', 'UNTIL', 'FAILURES', 'LAST USED', 'BECAUSE'] as const;
+
+function healthRow(health: CandidateHealth, nowMs: number): readonly string[] {
+  const { candidate, state, failures, billingFailures, lastUsedAt, because } = health;
+  return [
+    candidateText(candidate),
+    isDue(health, nowMs) ? 'to be tried' : STATES[state],
+    untilText(health, nowMs),
+    String(failures + billingFailures),
+    lastUsedAt === undefined ? 'never' : localTime(lastUsedAt),
+    because === undefined ? '' : oneLine(`${because.kind}: ${because.message}`),
+  ];
+}
+
+/** How long it still takes, and when that is. */
+function untilText({ until }: CandidateHealth, nowMs: number): string {
+  if (until === undefined) return '';
+  const leftMs = Date.parse(until) - nowMs;
+  return leftMs > 0 ? `in ${durationText(leftMs)} (${until})` : `now (since ${until})`;
+}
+
+/** Its rest is over, and no wake has tried it since. */
+function isDue({ state, until }: CandidateHealth, nowMs: number): boolean {
+  return (state === 'cooling' || state === 'disabled') && until !== undefined && Date.parse(until) <= nowMs;
+}
 
 export interface AddOptions {
   readonly name: string;

@@ -1,42 +1,72 @@
 /** `wakechart doctor`: checks a home, and with `--repair` puts right what can be made again from the logs. */
 import { join } from 'node:path';
-import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
 import { createIdSource } from '../../actors/session/id-source.ts';
 import { SessionJournal } from '../../actors/session/session-journal.ts';
-import type { HomeLayout } from '../../adapters/files/layout.ts';
-import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
+import type { VaultCatalog } from '../../actors/vault/vault-catalog.ts';
 import { createBubblewrap } from '../../adapters/bubblewrap/bubblewrap.ts';
+import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
+import type { HomeLayout } from '../../adapters/files/layout.ts';
 import { createProcessTree } from '../../adapters/process-tree/process-tree.ts';
 import { createFileJobRecords } from '../../adapters/subagent-files/file-job-records.ts';
 import { FileVaultCatalog } from '../../adapters/vault-files/file-vault-catalog.ts';
-import { nextCommand, storeText } from '../context.ts';
+import { messageOf, RuntimeError } from '../../machines/errors.ts';
+import type { NodeStore } from '../../node/node-store.ts';
+import type { Reconciliation } from '../../runtime.ts';
 import type { CommandContext } from '../context.ts';
-import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from './check-home.ts';
-import { checkEnvironments, unconfinedAgents } from './check-environments.ts';
-import { checkLeftFolders } from './check-left-folders.ts';
-import { checkMemory } from './check-memory.ts';
-import { checkSessions } from './check-sessions.ts';
-import { checkStoredSessions } from './check-stored-sessions.ts';
-import { checkSkills } from './check-skills.ts';
-import { checkSubagents } from './check-subagents.ts';
-import { checkVaults } from './check-vaults.ts';
-import { checkWorktrees } from './check-worktrees.ts';
-import { problem } from './finding.ts';
-import type { RepairableFinding } from './finding.ts';
+import { nextCommand, storeText } from '../context.ts';
 import { VAULTS_FOLDER } from '../env/vaults.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
-import { SKILLS_FOLDER, skillCatalogOf } from '../open/known-home.ts';
-import { openStore, runtimeStore } from '../open/store.ts';
-import type { NodeStore } from '../../node/node-store.ts';
-import { Progress } from '../terminal/progress.ts';
-import type { Reconciliation } from '../../runtime.ts';
-import { withAgents } from '../open/stores.ts';
-import { counted, printable } from '../terminal/text.ts';
 import { memoryStores } from '../memory/stores.ts';
-import { WORKTREES_FOLDER, hostLifeOf, worktreeKeeper } from '../worktree/worktrees.ts';
+import { skillCatalogOf, SKILLS_FOLDER } from '../open/known-home.ts';
+import { openStore, runtimeStore } from '../open/store.ts';
+import { withAgents } from '../open/stores.ts';
+import { Progress } from '../terminal/progress.ts';
+import { counted, printable } from '../terminal/text.ts';
+import { hostLifeOf, worktreeKeeper, WORKTREES_FOLDER } from '../worktree/worktrees.ts';
+import { checkEnvironments, unconfinedAgents } from './check-environments.ts';
+import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from './check-home.ts';
+import { checkLeftFolders } from './check-left-folders.ts';
+import { checkMemory } from './check-memory.ts';
+import { checkSessions } from './check-sessions.ts';
+import { checkSkills } from './check-skills.ts';
+import { checkStoredSessions } from './check-stored-sessions.ts';
+import { checkSubagents } from './check-subagents.ts';
+import { checkWorktrees } from './check-worktrees.ts';
+import type { RepairableFinding } from './finding.ts';
+import { problem, remedyOf } from './finding.ts';
+
+// Checks vaults: files that cannot be read, or that others than their owner may read. What is in them is not looked at
+// any further.
+
+/** @param directory where they lie */
+async function checkVaults(catalog: Pick<VaultCatalog, 'list'>, directory: string): Promise<RepairableFinding[]> {
+  try {
+    return (await catalog.list()).flatMap((listing) =>
+      'error' in listing
+        ? [
+            problem({
+              area: 'vaults',
+              where: listing.name,
+              what: listing.error.message,
+              remedy: remedyOf(listing.error),
+            }),
+          ]
+        : [],
+    );
+  } catch (error) {
+    return [
+      problem({
+        area: 'vaults',
+        where: directory,
+        what: messageOf(error),
+        remedy: (RuntimeError.is(error) ? error.hint : undefined) ?? 'Check who owns it and its permissions.',
+      }),
+    ];
+  }
+}
 
 /** Folders of a home beside its agents. */
 const PROCESSES_FOLDER = 'processes';

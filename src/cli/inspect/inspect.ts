@@ -2,22 +2,55 @@
  * `wakechart inspect`: the sessions of a home, what was recorded, or other XState programs, in a browser on this
  * machine. It runs nothing and wakes no session.
  */
+import { basename } from 'node:path';
 import type { InspectionRecording, InspectionSource } from '../../actors/inspection/inspection-source.ts';
 import { namedSecrets } from '../../actors/inspection/learned-secrets.ts';
-import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { openLogSource } from '../../actors/inspection/log-source.ts';
+import { openLogFile } from '../../adapters/inspection-files/log-file.ts';
+import { piecesOfStream } from '../../adapters/inspection-files/log-text.ts';
 import { sendAddress } from '../../adapters/stately/sender-options.ts';
-import { openBrowser } from './browser.ts';
+import { messageOf, RuntimeError } from '../../machines/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
-import { isHomeThere } from '../home.ts';
-import { openedHome, secretsOfHome } from './home.ts';
-import { openedLog } from './log.ts';
-import { receivedPrograms, sentRecording } from './programs.ts';
-import { NO_SECRETS_KNOWN } from './opened-source.ts';
-import type { InspectedSecrets, OpenedSource } from './opened-source.ts';
-import { addressAt, showUntilInterrupted } from './shown-inspector.ts';
+import { absolutePath, isHomeThere } from '../home.ts';
 import { printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
+import { openBrowser } from './browser.ts';
+import { openedHome, secretsOfHome } from './home.ts';
+import type { InspectedSecrets, OpenedSource } from './opened-source.ts';
+import { NO_SECRETS_KNOWN } from './opened-source.ts';
+import { receivedPrograms, sentRecording } from './programs.ts';
+import { addressAt, showUntilInterrupted } from './shown-inspector.ts';
+
+// A stored inspection log as an inspector looks at it: from a file, which may still be written to, or from what is
+// piped in.
+
+/**
+ * Resolves when it is known to be such a log.
+ * @param file undefined: what is piped in
+ * @throws RuntimeError INSPECTION_FILE_MISSING, INSPECTION_FILE_UNREADABLE, INSPECTION_LOG_REFUSED
+ */
+async function openedLog(
+  { err }: CommandContext,
+  file: string | undefined,
+): Promise<Pick<OpenedSource, 'source' | 'close'>> {
+  const onProblem = (error: unknown): void =>
+    void err.push(`${err.styles.yellow('note:')} ${printable(messageOf(error))}\n`);
+  const pieces = file === undefined ? piecesOfStream(process.stdin) : await openLogFile(absolutePath(file));
+  const source = await openLogSource({
+    title: file === undefined ? 'standard input' : basename(file),
+    pieces,
+    onProblem,
+  });
+  return {
+    source,
+    async close() {
+      source.close();
+      // What is piped in would keep us waiting for its end.
+      if (file === undefined) process.stdin.destroy();
+    },
+  };
+}
 
 /** Reads the log from standard input. */
 const PIPED = '-';

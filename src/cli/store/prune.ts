@@ -3,22 +3,82 @@
  * were read again. Killed at any point and run again, it goes on: an export that is whole is not written twice, and
  * nothing is deleted without one.
  */
-import { messageOf } from '../../machines/errors.ts';
-import type { SessionState } from '../../machines/session/session-state.ts';
+import { createReadStream } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
+import { checkExport } from '../../actors/session/session-transfer.ts';
+import { storageFailed } from '../../adapters/files/storage-errors.ts';
+import { makeFolder, syncFolder } from '../../adapters/system/whole-files.ts';
+import { messageOf } from '../../machines/errors.ts';
+import { activationsOf } from '../../machines/session/session-activations.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CommandContext } from '../context.ts';
 import { storeText } from '../context.ts';
-import { holdsFiles } from './copied-folders.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
-import { makeFolder } from '../../adapters/system/whole-files.ts';
-import { activationsOf } from '../../machines/session/session-activations.ts';
 import { absolutePath } from '../home.ts';
-import { Progress } from '../terminal/progress.ts';
-import { exportFile, isWholeExport, writeExport } from './session-archive.ts';
-import { withSessions } from '../open/stores.ts';
 import type { SessionStore } from '../open/stores.ts';
+import { withSessions } from '../open/stores.ts';
+import { Progress } from '../terminal/progress.ts';
 import { tableLines } from '../terminal/table.ts';
 import { counted, durationText, localTime, printable } from '../terminal/text.ts';
+import { holdsFiles } from './copied-folders.ts';
+
+// Exports of sessions as files: written so that a file under its name is a whole one, and read again to know it.
+
+/** Text that is written at once, in characters. */
+const PIECE_CHARACTERS = 256 * 1024;
+
+function exportFile(directory: string, sessionId: string): string {
+  return join(directory, `${sessionId}.jsonl`);
+}
+
+/** Whether the file holds all of this log. False when there is none. */
+async function isWholeExport(
+  path: string,
+  expected: { readonly sessionId: string; readonly agentId: string; readonly events: number },
+): Promise<boolean> {
+  try {
+    const { sessionId, agentId, events } = await checkExport(
+      createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity }),
+    );
+    return sessionId === expected.sessionId && agentId === expected.agentId && events === expected.events;
+  } catch {
+    // It is written anew, which says what is wrong if that is wrong too.
+    return false;
+  }
+}
+
+/** Puts the lines on the disk. @throws RuntimeError STORAGE_FAILED */
+async function writeExport(path: string, lines: AsyncIterable<string>): Promise<void> {
+  const temporary = `${path}.part`;
+  try {
+    await writeLines(temporary, lines);
+    await rename(temporary, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw storageFailed(`write ${path}`, error);
+  }
+}
+
+async function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    let piece = '';
+    for await (const line of lines) {
+      piece += line;
+      if (piece.length < PIECE_CHARACTERS) continue;
+      await file.writeFile(piece);
+      piece = '';
+    }
+    await file.writeFile(piece);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
 
 export interface PruneOptions {
   /** How long ago a session has to have ended, in milliseconds. */

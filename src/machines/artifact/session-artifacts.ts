@@ -3,20 +3,73 @@
  * same facts give the same files.
  */
 import type { SessionState } from '../session/session-state.ts';
+import { contextPressure } from '../turn/context-pressure.ts';
 import type { ContextReport } from '../turn/context-report.ts';
-import { permissionArtifacts, toolArtifacts } from './agent-artifacts.ts';
 import type { AgentFacts } from './agent-artifacts.ts';
-import { jsonArtifact, list, oneLine, table, textArtifact } from './artifact.ts';
+import { permissionArtifacts, toolArtifacts } from './agent-artifacts.ts';
 import type { Artifact } from './artifact.ts';
-import { budgetFacts } from './budget-facts.ts';
-import { contextArtifacts } from './context-artifacts.ts';
+import { jsonArtifact, list, oneLine, table, textArtifact } from './artifact.ts';
+import type { BudgetFact } from './budget-facts.ts';
+import { budgetFacts, budgetTable } from './budget-facts.ts';
 import { feedArtifacts } from './event-feed.ts';
-import type { LogTail } from './log-tail.ts';
-import { environmentArtifacts } from './isolation-artifacts.ts';
 import type { EnvironmentFacts } from './isolation-artifacts.ts';
-import { shellArtifacts } from './shell-artifacts.ts';
+import { environmentArtifacts } from './isolation-artifacts.ts';
+import type { LogTail } from './log-tail.ts';
 import type { ShownShell } from './shell-artifacts.ts';
+import { shellArtifacts } from './shell-artifacts.ts';
 import { traceArtifacts } from './trace-list.ts';
+
+// What the context of a session is spent on. Each share is one of the whole context, cut to a whole number, so that
+// none says more than its level does.
+
+const PARTS = [
+  ['instructions', 'instructions'],
+  ['tools', 'tools'],
+  ['messages', 'messages'],
+  ['attachments', 'images and files'],
+  ['reserved', 'kept for the answer'],
+  ['total', 'all of that'],
+  ['free', 'free'],
+] as const satisfies readonly (readonly [keyof ContextReport, string])[];
+
+/** @param budgets what the session may use up @returns none before the first step */
+function contextArtifacts(report: ContextReport | undefined, budgets: readonly BudgetFact[]): readonly Artifact[] {
+  if (report === undefined) return [];
+  const { level } = contextPressure(report);
+  const { maxTokens, total } = report;
+  const share = (tokens: number): string => (maxTokens > 0 ? `${Math.floor((100 * tokens) / maxTokens)} %` : '');
+  const tokenBudgets = budgets.filter(
+    ({ bound, used }) => used !== undefined && (bound.startsWith('maxTokens') || bound.startsWith('maxCost')),
+  );
+  return [
+    jsonArtifact('context', { pressure: level, report, budgets: tokenBudgets }),
+    textArtifact(
+      'context',
+      'Context',
+      `Pressure: ${level}. About ${total} of ${maxTokens} tokens (${share(total)}) are spent, by estimate.${total > maxTokens ? ` ${total - maxTokens} are too many.` : ''}`,
+      table(
+        ['part', 'tokens', 'of the context'],
+        PARTS.map(([part, words]) => [words, String(report[part]), share(report[part])]),
+      ),
+      leftOutWords(report),
+      tokenBudgets.length === 0 ? '' : '## What may be used up',
+      budgetTable(tokenBudgets),
+    ),
+  ];
+}
+
+function leftOutWords({ omittedMessages, shortenedMessages, compactedThroughSeq }: ContextReport): string {
+  return [
+    ...(omittedMessages + shortenedMessages === 0
+      ? []
+      : [
+          `Earlier messages are left out (${omittedMessages}) or shortened (${shortenedMessages}); the log keeps them.`,
+        ]),
+    ...(compactedThroughSeq === undefined
+      ? []
+      : [`A summary stands for everything up to event ${compactedThroughSeq}.`]),
+  ].join(' ');
+}
 
 export interface SessionFacts {
   readonly state: SessionState;

@@ -5,20 +5,77 @@
  */
 import { watchCharts } from '../chart-watch.ts';
 import { describeChart, transitionIds } from '../inspection/describe-chart.ts';
+import { WakeInLog } from '../inspection/wake-in-log.ts';
 import { sessionChartEvents } from '../session/session-chart-events.ts';
-import type { SessionEvent } from '../session/session-event.ts';
+import type { SessionEvent, SessionEventData } from '../session/session-event.ts';
 import { foldSession } from '../session/session-fold.ts';
 import { sessionMachine } from '../session/session-machine.ts';
-import { initialSessionState } from '../session/session-state.ts';
 import type { SessionState } from '../session/session-state.ts';
+import { initialSessionState } from '../session/session-state.ts';
 import { sessionLeafOf } from '../session/why-charts.ts';
+import { wakeEvents } from '../wake/wake-events.ts';
+import type { WakeInput } from '../wake/wake-machine.ts';
+import { wakeMachine } from '../wake/wake-machine.ts';
 import { boundedData } from './bounded-data.ts';
-import { INSPECTION_LOG_FORMAT } from './inspection-record.ts';
 import type { InspectionHeader, InspectionRecord } from './inspection-record.ts';
-import { SessionRecordWriter, valueOf } from './session-record-writer.ts';
+import { INSPECTION_LOG_FORMAT } from './inspection-record.ts';
+import { lazilyExplored, SessionRecordWriter, ToldLife, valueOf } from './session-record-writer.ts';
 import { CallRecords } from './session-records-calls.ts';
-import { WakeRecords } from './session-records-wakes.ts';
 import { HANDLED_BY_LOGIC } from './taken-words.ts';
+
+// The wakes of a stored session as actors of their chart, as far as their events show which way they went; how they
+// ended always.
+
+class WakeRecords {
+  readonly #writer: SessionRecordWriter;
+  readonly #session: string;
+  readonly #machine = lazilyExplored(wakeMachine);
+  readonly #led = new WakeInLog<ToldLife>();
+
+  constructor(writer: SessionRecordWriter, session: string) {
+    this.#writer = writer;
+    this.#session = session;
+  }
+
+  /** The key of the wake that runs, as far as the log tells. */
+  get open(): string | undefined {
+    return this.#led.open?.key;
+  }
+
+  see(event: SessionEvent): void {
+    if (event.type === 'wake.started') this.#begin(event.sessionId, event.data);
+    else if (event.type === 'wake.ended') this.#end(event.data);
+    else this.#led.see(event);
+  }
+
+  #begin(sessionId: string, { wakeId, trigger }: SessionEventData<'wake.started'>): void {
+    // Another one begins only when the one before is over, though the log does not say how.
+    this.#led.open?.end('stopped');
+    const input = { sessionId, wakeId } satisfies WakeInput;
+    const chart = (): ReturnType<typeof describeChart> => describeChart(wakeMachine, { events: wakeEvents });
+    this.#led.begin(
+      new ToldLife(this.#writer, {
+        chart,
+        machine: this.#machine(),
+        input,
+        parent: this.#session,
+        id: wakeId,
+        facts: { label: trigger, wakeId },
+      }),
+    );
+  }
+
+  #end({ outcome, summary, error }: SessionEventData<'wake.ended'>): void {
+    const life = this.#led.open;
+    const isTold = this.#led.end(outcome);
+    if (life === undefined) return;
+    const output = { outcome, summary, ...(error === undefined ? {} : { error }) };
+    // Another wake wrote the end of one that was lost: where it was then is unknown.
+    if (outcome === 'lost') return life.end('stopped', { output });
+    if (isTold) life.done('release');
+    life.end('done', { value: 'ended', output });
+  }
+}
 
 /** One log, event by event. */
 export class SessionRecords {

@@ -1,6 +1,6 @@
 /** Events that wait for the next ones. */
 import { describe, expect, it } from 'vitest';
-import { HeldDrafts } from '../../../src/actors/wake/held-drafts.ts';
+import { HeldDrafts } from '../../../src/actors/wake/wake-journal.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 
 const draft = (to: 'idle' | 'running'): SessionEventDraft => ({ type: 'session.status_changed', data: { to } });

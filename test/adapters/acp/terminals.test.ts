@@ -1,7 +1,7 @@
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TerminalOutput } from '../../../src/adapters/acp/terminal-output.ts';
+import { TerminalOutput } from '../../../src/adapters/acp/terminal.ts';
 import type { Step } from '../../fixtures/acp-agents/agent.mjs';
 import { acpHouse, answering, told } from './acp-house.ts';
 import type { AcpHouse, Note, StartedRun } from './acp-house.ts';

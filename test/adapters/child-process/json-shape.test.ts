@@ -1,7 +1,7 @@
 /** Messages that are looked at before they are parsed. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkShape } from '../../../src/adapters/child-process/json-shape.ts';
+import { checkShape } from '../../../src/adapters/child-process/exchange-folder.ts';
 
 const look = (text: string) => (): void => checkShape(Buffer.from(text));
 

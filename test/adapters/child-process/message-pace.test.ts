@@ -1,6 +1,6 @@
 /** How many long messages of one worker are read. */
 import { describe, expect, it } from 'vitest';
-import { LONG_MESSAGES_AT_ONCE, MessagePace } from '../../../src/adapters/child-process/message-pace.ts';
+import { LONG_MESSAGES_AT_ONCE, MessagePace } from '../../../src/adapters/child-process/talking-worker.ts';
 
 describe('long messages', () => {
   it('are read in a row up to a limit, and then as time goes by', () => {

@@ -7,9 +7,9 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { JobTranscript } from '../../../src/adapters/child-process/job-transcript.ts';
-import { LineSplitter } from '../../../src/adapters/child-process/line-splitter.ts';
+import { LineSplitter } from '../../../src/adapters/child-process/job-log.ts';
 import { TranscriptReader } from '../../../src/adapters/child-process/transcript-reader.ts';
-import { transcriptPath } from '../../../src/adapters/child-process/transcript-path.ts';
+import { transcriptPath } from '../../../src/adapters/child-process/child-process-runner.ts';
 import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 import { runnerHouse } from './runner-house.ts';
 

@@ -2,7 +2,7 @@ import { chmod, link, readFile, readdir, stat, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAX_SEEN_FILES } from '../../../src/machines/turn/files/file-limits.ts';
-import { SeenFiles } from '../../../src/adapters/file-tools/seen-files.ts';
+import { SeenFiles } from '../../../src/adapters/file-tools/file-tool-ports.ts';
 import { fileToolsHouse, refusalOf } from './file-tools-house.ts';
 
 describe('writing', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aliasesOf, parseMounts } from '../../../src/adapters/git/mounts.ts';
-import type { Mount } from '../../../src/adapters/git/mounts.ts';
+import { aliasesOf, parseMounts } from '../../../src/adapters/git/processes-inside.ts';
+import type { Mount } from '../../../src/adapters/git/processes-inside.ts';
 
 const mount = (device: string, root: string, point: string): Mount => ({ device, root, point });
 const here = [mount('8:1', '/', '/'), mount('8:2', '/@data', '/data')];

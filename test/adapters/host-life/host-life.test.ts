@@ -8,8 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostLife } from '../../../src/actors/host/host-life.ts';
-import { newToken, placeHere } from '../../../src/adapters/host-life/host-token.ts';
-import { createHostLife } from '../../../src/adapters/host-life/socket-host-life.ts';
+import { createHostLife, newToken, placeHere } from '../../../src/adapters/host-life/socket-host-life.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 

@@ -7,7 +7,7 @@ import { HANDLED_BY_LOGIC } from '../../../src/machines/inspection-log/taken-wor
 import { describeChart } from '../../../src/machines/inspection/describe-chart.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { ignoredBecause } from '../../../src/adapters/inspector-page/chart/ignored-why.ts';
-import { litStates } from '../../../src/adapters/inspector-page/chart/lit-states.ts';
+import { litStates } from '../../../src/adapters/inspector-page/chart/chart-figure.tsx';
 import { runningTimers } from '../../../src/adapters/inspector-page/chart/timers.ts';
 import {
   LARGEST,
@@ -18,7 +18,7 @@ import {
   scrollAround,
   wholeZoom,
 } from '../../../src/adapters/inspector-page/chart/zoom.ts';
-import { takenText } from '../../../src/adapters/inspector-page/events/taken-text.ts';
+import { takenText } from '../../../src/adapters/inspector-page/events/record-detail.tsx';
 import { eventName, stepName } from '../../../src/adapters/inspector-page/model/event-names.ts';
 
 const chart = describeChart(taskMachine);

@@ -1,7 +1,6 @@
 /** What a tab keeps of payloads, and what it says of those that it let go. */
 import { describe, expect, it } from 'vitest';
-import { PayloadBudget } from '../../../src/adapters/inspector-page/model/payload-budget.ts';
-import { RecordingNotes } from '../../../src/adapters/inspector-page/model/recording-notes.ts';
+import { PayloadBudget, RecordingNotes } from '../../../src/adapters/inspector-page/model/recording.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 
 const record = (s: number): InspectionRecord => ({

@@ -1,7 +1,7 @@
 /** Logs of sessions as conversations, and the way from an event to its record. */
 import { describe, expect, it } from 'vitest';
 import { eventsUntil, recordOfEvent } from '../../../src/adapters/inspector-page/sessions/event-records.ts';
-import { SessionLog } from '../../../src/adapters/inspector-page/sessions/session-log.ts';
+import { SessionLog } from '../../../src/adapters/inspector-page/sessions/session-watch.ts';
 import { outcomeOf, transcriptOf } from '../../../src/adapters/inspector-page/sessions/transcript.ts';
 import { InspectionTimeline } from '../../../src/machines/inspection-log/inspection-timeline.ts';
 import { recordsOfSession } from '../../../src/machines/inspection-log/session-records.ts';

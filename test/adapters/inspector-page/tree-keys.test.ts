@@ -1,6 +1,6 @@
 /** Where the keys of the tree lead. */
 import { describe, expect, it } from 'vitest';
-import { moveOf } from '../../../src/adapters/inspector-page/tree/tree-keys.ts';
+import { moveOf } from '../../../src/adapters/inspector-page/tree/tree-pane.tsx';
 
 const place = { index: 3, count: 10, isOpen: undefined, parent: 1 } as const;
 

@@ -6,7 +6,7 @@ import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createOutputFiles } from '../../../src/adapters/file-tools/output-files.ts';
-import { MAX_FILE_BYTES } from '../../../src/adapters/mcp/binary-data.ts';
+import { MAX_FILE_BYTES } from '../../../src/adapters/mcp/file-references.ts';
 import { callResultSchema, resultForModel } from '../../../src/adapters/mcp/call-result.ts';
 import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 import { storable } from '../../../src/actors/turn/tool-executor.ts';

@@ -4,12 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { TextTail } from '../../../src/actors/run/text-tail.ts';
 import { callResultSchema, resultForModel, wordsOf } from '../../../src/adapters/mcp/call-result.ts';
 import { guardedEvents } from '../../../src/adapters/mcp/guarded-stream.ts';
-import { readListedTools } from '../../../src/adapters/mcp/listed-tools.ts';
+import { modelNamesOf, readListedTools } from '../../../src/adapters/mcp/listed-tools.ts';
 import { answeredRequest } from '../../../src/adapters/mcp/stdio-transport.ts';
 import { LineReader } from '../../../src/machines/run/line-reader.ts';
 import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 import { settingsOf } from '../../../src/adapters/mcp/server-settings.ts';
-import { modelNamesOf } from '../../../src/adapters/mcp/tool-names.ts';
 
 const OPEN = new SecretRedaction(new Map());
 

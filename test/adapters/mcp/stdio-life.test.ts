@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
-import { Deadline } from '../../../src/adapters/mcp/call-deadline.ts';
+import { Deadline } from '../../../src/adapters/mcp/mcp-link.ts';
 import { eventually, isRunning } from '../process-tree/system-processes.ts';
 import { fixture, mcpHouse, namesOf } from './mcp-house.ts';
 import type { McpHouse } from './mcp-house.ts';

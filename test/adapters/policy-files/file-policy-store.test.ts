@@ -2,8 +2,7 @@ import { chmod, link, mkdir, readFile, readdir, stat, symlink, writeFile } from 
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FilePolicyStore } from '../../../src/adapters/policy-files/file-policy-store.ts';
-import { assertPolicyOutside } from '../../../src/adapters/policy-files/policy-place.ts';
+import { FilePolicyStore, assertPolicyOutside } from '../../../src/adapters/policy-files/file-policy-store.ts';
 import { parsePolicy } from '../../../src/adapters/policy-files/policy-text.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';

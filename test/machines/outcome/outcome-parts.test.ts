@@ -12,7 +12,7 @@ import { gradeOf } from '../../../src/machines/outcome/outcome-grade.ts';
 import { trendOf } from '../../../src/machines/outcome/outcome-trend.ts';
 import { weigh } from '../../../src/machines/outcome/outcome-verdict.ts';
 import { saysNothingTested, testCommandOf } from '../../../src/machines/outcome/test-command.ts';
-import { isTestMaterial } from '../../../src/machines/outcome/test-material.ts';
+import { isTestMaterial } from '../../../src/machines/outcome/work-shown.ts';
 import { MAX_RECORDED_CALLS, WorkRecorder } from '../../../src/machines/outcome/work-record.ts';
 import { outcomeVerdict } from '../../../src/machines/session/improvement-events.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';

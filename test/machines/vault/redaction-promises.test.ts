@@ -10,7 +10,7 @@ import { SaidSoFar } from '../../../src/actors/run/said-so-far.ts';
 import { TextTail } from '../../../src/actors/run/text-tail.ts';
 import { ToolLedger } from '../../../src/actors/run/tool-ledger.ts';
 import { redactedListener } from '../../../src/actors/vault/live-redaction.ts';
-import { bodyText, headerTexts } from '../../../src/adapters/http-request/response-text.ts';
+import { bodyText, headerTexts } from '../../../src/adapters/http-request/http-request-tool.ts';
 import { callResultSchema, resultForModel, wordsOf } from '../../../src/adapters/mcp/call-result.ts';
 import { StepFailure, failureOf } from '../../../src/adapters/embedded/step-failure.ts';
 import type { AgentRunEvent } from '../../../src/machines/run/run-output.ts';

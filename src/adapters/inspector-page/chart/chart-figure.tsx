@@ -1,16 +1,68 @@
 /** The chart of an actor: its picture, or a list of its states with the reason why there is no picture. */
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { leavesOfValue } from '../../../machines/inspection-log/actor-outcome.ts';
+import type { InspectedValue } from '../../../machines/inspection-log/inspection-record.ts';
 import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
 import type { ChartDescription } from '../../../machines/inspection/chart-description.ts';
+import { childrenOf, ROOT } from '../../../machines/inspection/chart-states.ts';
 import { reasonOf } from '../model/transport.ts';
 import { recording } from '../model/view.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { stateText } from '../model/words.ts';
-import { litStates } from './lit-states.ts';
-import { pictureOf } from './pictures.ts';
 import { PictureView } from './picture-view.tsx';
-import { StateList } from './state-list.tsx';
+import { pictureOf } from './pictures.ts';
+
+// The states of a chart as a nested list, with those marked that it is in.
+
+const MAX_DEPTH = 32;
+
+interface StateListProps {
+  readonly chart: ChartDescription;
+  readonly states: ReadonlySet<string>;
+}
+
+function StateList({ chart, states }: StateListProps): JSX.Element {
+  return (
+    <div class="state-list" role="region" aria-label={`States of ${visibleText(chart.id)}`} tabIndex={0}>
+      <Level chart={chart} states={states} of={ROOT} depth={0} />
+    </div>
+  );
+}
+
+function Level({
+  chart,
+  states,
+  of,
+  depth,
+}: StateListProps & { readonly of: string; readonly depth: number }): JSX.Element | undefined {
+  const children = childrenOf(chart, of);
+  if (children.length === 0 || depth >= MAX_DEPTH) return undefined;
+  return (
+    <ul>
+      {children.map(({ id, key, description }) => (
+        <li key={id}>
+          {states.has(id) ? <b class="is-in">{visibleText(key)}</b> : <span>{visibleText(key)}</span>}
+          {states.has(id) ? <span class="badge is-running">active</span> : undefined}
+          {description === undefined ? undefined : <span class="quiet"> {visibleText(description)}</span>}
+          <Level chart={chart} states={states} of={id} depth={depth + 1} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+// Which parts of a chart are lit.
+
+/** Every state of the value and those around it, the outermost first. */
+export function litStates(value: InspectedValue | undefined): ReadonlySet<string> {
+  const lit = new Set<string>();
+  for (const leaf of leavesOfValue(value)) {
+    const keys = leaf.split('.');
+    for (let length = 1; length <= keys.length; length += 1) lit.add(keys.slice(0, length).join('.'));
+  }
+  return lit;
+}
 
 const NOTHING: readonly string[] = [];
 

@@ -1,20 +1,67 @@
 /** All that is known of one record: what led to it, what came of it, what it carried. */
-import { leavesOfValue } from '../../../machines/inspection-log/actor-outcome.ts';
 import type { ComponentChildren, JSX } from 'preact';
+import { leavesOfValue } from '../../../machines/inspection-log/actor-outcome.ts';
 import type { InspectionRecord, InspectionRecordOf } from '../../../machines/inspection-log/inspection-record.ts';
+import { HANDLED_BY_LOGIC } from '../../../machines/inspection-log/taken-words.ts';
+import type { ChartDescription } from '../../../machines/inspection/chart-description.ts';
 import { ignoredBecause } from '../chart/ignored-why.ts';
 import { chooseActor, chosenRecord, recording } from '../model/view.ts';
 import { visibleLines, visibleText } from '../model/visible-text.ts';
 import { amount, clockTime, duration, stateText, wholeTime } from '../model/words.ts';
 import { JsonView } from '../shared/json-view.tsx';
 import { Sign } from '../shared/sign.tsx';
+import type { ContextChange } from './context-change.ts';
 import { contextChanges } from './context-change.ts';
-import { ContextDifference } from './context-difference.tsx';
 import { latestNames } from './latest-names.ts';
 import { RecordLink } from './record-row.tsx';
 import { isIgnoring, recordWords } from './record-words.ts';
 import { contextBefore, stepBefore } from './steps-before.ts';
-import { takenText } from './taken-text.ts';
+
+// A transition in words.
+
+/** Ids are `state|event|index`. */
+export function takenText(id: string, chart: ChartDescription | undefined): string {
+  const transition = chart?.transitions.find((each) => each.id === id);
+  if (transition === undefined) return id === HANDLED_BY_LOGIC ? 'none: no change of state' : visibleText(id);
+  const source = transition.source === '' ? 'any state' : transition.source;
+  const to = transition.targets.length === 0 ? 'stays' : transition.targets.join(', ');
+  const guard = transition.guard === undefined ? '' : ` if ${transition.guard.name}`;
+  return visibleText(`${source} — ${transition.event}${guard} → ${to}`);
+}
+
+// What a step changed in the context.
+
+const MOST = 160;
+
+/** @param changes undefined: the context before it is not known */
+function ContextDifference({ changes }: { readonly changes: readonly ContextChange[] | undefined }): JSX.Element {
+  return (
+    <section class="context-change" aria-label="Context change">
+      <h3>Context change</h3>
+      {changes === undefined ? (
+        <p class="quiet">No context was recorded before this one, so there is nothing to compare it with.</p>
+      ) : undefined}
+      {changes?.length === 0 ? <p class="quiet">Nothing that was recorded is different.</p> : undefined}
+      {changes === undefined || changes.length === 0 ? undefined : (
+        <ul class="mono">
+          {changes.map(({ path, kind, before, after }) => (
+            <li key={path} class={`is-${kind}`}>
+              <span class="context-path">{path === '' ? 'context' : visibleText(path)}</span>
+              <span class="unseen"> {kind}: </span>
+              {kind === 'added' ? undefined : <del>{short(before)}</del>}
+              {kind === 'changed' ? ' → ' : ' '}
+              {kind === 'removed' ? undefined : <ins>{short(after)}</ins>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function short(value: unknown): string {
+  return visibleText(typeof value === 'string' ? `“${value}”` : (JSON.stringify(value) ?? 'undefined'), MOST);
+}
 
 interface Shown {
   readonly record: InspectionRecord;

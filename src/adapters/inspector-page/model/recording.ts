@@ -2,17 +2,102 @@
  * One recording in this page: what there is of it is loaded, then followed. It survives whatever becomes of the server:
  * what was read stays, and the phase says what is missing.
  */
-import { signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { InspectionHeader, InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
 import { Attention } from './attention.ts';
 import { followRecords } from './live-records.ts';
-import { PayloadBudget } from './payload-budget.ts';
 import { RecordLines } from './record-lines.ts';
-import { RecordingNotes } from './recording-notes.ts';
 import { isRefusal, recordingPath, request } from './transport.ts';
 import { eitherOf, nextTask, pause, readSoon, signedIn } from './waits.ts';
+import { amount, counted } from './words.ts';
+
+// What is missing of a recording in this tab, a sentence each. What is told again replaces what was told before.
+
+const NOTES = {
+  started: () =>
+    'The program was started anew. What is shown is of the new one; what the one before it did is gone from here.',
+  begun: (first: number) =>
+    `The ${counted(first - 1, 'record')} before number ${amount(first)} are missing: the recording program keeps only the newest.`,
+  missed: (count: number) =>
+    `${counted(count, 'record')} on the way ${count === 1 ? 'is' : 'are'} missing: ${count === 1 ? 'it was' : 'they were'} gone before they could be read.`,
+  damaged: (count: number) => `${counted(count, 'record')} arrived damaged and ${count === 1 ? 'is' : 'are'} missing.`,
+  forgotten: (first: number) =>
+    `This tab keeps the newest records only. Those before number ${amount(first)} were dropped; how the actors stood then is known.`,
+  emptied: (last: number) =>
+    `This tab keeps only so many payloads. Those of the records up to number ${amount(last)} were dropped.`,
+} as const;
+
+type NoteName = keyof typeof NOTES;
+
+export class RecordingNotes {
+  readonly #told = new Map<NoteName, number>();
+  readonly #texts = signal<readonly string[]>([]);
+
+  get texts(): ReadonlySignal<readonly string[]> {
+    return this.#texts;
+  }
+
+  tell(name: NoteName, value = 0): void {
+    if (this.#told.get(name) === value) return;
+    this.#told.set(name, value);
+    this.#texts.value = [...this.#told].map(([each, number]) => NOTES[each](number));
+  }
+
+  add(name: NoteName, count: number): void {
+    if (count > 0) this.tell(name, (this.#told.get(name) ?? 0) + count);
+  }
+
+  clear(): void {
+    this.#told.clear();
+    this.#texts.value = [];
+  }
+}
+
+// Bounds what the payloads of one recording take up in this tab: those of the oldest records are dropped, the records
+// themselves stay.
+
+/** In characters of JSON, of all records together. As objects they take two to three times as many bytes. */
+const MOST_CHARACTERS = 256 * 1_048_576;
+const PAYLOADS = ['data', 'context', 'params', 'output'] as const;
+
+export class PayloadBudget {
+  readonly #most: number;
+  #pieces: { readonly records: readonly InspectionRecord[]; readonly characters: number }[] = [];
+  #characters = 0;
+
+  constructor(most = MOST_CHARACTERS) {
+    this.#most = most;
+  }
+
+  /**
+   * @param characters of all of them as JSON @returns the number of the last record whose payload was dropped by this
+   */
+  add(records: readonly InspectionRecord[], characters: number): number | undefined {
+    this.#pieces.push({ records, characters });
+    this.#characters += characters;
+    let gone = 0;
+    while (this.#characters > this.#most && gone < this.#pieces.length - 1) {
+      const oldest = this.#pieces[gone];
+      this.#characters -= oldest?.characters ?? 0;
+      for (const record of oldest?.records ?? []) dropPayloads(record);
+      gone += 1;
+    }
+    if (gone === 0) return undefined;
+    const last = this.#pieces[gone - 1]?.records.at(-1)?.s;
+    this.#pieces = this.#pieces.slice(gone);
+    return last;
+  }
+}
+
+function dropPayloads(record: InspectionRecord): void {
+  for (const name of PAYLOADS) {
+    if (!Object.hasOwn(record, name)) continue;
+    Reflect.deleteProperty(record, name);
+    Object.assign(record, { cut: true });
+  }
+}
 
 export type RecordingPhase =
   /** What was recorded is being read. */

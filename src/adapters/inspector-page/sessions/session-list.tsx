@@ -32,6 +32,7 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
   const ofAgent = agents.includes(agent) ? sessions.filter(({ agentId }) => agentId === agent) : sessions;
   const fits = SESSION_FILTERS.find(({ id }) => id === filter)?.fits ?? (() => true);
   const shown = matching(ofAgent.filter(fits), search);
+  const isLong = sessions.length > 5 || search !== '';
   return (
     <div class="sessions">
       <div class="sessions-head">
@@ -50,15 +51,9 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
           Not up to date: {because}
         </p>
       )}
-      {sessions.length > 5 || search !== '' ? (
+      {isLong ? (
         <>
-          <div class="filters" role="group" aria-label="Which sessions are listed">
-            {SESSION_FILTERS.map(({ id, text, fits: isOf }) => (
-              <button key={id} aria-pressed={filter === id} onClick={() => setFilter(id)}>
-                {text} <span class="number">{amount(ofAgent.filter(isOf).length)}</span>
-              </button>
-            ))}
-          </div>
+          <Filters sessions={ofAgent} filter={filter} setFilter={setFilter} />
           <div class="sessions-search">
             <input
               type="search"
@@ -67,20 +62,7 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
               value={search}
               onInput={(event) => setSearch(event.currentTarget.value)}
             />
-            {agents.length < 2 ? undefined : (
-              <select
-                aria-label="Of which agent"
-                value={agent}
-                onChange={(event) => setAgent(event.currentTarget.value)}
-              >
-                <option value="">All agents</option>
-                {agents.map((id) => (
-                  <option key={id} value={id}>
-                    {visibleText(id, 40)}
-                  </option>
-                ))}
-              </select>
-            )}
+            <Agents agents={agents} agent={agent} setAgent={setAgent} />
           </div>
         </>
       ) : undefined}
@@ -95,6 +77,45 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
         </p>
       ) : undefined}
     </div>
+  );
+}
+
+interface FiltersProps {
+  /** Of which they count. */
+  readonly sessions: readonly ShownSummary[];
+  readonly filter: SessionFilter;
+  readonly setFilter: (filter: SessionFilter) => void;
+}
+
+function Filters({ sessions, filter, setFilter }: FiltersProps): JSX.Element {
+  return (
+    <div class="filters" role="group" aria-label="Which sessions are listed">
+      {SESSION_FILTERS.map(({ id, text, fits }) => (
+        <button key={id} aria-pressed={filter === id} onClick={() => setFilter(id)}>
+          {text} <span class="number">{amount(sessions.filter(fits).length)}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+interface AgentsProps {
+  readonly agents: readonly string[];
+  readonly agent: string;
+  readonly setAgent: (agent: string) => void;
+}
+
+function Agents({ agents, agent, setAgent }: AgentsProps): JSX.Element | undefined {
+  if (agents.length < 2) return undefined;
+  return (
+    <select aria-label="Of which agent" value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
+      <option value="">All agents</option>
+      {agents.map((id) => (
+        <option key={id} value={id}>
+          {visibleText(id, 40)}
+        </option>
+      ))}
+    </select>
   );
 }
 

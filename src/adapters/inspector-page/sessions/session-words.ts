@@ -30,9 +30,9 @@ const SILENT_MS = 10 * 60_000;
 /** For how long a session that runs has told nothing, in milliseconds; undefined while that is usual. */
 export function silentMs(
   { words: { status }, why, updatedAt }: Pick<ShownSummary, 'words' | 'why' | 'updatedAt'>,
-  now: number,
+  atMs: number,
 ): number | undefined {
-  const ms = now - Date.parse(updatedAt ?? '');
+  const ms = atMs - Date.parse(updatedAt ?? '');
   return status === 'running' && why?.kind === 'running' && ms >= SILENT_MS ? ms : undefined;
 }
 

@@ -4,15 +4,37 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { actorName, keyName } from '../model/actor-names.ts';
 import { chooseActor, chosenActor, recording, recordingId, shownTime, world } from '../model/view.ts';
 import { amount } from '../model/words.ts';
-import { isPlainKey } from '../shared/list-keys.ts';
+import { isPlainKey, rowAfter } from '../shared/list-keys.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
 import { ActorRow } from './actor-row.tsx';
-import { TreeTools } from './tree-tools.tsx';
-import { moveOf } from './tree-keys.ts';
-import type { TreePlace } from './tree-keys.ts';
 import type { TreeRows } from './tree-rows.ts';
-import { MOST_FOUND, counts, isListing, openAbove, rows, setOpen, watchFound } from './tree-view.ts';
+import { TreeTools } from './tree-tools.tsx';
+import { counts, isListing, MOST_FOUND, openAbove, rows, setOpen, watchFound } from './tree-view.ts';
 import './tree.css';
+
+// Where the keys of a tree lead from one row, and what they open or close. Lists of what was found have the same keys,
+// and nothing to open.
+
+interface TreePlace {
+  /** Of the row that is chosen. -1: none is. */
+  readonly index: number;
+  readonly count: number;
+  /** Undefined: it has no children. */
+  readonly isOpen: boolean | undefined;
+  /** Row of its parent. -1: it has none. */
+  readonly parent: number;
+}
+
+type TreeMove = { readonly to: number } | { readonly open: boolean };
+
+/** Undefined: the key is of no use here. */
+export function moveOf(key: string, { index, count, isOpen, parent }: TreePlace): TreeMove | undefined {
+  if (count > 0 && key === 'ArrowRight' && isOpen !== undefined)
+    return isOpen ? { to: Math.min(count - 1, index + 1) } : { open: true };
+  if (count > 0 && key === 'ArrowLeft' && isOpen === true) return { open: false };
+  const to = count > 0 && key === 'ArrowLeft' && parent >= 0 ? parent : rowAfter(key, index, count);
+  return to === undefined ? undefined : { to };
+}
 
 const ROW_HEIGHT = 28;
 const rowId = (index: number): string => `actor-row-${index}`;
