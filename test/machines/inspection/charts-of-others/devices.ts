@@ -337,3 +337,31 @@ export const countdown = setup({
   },
   output: ({ context }) => ({ landed: context.seconds === 0 }),
 });
+
+/** It only listens, and writes down whatever comes. */
+export const keyListener = createMachine({
+  id: 'keyListener',
+  initial: 'listening',
+  states: {
+    listening: {
+      invoke: { src: fromCallback(() => () => undefined) },
+      on: { KEY: { actions: log('key') } },
+    },
+  },
+  on: { '*': { actions: log('something') } },
+});
+
+/** With no number in it, it would be turned on and off for ever. */
+export const kettle = setup({
+  types: { context: {} as { degrees: number }, events: {} as { type: 'READING'; degrees: number } },
+  guards: { isHot: ({ context }) => context.degrees >= 100, isCold: ({ context }) => context.degrees < 100 },
+}).createMachine({
+  id: 'kettle',
+  context: { degrees: 100 },
+  initial: 'off',
+  on: { READING: { actions: assign({ degrees: ({ event }) => event.degrees }) } },
+  states: {
+    off: { always: { guard: not('isHot'), target: 'heating' } },
+    heating: { always: { guard: not('isCold'), target: 'off' } },
+  },
+});
