@@ -90,10 +90,7 @@ function sharing(layout: TimedLayout, { description, marks }: Version): TimedLay
 }
 
 /** With room where that fits a page, else as narrow as it gets. */
-async function narrowest(
-  { description, marks }: Version,
-  layout: TimedLayout,
-): Promise<PlacedDiagram | undefined> {
+async function narrowest({ description, marks }: Version, layout: TimedLayout): Promise<PlacedDiagram | undefined> {
   let best: PlacedDiagram | undefined;
   for (const isTight of [false, true]) {
     const plan = planChart(description, { marks, isTight });

@@ -36,7 +36,11 @@ export async function renderChartDiff(
   const { theme, styles, cacheDirectory } = checkedOptions(options);
   const marks = marksBetween(left, right, diff);
   const hash = sha256Of([diagramHash(left), diagramHash(right)].join(' '));
-  const key = sha256Of(canonicalJson({ hash, theme, styles, before: [...marks.before], after: [...marks.after] }));
+  // Drawings that earlier versions kept had a layout for each half.
+  const layout = 'shared';
+  const key = sha256Of(
+    canonicalJson({ hash, theme, styles, layout, before: [...marks.before], after: [...marks.after] }),
+  );
   return cachedDrawing({ key, directory: cacheDirectory }, async () => {
     const [older, newer]: readonly [Version, Version] = [
       { description: left, marks: marks.before },

@@ -158,11 +158,7 @@ function takenFromOutside(index: ChartIndex, { source, event }: ChartTransition)
 }
 
 /** Errors of invoked actors that are likely to fail, that no transition handles and that would end the machine, were it not for the wildcard. */
-function errorsWithoutHandler(
-  index: ChartIndex,
-  { source, event }: ChartTransition,
-  kindOf: KindOfInvoked,
-): string[] {
+function errorsWithoutHandler(index: ChartIndex, { source, event }: ChartTransition, kindOf: KindOfInvoked): string[] {
   const isNear = ({ id }: ChartState): boolean => index.isWithin(id, source) || index.isWithin(source, id);
   if (!matchesEvent('xstate.error.actor', event)) return [];
   return index.chart.states

@@ -20,7 +20,11 @@ export function findingsOfLeaving(matter: AuditMatter): readonly Finding[] {
       if (leaving.isEnd(leaf)) return [];
       const exits = leaving.exits(leaf.id);
       if (exits.length === 0) return deadEnd(matter, leaving, leaf);
-      return [...guardedExit(matter.index, leaf, exits), ...cannotTerminate(leaving, leaf), ...unboundedWait(matter, leaf, exits)];
+      return [
+        ...guardedExit(matter.index, leaf, exits),
+        ...cannotTerminate(leaving, leaf),
+        ...unboundedWait(matter, leaf, exits),
+      ];
     });
 }
 
@@ -83,7 +87,9 @@ function somethingChanges(index: ChartIndex, state: string): boolean {
   return (
     index
       .lineage(state)
-      .some(({ id }) => index.transitionsOf(id).some(({ kind, actions }) => kind !== 'eventless' && actions.length > 0)) ||
+      .some(({ id }) =>
+        index.transitionsOf(id).some(({ kind, actions }) => kind !== 'eventless' && actions.length > 0),
+      ) ||
     index.chart.transitions.some(
       ({ kind, source }) => kind !== 'eventless' && besides.some(({ other }) => index.isWithin(source, other)),
     )

@@ -53,7 +53,9 @@ interface Logic {
 function isPromise(logic: Logic): boolean {
   if (typeof logic.start !== 'function') return false;
   try {
-    return logic.transition?.({ status: 'active' }, { type: 'xstate.promise.reject' }, { self: {} })?.status === 'error';
+    return (
+      logic.transition?.({ status: 'active' }, { type: 'xstate.promise.reject' }, { self: {} })?.status === 'error'
+    );
   } catch {
     return false;
   }

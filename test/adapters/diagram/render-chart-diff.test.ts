@@ -40,7 +40,9 @@ function halvesOf(svg: string): readonly ReadonlyMap<string, string>[] {
   return svg.split('>After<').map((half) => {
     const below = / transform="translate\(0 (?<y>[\d.]+)\)"/.exec(half)?.groups?.['y'] ?? '0';
     const boxes = half.matchAll(/data-state="(?<state>[^"]+)".*?<rect[^>]* x="(?<x>[\d.]+)" y="(?<y>[\d.]+)"/g);
-    return new Map([...boxes].map(({ groups = {} }) => [groups['state'] ?? '', `${groups['x']} ${groups['y']} ${below}`]));
+    return new Map(
+      [...boxes].map(({ groups = {} }) => [groups['state'] ?? '', `${groups['x']} ${groups['y']} ${below}`]),
+    );
   });
 }
 
@@ -71,7 +73,10 @@ describe('the picture of a change', () => {
   });
 
   it('has every state that is in both in the same place', async () => {
-    for (const [older, newer] of [[before, after], [ourChart('task'), withoutState(ourChart('task'), 'failed')]] as const) {
+    for (const [older, newer] of [
+      [before, after],
+      [ourChart('task'), withoutState(ourChart('task'), 'failed')],
+    ] as const) {
       const [left, right] = halvesOf(await renderChartDiff(older, newer));
       const shared = [...(left?.keys() ?? [])].filter((state) => right?.has(state));
       expect(shared.length).toBeGreaterThan(2);

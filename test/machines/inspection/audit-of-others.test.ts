@@ -161,7 +161,15 @@ const PLANTED: Readonly<Record<AuditRule, Planted>> = {
   },
   'overlapping-transitions': {
     in: requests.providedPage,
-    changes: [['states/shown/on/SAVE', [{ guard: 'hasChanged', target: 'saving' }, { guard: () => true, target: 'failed' }]]],
+    changes: [
+      [
+        'states/shown/on/SAVE',
+        [
+          { guard: 'hasChanged', target: 'saving' },
+          { guard: () => true, target: 'failed' },
+        ],
+      ],
+    ],
     found: { severity: 'note', state: 'shown' },
   },
   'eventless-loop': {

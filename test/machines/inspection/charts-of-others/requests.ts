@@ -1,5 +1,14 @@
 /** Charts as others write them: what is asked of servers, and what comes of it. */
-import { assertEvent, assign, createMachine, fromCallback, fromObservable, fromPromise, setup, stopChild } from 'xstate';
+import {
+  assertEvent,
+  assign,
+  createMachine,
+  fromCallback,
+  fromObservable,
+  fromPromise,
+  setup,
+  stopChild,
+} from 'xstate';
 
 interface User {
   readonly name: string;
@@ -27,7 +36,13 @@ export const fetchWithRetry = setup({
     },
     success: {},
     failure: {
-      after: { 1000: { guard: 'canRetry', target: 'loading', actions: assign({ retries: ({ context }) => context.retries + 1 }) } },
+      after: {
+        1000: {
+          guard: 'canRetry',
+          target: 'loading',
+          actions: assign({ retries: ({ context }) => context.retries + 1 }),
+        },
+      },
       on: { RETRY: 'loading' },
     },
   },
@@ -83,7 +98,9 @@ export const login = setup({
     context: {} as { token: string | undefined; message: string | undefined },
     events: {} as { type: 'SUBMIT'; email: string; password: string } | { type: 'LOGOUT' },
   },
-  actors: { signIn: fromPromise<{ token: string }, { email: string }>(({ input }) => Promise.resolve({ token: input.email })) },
+  actors: {
+    signIn: fromPromise<{ token: string }, { email: string }>(({ input }) => Promise.resolve({ token: input.email })),
+  },
   actions: { redirect: () => undefined },
 }).createMachine({
   id: 'login',
@@ -177,7 +194,10 @@ export const paymentSaga = setup({
     refund: fromPromise(() => Promise.resolve()),
     release: fromPromise(() => Promise.resolve()),
   },
-  actions: { noteStep: assign({ steps: ({ context }, step: string) => [...context.steps, step] }), alertPeople: () => undefined },
+  actions: {
+    noteStep: assign({ steps: ({ context }, step: string) => [...context.steps, step] }),
+    alertPeople: () => undefined,
+  },
 }).createMachine({
   id: 'paymentSaga',
   context: { steps: [] },

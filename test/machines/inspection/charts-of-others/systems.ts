@@ -1,5 +1,16 @@
 /** Charts as others write them: actors that have others, regions, and parts that come to an end. */
-import { and, assign, cancel, createMachine, forwardTo, fromPromise, fromTransition, sendParent, sendTo, setup } from 'xstate';
+import {
+  and,
+  assign,
+  cancel,
+  createMachine,
+  forwardTo,
+  fromPromise,
+  fromTransition,
+  sendParent,
+  sendTo,
+  setup,
+} from 'xstate';
 import type { ActorRefFrom } from 'xstate';
 
 export const mediaPlayer = createMachine({
@@ -24,7 +35,10 @@ export const mediaPlayer = createMachine({
     },
     window: {
       initial: 'small',
-      states: { small: { on: { FULL: 'full' } }, full: { on: { 'key.escape': 'small' }, after: { 3000: { actions: 'hideControls' } } } },
+      states: {
+        small: { on: { FULL: 'full' } },
+        full: { on: { 'key.escape': 'small' }, after: { 3000: { actions: 'hideControls' } } },
+      },
     },
   },
 }).provide({ actions: { hideControls: () => undefined } });
