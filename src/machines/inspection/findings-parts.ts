@@ -64,7 +64,7 @@ function invokesWithoutDone(
 }
 
 function timers({ chart: { isStrict = false }, index }: AuditMatter): Finding[] {
-  const delayed = index.chart.transitions.filter(({ kind, index }) => kind === 'delayed' && index === 0);
+  const delayed = index.chart.transitions.filter((each) => each.kind === 'delayed' && each.index === 0);
   return delayed.map(({ id, source, event, delay }) => ({
     rule: 'timer-not-durable',
     severity: isStrict ? 'warning' : 'note',

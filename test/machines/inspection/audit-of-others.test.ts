@@ -67,7 +67,7 @@ function withFaults(original: unknown, changes: readonly Change[]): AnyStateMach
     const holder = keys.reduce((tree, key) => (tree[key] ??= {}) as Tree, changed);
     holder[last] = value;
   }
-  return createMachine(changed as never).provide(implementations as never) as unknown as AnyStateMachine;
+  return createMachine(changed as never).provide(implementations as never) as AnyStateMachine;
 }
 
 const command = { says: 'Do it.', from: 'a person' };
