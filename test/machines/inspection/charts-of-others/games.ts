@@ -1,5 +1,5 @@
 /** Charts as others write them: games. */
-import { assign, createMachine, emit, enqueueActions, log, raise, setup } from 'xstate';
+import { assign, createMachine, emit, enqueueActions, log, setup } from 'xstate';
 
 type Cell = 'x' | 'o' | null;
 const LINES = [
