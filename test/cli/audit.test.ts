@@ -78,6 +78,15 @@ describe('a machine in which nothing is wrong', () => {
   });
 });
 
+it('says what is found in a module below its table', async () => {
+  const { code, stdout } = await runInProcess(['audit', '--module', moduleOf('unreachable-state')]);
+  expect(code).toBe(1);
+  const [table, ...findings] = stdout.trimEnd().split('\n\n');
+  expect(table).toMatch(/^CHART .*\ndoor .*1 error/);
+  expect(findings.join('\n')).toContain('"jammed" can never be reached');
+  expect(findings.join('\n')).toContain('unreachable-state');
+});
+
 describe('a fault that somebody plants in a chart', () => {
   beforeEach(async () => {
     await audit('door', '--write');
@@ -156,6 +165,7 @@ describe('what cannot be done', () => {
   it.each([
     ['a module that is not there', ['audit', '--module', 'gone.mjs'], 1, 'there is no such file'],
     ['a module that throws', ['audit', '--module', moduleOf('throws')], 1, 'this module has a bad day'],
+    ['a target that is misspelt', ['audit', '--module', moduleOf('misspelt-target')], 1, 'Did you mean "running"?'],
     ['a module without machines', ['audit', '--module', moduleOf('nothing')], 1, 'it exports answer'],
     [
       'an id that would lead out of the folder',

@@ -10,6 +10,7 @@ import type { LayoutTime } from './elk-thread.ts';
 import { MARGIN, PAGE_WIDTH } from './metrics.ts';
 import type { PlacedDiagram } from './placed-diagram.ts';
 import { planChart } from './plan-chart.ts';
+import { halfOf, unionOf } from './shared-layout.ts';
 import type { Theme } from './theme.ts';
 import { otherwiseOf } from './wording.ts';
 
@@ -24,12 +25,19 @@ const MANY_PARTS = 220;
 
 export type Layout = (plan: DiagramPlan, time: LayoutTime) => Promise<PlacedDiagram | undefined>;
 
+export interface Version {
+  readonly description: ChartDescription;
+  readonly marks: Marks;
+}
+
 export interface ChartPicture {
   readonly description: ChartDescription;
   readonly theme: Theme;
   readonly active: ReadonlySet<string>;
   readonly marks: Marks;
   readonly heading: Heading | undefined;
+  /** Another version of the chart: what is in both stands where it stands in the picture of that one. */
+  readonly beside?: Version | undefined;
   /** What lays out; ELK, unless a test says otherwise. */
   readonly layout?: Layout | undefined;
   /** How long it may take to lay it out; ample time where absent. */
@@ -43,6 +51,7 @@ const WIDEST_IN_LIST = 480;
 export async function drawPicture({
   description,
   heading,
+  beside,
   layout = layOut,
   layoutMs = AMPLE_LAYOUT_MS,
   ...look
@@ -57,7 +66,10 @@ export async function drawPicture({
     });
   if (description.states.length - 1 > MOST_DRAWN.states || description.transitions.length > MOST_DRAWN.transitions)
     return list('the chart is too big for a picture');
-  const placed = await narrowest(description, look.marks, timed(layout, layoutMs));
+  const own: Version = { description, marks: look.marks };
+  const inTime = timed(layout, layoutMs);
+  const shared = beside === undefined ? undefined : await narrowest(own, sharing(inTime, beside));
+  const placed = shared ?? (await narrowest(own, inTime));
   return placed === undefined ? list('no layout was found for the chart') : drawChart(placed, drawing, heading);
 }
 
@@ -69,12 +81,16 @@ function timed(layout: Layout, layoutMs: number): TimedLayout {
   return (plan) => layout(plan, time);
 }
 
+/** Lays out both versions at once, and takes from that what is in the plan. */
+function sharing(layout: TimedLayout, { description, marks }: Version): TimedLayout {
+  return async (plan) => {
+    const placed = await layout(unionOf(plan, planChart(description, { marks, isTight: plan.isTight })));
+    return placed === undefined ? undefined : halfOf(placed, plan);
+  };
+}
+
 /** With room where that fits a page, else as narrow as it gets. */
-async function narrowest(
-  description: ChartDescription,
-  marks: Marks,
-  layout: TimedLayout,
-): Promise<PlacedDiagram | undefined> {
+async function narrowest({ description, marks }: Version, layout: TimedLayout): Promise<PlacedDiagram | undefined> {
   let best: PlacedDiagram | undefined;
   for (const isTight of [false, true]) {
     const plan = planChart(description, { marks, isTight });

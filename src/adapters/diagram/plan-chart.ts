@@ -91,7 +91,7 @@ function inReadingOrder(nodes: readonly PlannedNode[]): PlannedNode[] {
  * An edge runs backward where, among the nodes that lie beside each other around its ends, that of its target is read
  * first.
  */
-function runsBackward(ends: Ends, byKey: ReadonlyMap<string, PlannedNode>): boolean {
+export function runsBackward(ends: Ends, byKey: ReadonlyMap<string, PlannedNode>): boolean {
   const [from, to] = branchesOf(ends, byKey);
   return (
     from !== undefined && to !== undefined && (from.order > to.order || (from.order === to.order && from.key > to.key))

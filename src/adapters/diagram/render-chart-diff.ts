@@ -1,12 +1,13 @@
 /**
- * Draws two versions of a chart beside each other: what is gone, what is new and what is different has a sign and a
- * color.
+ * Draws two versions of a chart beside each other, with one layout: what is gone, what is new and what is different has
+ * a sign and a color, and what is in both stands in the same place.
  */
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import type { ChartDiff } from '../../machines/inspection/chart-change.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import { marksBetween } from './chart-marks.ts';
 import { drawPicture } from './chart-picture.ts';
+import type { Version } from './chart-picture.ts';
 import { checkedChart, checkedOptions } from './checked-chart.ts';
 import { cachedDrawing } from './diagram-cache.ts';
 import type { Marks } from './diagram-plan.ts';
@@ -35,17 +36,22 @@ export async function renderChartDiff(
   const { theme, styles, cacheDirectory } = checkedOptions(options);
   const marks = marksBetween(left, right, diff);
   const hash = sha256Of([diagramHash(left), diagramHash(right)].join(' '));
-  const key = sha256Of(canonicalJson({ hash, theme, styles, before: [...marks.before], after: [...marks.after] }));
+  // Drawings that earlier versions kept had a layout for each half.
+  const layout = 'shared';
+  const key = sha256Of(
+    canonicalJson({ hash, theme, styles, layout, before: [...marks.before], after: [...marks.after] }),
+  );
   return cachedDrawing({ key, directory: cacheDirectory }, async () => {
-    const half = async (description: ChartDescription, own: Marks, title: string): Promise<Drawn> =>
-      drawPicture({
-        description,
-        theme,
-        active: new Set(),
-        marks: own,
-        heading: { title, note: [description.id, description.version ?? ''].filter((part) => part !== '').join(' ') },
-      });
-    const drawn = sideBySide([await half(left, marks.before, 'Before'), await half(right, marks.after, 'After')]);
+    const [older, newer]: readonly [Version, Version] = [
+      { description: left, marks: marks.before },
+      { description: right, marks: marks.after },
+    ];
+    const half = async (own: Version, beside: Version, title: string): Promise<Drawn> => {
+      const { id, version = '' } = own.description;
+      const heading = { title, note: [id, version].filter((part) => part !== '').join(' ') };
+      return drawPicture({ ...own, beside, theme, active: new Set(), heading });
+    };
+    const drawn = sideBySide([await half(older, newer, 'Before'), await half(newer, older, 'After')]);
     return svgDocument({
       drawn,
       theme,

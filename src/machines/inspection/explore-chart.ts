@@ -6,7 +6,7 @@
  * shortest path that leads to it. What is not found is not proven to be out of reach, unless every sample of every
  * event was given and no limit was met.
  */
-import type { StateValue } from 'xstate';
+import type { AnyStateMachine, StateValue } from 'xstate';
 import type { Chart } from './chart.ts';
 import type { ChartDescription } from './chart-description.ts';
 import { idOf } from './chart-reading.ts';
@@ -38,6 +38,11 @@ export interface ExploredSnapshot {
   readonly leaves: readonly string[];
   /** Labels of the events of the shortest path. */
   readonly path: readonly string[];
+  /**
+   * Whether all that its context is made of was given: an event that was tried without what it carries may have left
+   * nonsense in it, and what stumbles over that proves nothing.
+   */
+  readonly isSound: boolean;
 }
 
 /** Something of the chart that threw, or never came to an end, when an event was tried. */
@@ -47,7 +52,7 @@ export interface FailedStep {
   readonly label: string | undefined;
   readonly thrown: unknown;
   readonly isEndless: boolean;
-  /** Whether a schema says what the event, or the input, carries. */
+  /** Whether a schema says what the event, or the input, carries, and nothing else was in the context. */
   readonly isGiven: boolean;
 }
 
@@ -80,10 +85,11 @@ export function exploreChart(
   limits: ExplorationLimits = EXPLORATION_LIMITS,
 ): Exploration {
   const explored = exploredMachine(machineOf(chart.machine));
-  const search = new Search(explored, limits);
+  const silent = description.transitions.flatMap(({ id, actions }) => (actions.length === 0 ? [id] : []));
+  const search = new Search(explored, limits, new Set(silent));
   search.arrive(
     explored.start(chart.input),
-    { leaves: [], path: [] },
+    { leaves: [], path: [], isSound: chart.input !== undefined || !needsInput(explored.machine) },
     { label: undefined, isGiven: chart.input !== undefined },
   );
   const events = eventsToTry({ ...chart, machine: explored.machine }, description);
@@ -101,6 +107,12 @@ export function exploreChart(
   };
 }
 
+/** A context that is made by a function which takes something. */
+function needsInput({ config }: AnyStateMachine): boolean {
+  const { context } = config as { readonly context?: unknown };
+  return typeof context === 'function' && context.length > 0;
+}
+
 class Search {
   readonly snapshots: ExploredSnapshot[] = [];
   readonly taken = new Map<string, readonly string[]>();
@@ -114,9 +126,13 @@ class Search {
   readonly #perConfiguration = new Map<string, number>();
   readonly #failed = new Set<string>();
 
-  constructor(explored: ExploredMachine, limits: ExplorationLimits) {
+  /** Of transitions that do nothing: what they are taken with cannot be at fault. */
+  readonly #silent: ReadonlySet<string>;
+
+  constructor(explored: ExploredMachine, limits: ExplorationLimits, silent: ReadonlySet<string>) {
     this.#explored = explored;
     this.#limits = limits;
+    this.#silent = silent;
   }
 
   try(from: ExploredSnapshot, { label, event, isGiven }: TriedEvent): void {
@@ -133,13 +149,14 @@ class Search {
 
   arrive(
     { snapshot, taken, thrown, isEndless }: TriedStep,
-    from: Pick<ExploredSnapshot, 'leaves' | 'path'>,
+    from: Pick<ExploredSnapshot, 'leaves' | 'path' | 'isSound'> & Partial<Pick<ExploredSnapshot, 'snapshot'>>,
     { label, isGiven }: Pick<FailedStep, 'label' | 'isGiven'>,
   ): void {
     const path = label === undefined ? [] : [...from.path, label];
     for (const id of taken) if (!this.taken.has(id)) this.taken.set(id, path);
     if (snapshot === undefined) {
-      this.#noteFailure({ leaves: from.leaves, label, thrown, isEndless, isGiven });
+      const isAtFault = isGiven || (isEndless && taken.every((id) => this.#silent.has(id)));
+      this.#noteFailure({ leaves: from.leaves, label, thrown, isEndless, isGiven: isAtFault && from.isSound });
       return;
     }
     const key = snapshotKey(snapshot);
@@ -154,7 +171,8 @@ class Search {
     }
     this.#keys.add(key);
     this.#perConfiguration.set(configuration, alike + 1);
-    this.snapshots.push({ snapshot, leaves: leavesIn(snapshot), path });
+    const isUntouched = label === undefined || isGiven || snapshot.context === from.snapshot?.context;
+    this.snapshots.push({ snapshot, leaves: leavesIn(snapshot), path, isSound: from.isSound && isUntouched });
   }
 
   #noteFailure(failure: FailedStep): void {

@@ -59,10 +59,12 @@ function sendable({ events = {} }: Chart, description: ChartDescription): TriedE
   );
 }
 
-/** For wildcards that none of the events goes to. */
+/** For wildcards that none of the declared events goes to: what the chart mentions beside them has transitions of its own. */
 function anything({ events, transitions }: ChartDescription): TriedEvent[] {
   const wildcards = new Set(transitions.filter(({ kind }) => kind === 'wildcard').map(({ event }) => event));
-  const open = [...wildcards].filter((wildcard) => !events.some(({ type }) => matchesEvent(type, wildcard)));
+  const open = [...wildcards].filter(
+    (wildcard) => !events.some(({ type, isDeclared }) => isDeclared && matchesEvent(type, wildcard)),
+  );
   return open.map((wildcard) => ({
     label: wildcard,
     event: { type: wildcard.replace('*', 'anything') },

@@ -8,6 +8,8 @@ import type { ChartState, ChartTransition } from './chart-description.ts';
 import type { ChartIndex } from './chart-index.ts';
 import { candidatesFor, matchesEvent } from './event-match.ts';
 import type { AuditMatter } from './findings.ts';
+import { invokedKindsOf } from './invoked-logic.ts';
+import type { KindOfInvoked } from './invoked-logic.ts';
 import { listed, named, opening } from './findings.ts';
 
 export function findingsOfEvents(matter: AuditMatter): readonly Finding[] {
@@ -124,10 +126,11 @@ function unhandledEvents({ index, matrix }: AuditMatter): Finding[] {
     }));
 }
 
-function swallowingWildcards({ index, reached }: AuditMatter): Finding[] {
+function swallowingWildcards({ index, reached, chart }: AuditMatter): Finding[] {
+  const kindOf = invokedKindsOf(chart);
   const wildcards = index.chart.transitions.filter(({ kind, source }) => kind === 'wildcard' && reached.has(source));
   return wildcards.flatMap((wildcard): Finding[] => {
-    const swallowed = [...takenFromOutside(index, wildcard), ...errorsWithoutHandler(index, wildcard)];
+    const swallowed = [...takenFromOutside(index, wildcard), ...errorsWithoutHandler(index, wildcard, kindOf)];
     if (swallowed.length === 0) return [];
     return [
       {
@@ -154,15 +157,15 @@ function takenFromOutside(index: ChartIndex, { source, event }: ChartTransition)
     .map((each) => `${each.event} of ${named(each.source)}`);
 }
 
-/** Errors of invoked actors that no transition handles and that would end the machine, were it not for the wildcard. */
-function errorsWithoutHandler(index: ChartIndex, { source, event }: ChartTransition): string[] {
+/** Errors of invoked actors that are likely to fail, that no transition handles and that would end the machine, were it not for the wildcard. */
+function errorsWithoutHandler(index: ChartIndex, { source, event }: ChartTransition, kindOf: KindOfInvoked): string[] {
   const isNear = ({ id }: ChartState): boolean => index.isWithin(id, source) || index.isWithin(source, id);
   if (!matchesEvent('xstate.error.actor', event)) return [];
   return index.chart.states
     .filter(isNear)
     .flatMap(({ id, invokes }) =>
       invokes
-        .filter(({ handlesError }) => !handlesError)
+        .filter(({ handlesError }, place) => !handlesError && ['promise', 'unknown'].includes(kindOf(id, place)))
         .map((invoke) => `error(${invoke.id}) of ${named(id)}, which no transition handles`),
     );
 }

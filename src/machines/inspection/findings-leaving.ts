@@ -4,6 +4,7 @@
  */
 import type { Finding } from './chart-audit.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
+import type { ChartIndex } from './chart-index.ts';
 import { leavingOf } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
 import type { AuditMatter } from './findings.ts';
@@ -19,22 +20,30 @@ export function findingsOfLeaving(matter: AuditMatter): readonly Finding[] {
       if (leaving.isEnd(leaf)) return [];
       const exits = leaving.exits(leaf.id);
       if (exits.length === 0) return deadEnd(matter, leaving, leaf);
-      return [...guardedExit(leaf, exits), ...cannotTerminate(leaving, leaf), ...unboundedWait(matter, leaf, exits)];
+      return [
+        ...guardedExit(matter.index, leaf, exits),
+        ...cannotTerminate(leaving, leaf),
+        ...unboundedWait(matter, leaf, exits),
+      ];
     });
 }
 
-/** A state that stays and works is no mistake where the chart has no end; one that does nothing any more is. */
-function deadEnd({ index }: AuditMatter, { hasEnd }: Leaving, { id: state, kind }: ChartState): Finding[] {
+/**
+ * A state that stays and works is no mistake where the chart has no end; one that does nothing any more is, where the
+ * chart is strict or says what may be sent to it. Elsewhere people rest in a last state that they do not call final.
+ */
+function deadEnd({ index, chart }: AuditMatter, { hasEnd }: Leaving, { id: state, kind }: ChartState): Finding[] {
   const lineage = index.lineage(state);
   const doesSomething = lineage.some(
     ({ id, invokes }) => invokes.length > 0 || index.transitionsOf(id).some(({ actions }) => actions.length > 0),
   );
   if (doesSomething && !hasEnd) return [];
   const isInner = kind === 'final';
+  const isDeclared = chart.isStrict === true || chart.events !== undefined;
   return [
     {
       rule: 'dead-end',
-      severity: doesSomething ? 'warning' : 'error',
+      severity: isDeclared && !doesSomething ? 'error' : isDeclared || hasEnd ? 'warning' : 'note',
       state,
       says: isInner
         ? `${opening(state)} ends the states around it, and nothing goes on from there: the machine stays in it for ever.`
@@ -55,9 +64,12 @@ const HAPPENS_ONCE: readonly ChartTransition['kind'][] = [
   'done',
 ];
 
-function guardedExit({ id: state, kind }: ChartState, exits: readonly ChartTransition[]): Finding[] {
+function guardedExit(index: ChartIndex, { id: state, kind }: ChartState, exits: readonly ChartTransition[]): Finding[] {
   if (kind === 'final' || exits.some(({ guard }) => guard === undefined) || isExhaustive(exits)) return [];
-  const happensOnce = exits.every((exit) => HAPPENS_ONCE.includes(exit.kind));
+  const isAskedAgain = somethingChanges(index, state);
+  const happensOnce = exits.every(
+    (exit) => HAPPENS_ONCE.includes(exit.kind) && !(exit.kind === 'eventless' && isAskedAgain),
+  );
   return [
     {
       rule: 'guarded-exit',
@@ -67,6 +79,21 @@ function guardedExit({ id: state, kind }: ChartState, exits: readonly ChartTrans
       hint: 'Add a last transition without a guard, for the case that none of them holds.',
     },
   ];
+}
+
+/** While the machine stays in the state, so that guards of what needs no event are asked again, and may answer otherwise. */
+function somethingChanges(index: ChartIndex, state: string): boolean {
+  const besides = index.regionsBeside(state);
+  return (
+    index
+      .lineage(state)
+      .some(({ id }) =>
+        index.transitionsOf(id).some(({ kind, actions }) => kind !== 'eventless' && actions.length > 0),
+      ) ||
+    index.chart.transitions.some(
+      ({ kind, source }) => kind !== 'eventless' && besides.some(({ other }) => index.isWithin(source, other)),
+    )
+  );
 }
 
 /** `a` and `not(a)` at the same event: one of them holds. */

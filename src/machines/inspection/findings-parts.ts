@@ -3,30 +3,37 @@ import type { Finding } from './chart-audit.ts';
 import { ROOT } from './chart-states.ts';
 import type { ChartOperation, ChartState } from './chart-description.ts';
 import type { ChartIndex } from './chart-index.ts';
+import { invokedKindsOf } from './invoked-logic.ts';
+import type { KindOfInvoked } from './invoked-logic.ts';
 import { leavingOf } from './leaving.ts';
 import type { Leaving } from './leaving.ts';
 import type { AuditMatter } from './findings.ts';
 import { opening } from './findings.ts';
 
 export function findingsOfParts(matter: AuditMatter): readonly Finding[] {
-  const { index } = matter;
+  const { index, chart } = matter;
   const leaving = leavingOf(index, matter.matrix);
+  const kindOf = invokedKindsOf(chart);
   return [
     ...index.chart.states.flatMap((state) => [
-      ...invokesWithoutError(state),
-      ...invokesWithoutDone(index, leaving, state),
+      ...invokesWithoutError(state, kindOf),
+      ...invokesWithoutDone(index, leaving, state, kindOf),
     ]),
     ...timers(matter),
     ...inlineOperations(matter),
   ];
 }
 
-function invokesWithoutError({ id: state, invokes }: ChartState): Finding[] {
+/** Promises fail. Of others their authors know, and most never do; what is provided later may be anything. */
+const UNHANDLED = { promise: 'error', unknown: 'warning', machine: 'note', lasting: 'note' } as const;
+
+function invokesWithoutError({ id: state, invokes }: ChartState, kindOf: KindOfInvoked): Finding[] {
   return invokes
+    .map(({ id, handlesError }, place) => ({ id, handlesError, kind: kindOf(state, place) }))
     .filter(({ handlesError }) => !handlesError)
-    .map(({ id }) => ({
+    .map(({ id, kind }) => ({
       rule: 'invoke-without-error',
-      severity: 'error',
+      severity: UNHANDLED[kind],
       state,
       event: `error(${id})`,
       says: `${opening(state)} invokes ${id} and does not say what happens when it fails: the whole machine ends with its error.`,
@@ -35,12 +42,17 @@ function invokesWithoutError({ id: state, invokes }: ChartState): Finding[] {
 }
 
 /** An actor that runs for as long as the state does needs no onDone; one whose end is the only way on does. */
-function invokesWithoutDone(index: ChartIndex, { exits }: Leaving, { id: state, invokes }: ChartState): Finding[] {
+function invokesWithoutDone(
+  index: ChartIndex,
+  { exits }: Leaving,
+  { id: state, invokes }: ChartState,
+  kindOf: KindOfInvoked,
+): Finding[] {
   const inside = index.leaves.filter((leaf) => leaf.kind !== 'final' && index.isWithin(leaf.id, state));
   const isWaiting = inside.some((leaf) => exits(leaf.id).every(({ kind }) => kind === 'invoke-error'));
   if (!isWaiting || state === ROOT) return [];
   return invokes
-    .filter(({ handlesDone }) => !handlesDone)
+    .filter(({ handlesDone }, place) => !handlesDone && kindOf(state, place) !== 'lasting')
     .map(({ id }) => ({
       rule: 'invoke-without-done',
       severity: 'warning',

@@ -140,9 +140,9 @@ function eventlessLoops({ index, exploration, reached }: AuditMatter): Finding[]
   if (structural.length > 0) return structural;
   return exploration.failures
     .filter(({ isEndless }) => isEndless)
-    .map(({ leaves, label = 'the start' }): Finding => ({
+    .map(({ leaves, label = 'the start', isGiven }): Finding => ({
       rule: 'eventless-loop',
-      severity: 'error',
+      severity: isGiven ? 'error' : 'note',
       state: commonState(index, leaves),
       event: label.split(' ')[0],
       says: `In ${listed(leaves.map(named)) || 'the first state'}, ${label} starts transitions without an event, or events that the machine raises, that never come to an end.`,

@@ -15,6 +15,8 @@ export function findingsOfXState({ chart, index }: AuditMatter): readonly Findin
   const machine = machineOf(chart.machine);
   const nodes = nodesOf(machine);
   const taken = new Set(index.chart.transitions.filter(({ kind }) => kind === 'event').map(({ event }) => event));
+  const { implementations } = machine as unknown as { readonly implementations: Implementations };
+  const isTemplate = Object.values(implementations).every((named) => Object.keys(named).length === 0);
   const wildcards = index.chart.transitions.flatMap(({ kind, event }) =>
     kind === 'wildcard' ? [event.slice(0, -1)] : [],
   );
@@ -23,7 +25,7 @@ export function findingsOfXState({ chart, index }: AuditMatter): readonly Findin
   return [
     ...nodes.flatMap((node) => [...outOfFinal(node), ...repeatedGuards(node)]),
     ...firstOfEach(nodes.flatMap(partsOf)).flatMap((part) => [
-      ...missing(part, machine.implementations as Implementations),
+      ...missing(part, implementations, isTemplate ? 'note' : 'warning'),
       ...unheardRaise(part, isTaken),
     ]),
   ];
@@ -95,15 +97,18 @@ function isSameGuard(one: unknown, other: unknown): boolean {
 const WHERE = { guards: 'guards', actions: 'actions', actors: 'actors', delays: 'delays' } as const;
 const WHAT = { guards: 'guard', actions: 'action', actors: 'actor', delays: 'delay' } as const;
 
-/** It may be provided before the machine runs, so it is no error; what it does without is said. */
-function missing(part: ChartPart, implementations: Implementations): Finding[] {
+/**
+ * It may be provided before the machine runs, so it is no error; what it does without is said. A chart without any
+ * implementation is made to be given them all.
+ */
+function missing(part: ChartPart, implementations: Implementations, severity: Finding['severity']): Finding[] {
   if (part.kind === 'raise' || Object.hasOwn(implementations[part.kind], part.name)) return [];
   const { kind, name, state, event, transition } = part;
   const near = closestName(name, Object.keys(implementations[kind]));
   return [
     {
       rule: 'missing-implementation',
-      severity: 'warning',
+      severity,
       state,
       ...(event === undefined ? {} : { event }),
       ...(transition === undefined ? {} : { transition }),

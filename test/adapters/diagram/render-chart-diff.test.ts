@@ -27,6 +27,25 @@ const after: ChartDescription = {
     })),
 };
 
+function withoutState(chart: ChartDescription, gone: string): ChartDescription {
+  return {
+    ...chart,
+    states: chart.states.filter(({ id }) => id !== gone),
+    transitions: chart.transitions.filter(({ source, targets }) => source !== gone && !targets.includes(gone)),
+  };
+}
+
+/** By state where its box stands in its half, below the heading of the half. */
+function halvesOf(svg: string): readonly ReadonlyMap<string, string>[] {
+  return svg.split('>After<').map((half) => {
+    const below = / transform="translate\(0 (?<y>[\d.]+)\)"/.exec(half)?.groups?.['y'] ?? '0';
+    const boxes = half.matchAll(/data-state="(?<state>[^"]+)".*?<rect[^>]* x="(?<x>[\d.]+)" y="(?<y>[\d.]+)"/g);
+    return new Map(
+      [...boxes].map(({ groups = {} }) => [groups['state'] ?? '', `${groups['x']} ${groups['y']} ${below}`]),
+    );
+  });
+}
+
 describe('the picture of a change', () => {
   it('shows both versions, with what is gone on the left and what is new on the right', async () => {
     const svg = await renderChartDiff(before, after);
@@ -51,6 +70,19 @@ describe('the picture of a change', () => {
 
   it('goes by what diffCharts found', async () => {
     expect(await renderChartDiff(before, after, diffCharts(before, after))).toContain('is-changed" data-state="held"');
+  });
+
+  it('has every state that is in both in the same place', async () => {
+    for (const [older, newer] of [
+      [before, after],
+      [ourChart('task'), withoutState(ourChart('task'), 'failed')],
+    ] as const) {
+      const [left, right] = halvesOf(await renderChartDiff(older, newer));
+      const shared = [...(left?.keys() ?? [])].filter((state) => right?.has(state));
+      expect(shared.length).toBeGreaterThan(2);
+      for (const state of shared) expect([state, left?.get(state)]).toEqual([state, right?.get(state)]);
+      expect([...(left?.keys() ?? [])].some((state) => right?.has(state) !== true)).toBe(true);
+    }
   });
 
   it('says so where nothing differs, and is the same each time', async () => {

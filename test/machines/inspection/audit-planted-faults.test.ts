@@ -159,10 +159,20 @@ describe('an audit finds', () => {
     ).toEqual([]);
   });
 
-  it('a state that nothing leaves and that is not final', () => {
-    expect(
-      findingsOf('dead-end', { one: { on: { GO: 'stuck', STOP: 'end' } }, stuck: {}, end: { type: 'final' } }),
-    ).toMatchObject([{ severity: 'error', state: 'stuck' }]);
+  it('a state that nothing leaves and that is not final, which weighs less where the chart does not say what it is sent', () => {
+    const stuck = { one: { on: { GO: 'stuck', STOP: 'end' } }, stuck: {}, end: { type: 'final' } };
+    const resting = { one: { on: { GO: 'stuck' } }, stuck: {} };
+    const severities = [stuck, resting].map((states) =>
+      [events, undefined].flatMap((declared) =>
+        findingsOf('dead-end', states, {}, declared).map(({ severity, state }) => `${severity} ${state}`),
+      ),
+    );
+    expect(severities).toEqual([
+      ['error stuck', 'warning stuck'],
+      ['error stuck', 'note stuck'],
+    ]);
+    const [strict] = auditChart({ machine: chartOf(resting), isStrict: true }).findings;
+    expect(strict).toMatchObject({ rule: 'dead-end', severity: 'error' });
   });
 
   it('a state from which no path leads to the end', () => {
@@ -340,7 +350,10 @@ describe('what throws while a chart is tried out', () => {
 
 it('a waived finding keeps its weight, tells the reason and is counted apart', () => {
   const stuck = { meta: { waives: { 'dead-end': 'it is meant to stay' } } };
-  const { findings, counts } = auditChart({ machine: chartOf({ one: { on: { GO: 'stuck' } }, stuck }) });
+  const { findings, counts } = auditChart({
+    machine: chartOf({ one: { on: { GO: 'stuck' } }, stuck }),
+    isStrict: true,
+  });
   expect(findings).toContainEqual(
     expect.objectContaining({ rule: 'dead-end', severity: 'error', waived: 'it is meant to stay' }),
   );
