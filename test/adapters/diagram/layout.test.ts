@@ -2,10 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkedChart } from '../../../src/adapters/diagram/checked-chart.ts';
-import { layOut } from '../../../src/adapters/diagram/elk-layout.ts';
+import { faultsOf, layOut } from '../../../src/adapters/diagram/elk-layout.ts';
 import { MARGIN, PAGE_WIDTH } from '../../../src/adapters/diagram/metrics.ts';
 import type { PlacedDiagram, PlacedEdge, Point } from '../../../src/adapters/diagram/placed-diagram.ts';
-import { faultsOf } from '../../../src/adapters/diagram/placement-faults.ts';
 import { planChart } from '../../../src/adapters/diagram/plan-chart.ts';
 import { modelRuns } from '../../support/model-runs.ts';
 import { ourCharts } from './our-charts.ts';

@@ -1,7 +1,6 @@
 /** Two versions of a chart beside each other. */
 import { describe, expect, it } from 'vitest';
-import { marksBetween } from '../../../src/adapters/diagram/chart-marks.ts';
-import { renderChartDiff } from '../../../src/adapters/diagram/render-chart-diff.ts';
+import { marksBetween, renderChartDiff } from '../../../src/adapters/diagram/render-chart-diff.ts';
 import type { ChartDescription } from '../../../src/machines/inspection/chart-description.ts';
 import { diffCharts } from '../../../src/machines/inspection/diff-charts.ts';
 import { ourChart } from './our-charts.ts';
