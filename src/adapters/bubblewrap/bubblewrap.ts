@@ -31,7 +31,7 @@ const BASH = ['/bin/bash', '/usr/bin/bash'];
  * A command line to begin with, which closes those before it becomes what follows. Empty where there are none. @throws
  * RuntimeError SANDBOX_UNAVAILABLE
  */
-async function descriptorCloser(): Promise<readonly string[]> {
+export async function descriptorCloser(): Promise<readonly string[]> {
   const open = await inherited();
   if (open.length === 0) return [];
   const there = await Promise.all(
