@@ -13,7 +13,7 @@ const script = {
   format: 'wakechart-script/1',
   steps: [
     {
-      text: 'I look at the workspace.',
+      text: 'I check the workspace.',
       toolCalls: [{ name: 'shell_run', input: { command: 'echo notes > notes.txt && ls' } }],
     },
     {
@@ -21,7 +21,7 @@ const script = {
       directive: {
         outcome: 'sleep',
         summary: 'Made notes.txt.',
-        queuedWakes: [{ reason: 'look again', delaySeconds: 3600 }],
+        queuedWakes: [{ reason: 'check again', delaySeconds: 3600 }],
       },
     },
   ],

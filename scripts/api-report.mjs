@@ -157,7 +157,7 @@ try {
   for (const entry of changed)
     console.log(`docs/api/${entry}.api.md ${isCheck ? 'is not what dist/ exports' : 'written'}`);
   if (isCheck && changed.length > 0) {
-    console.error('Run `npm run api`, look at the difference, and commit it: each line of it is a promise to users.');
+    console.error('Run `npm run api`, check the difference, and commit it: each line of it is a promise to users.');
     process.exitCode = 1;
   }
 } finally {

@@ -68,7 +68,7 @@ function told(value, unit) {
 
 /**
  * @param {readonly [number, number]} place @param {string} words @param {{ size?: number, color?: string, weight?:
- * number, anchor?: string }} [look]
+ * number, anchor?: string }} [check]
  */
 function write([x, y], words, { size = 12, color = QUIET, weight = 400, anchor = 'start' } = {}) {
   return `<text x="${at(x)}" y="${at(y)}" font-size="${size}" font-weight="${weight}" fill="${color}" text-anchor="${anchor}">${words.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`;

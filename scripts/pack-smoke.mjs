@@ -140,10 +140,10 @@ function run(cwd, command, arguments_) {
 }
 
 /**
- * What somebody writes who looks at a program that has it installed: the page and a chart come from the package, and
+ * What somebody writes who checks a program that has it installed: the page and a chart come from the package, and
  * nothing is left when the runtime has ended.
  */
-const LOOKS = `
+const CHECKS = `
 import { createInspector, createNodeRuntime } from 'wakechart/node';
 
 const runtime = await createNodeRuntime({ home: 'looked-at' });
@@ -283,7 +283,7 @@ function useCommandLine(project) {
   if (!/usage/i.test(help)) throw new Error(`wakechart --help does not show its usage:\n${help}`);
   console.log('ran wakechart --help');
   run(project, 'npx', ['--no-install', 'wakechart', 'demo']);
-  run(project, process.execPath, ['--input-type=module', '-e', LOOKS]);
+  run(project, process.execPath, ['--input-type=module', '-e', CHECKS]);
   run(project, process.execPath, ['--input-type=module', '-e', WITHOUT_DRIVER]);
   console.log('ran wakechart demo');
 }

@@ -42,7 +42,7 @@ const at = (value) => value.toFixed(1);
 
 /**
  * @param {readonly [number, number]} place @param {string} words @param {{ size?: number, color?: string, weight?:
- * number, anchor?: string }} [look]
+ * number, anchor?: string }} [check]
  */
 function write([x, y], words, { size = 13, color = QUIET, weight = 400, anchor = 'start' } = {}) {
   return `<text x="${at(x)}" y="${at(y)}" font-size="${size}" font-weight="${weight}" fill="${color}" text-anchor="${anchor}">${words}</text>`;
@@ -94,7 +94,7 @@ function sizeMark(frame, sessions, x) {
 }
 
 /**
- * @param {Line} line @param {{ readonly color: string, readonly shift: number }} look beside each other, since bars
+ * @param {Line} line @param {{ readonly color: string, readonly shift: number }} check beside each other, since bars
  * would hide one another @param {(value: number) => number} x @param {(value: number) => number} y
  */
 function drawn(line, { color, shift }, x, y) {

@@ -22,7 +22,7 @@ export type { RenderOptions } from './adapters/diagram/render-chart.ts';
 export type { Theme } from './adapters/diagram/theme.ts';
 export type { Bump, ChartChange, ChartCoverage, ChartDiff, ChartHits } from './machines/inspection/chart-change.ts';
 
-/** Inspection logs: what a recorder writes of the actors of a process, read again, and looked at as of any moment. */
+/** Inspection logs: what a recorder writes of the actors of a process, read again, and shown as of any moment. */
 export type {
   InspectedStatus,
   InspectedValue,

@@ -154,7 +154,7 @@ export type { ReadShell } from './actors/permission/shell-reader.ts';
 export type { OpenWord, ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
 export type { CommandPlaces } from './actors/permission/command-places.ts';
 export type { PlaceGuard } from './actors/permission/place-guard.ts';
-export type { CommandLook } from './machines/permission/command-look.ts';
+export type { CommandCheck } from './machines/permission/command-check.ts';
 export type { KeptRule, PolicyStore } from './actors/permission/policy-store.ts';
 export type { PermissionRule } from './machines/permission/permission-rule.ts';
 export type { PermissionSubject } from './machines/permission/permission-subject.ts';
@@ -207,7 +207,7 @@ export type {
   FleetSight,
   FleetWorker,
 } from './actors/inspection/fleet.ts';
-export type { FolderChanges, FolderDifference, FolderLook } from './actors/inspection/folder-changes.ts';
+export type { FolderChanges, FolderDifference, FolderCheck } from './actors/inspection/folder-changes.ts';
 
 /** A runtime over ports of one's own. */
 export { createRuntime } from './runtime.ts';

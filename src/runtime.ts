@@ -104,7 +104,7 @@ export interface RuntimePorts {
   readonly toolSource?: ToolSource | undefined;
   /** Reads command lines for rules about them. Without it no rule allows one. */
   readonly readShell?: ReadShell | undefined;
-  /** Looks where command lines lead that only read. Without it they ask, as all others do. */
+  /** Checks where command lines lead that only read. Without it they ask, as all others do. */
   readonly places?: CommandPlaces | undefined;
   /** Knows the folders of the runtime's own, which no agent changes unasked. Without it none is guarded. */
   readonly guard?: PlaceGuard | undefined;
@@ -218,7 +218,7 @@ export interface Runtime extends AsyncDisposable {
    */
   startWorker(options?: SessionWorkerOptions): SessionWorker;
   /**
-   * Ends what processes that crashed left running, settles their subagent jobs and looks after their worktrees.
+   * Ends what processes that crashed left running, settles their subagent jobs and takes care of their worktrees.
    * Sessions need none: the next wake of one does it and puts the session right.
    */
   reconcile(): Promise<Reconciliation>;

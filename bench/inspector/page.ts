@@ -102,7 +102,7 @@ interface Seen {
   readonly tabMb: number;
 }
 
-async function look(browser: Browser, address: string, records: number): Promise<Seen> {
+async function check(browser: Browser, address: string, records: number): Promise<Seen> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
   page.setDefaultTimeout(180_000);
@@ -166,7 +166,7 @@ async function measured(browser: Browser, folder: string, records: number): Prom
   for (let round = 0; round < ROUNDS; round += 1) {
     const inspect = spawn(process.execPath, [program, 'inspect', path], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
-      seen.push(await look(browser, await addressOf(inspect), records));
+      seen.push(await check(browser, await addressOf(inspect), records));
       serverMb.push(
         Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${inspect.pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024,
       );

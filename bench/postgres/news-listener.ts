@@ -69,19 +69,19 @@ async function followers(url: string): Promise<() => Promise<void>> {
   const seen = Array.from({ length: Number(count) }, () => from);
   let told = from;
   for (const index of seen.keys()) {
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       const events = await store.read(sessionId, { from: seen[index] });
       seen[index] = (events.at(-1)?.seq ?? (seen[index] ?? 0) - 1) + 1;
       const last = Math.min(...seen);
       if (last > told) process.send?.(nowMs());
       told = Math.max(told, last);
     };
-    store.watch(sessionId, oneAtATime(look));
+    store.watch(sessionId, oneAtATime(check));
   }
   return () => store.close();
 }
 
-/** What comes while it runs is looked into once more, afterwards. */
+/** What comes while it runs is examined once more, afterwards. */
 function oneAtATime(work: () => Promise<void>): () => void {
   let running: Promise<void> | undefined;
   let isWanted = false;

@@ -1,13 +1,13 @@
 /**
- * An append as somebody would write it by hand, on the same tables: the session's row is locked, looked for the event,
+ * An append as somebody would write it by hand, on the same tables: the session's row is locked, searched for the event,
  * added to, and moved on.
  */
 import type { PoolClient } from 'pg';
 import type { BenchEvent } from '../storage/sessions.ts';
 
 const LOCK = { name: 'lock', text: 'SELECT head, epoch FROM wakechart.session WHERE id = $1 FOR UPDATE' };
-const LOOK = {
-  name: 'look',
+const CHECK = {
+  name: 'check',
   text: 'SELECT seq FROM wakechart.event WHERE session_id = $1 AND id = $2 AND record_events IS NOT NULL',
 };
 const ADD = {
@@ -42,7 +42,7 @@ type Append = (client: PoolClient, sessionId: string, events: readonly BenchEven
 export const appendPlainly: Append = async (client, sessionId, events) => {
   await client.query('BEGIN');
   const { rows } = await client.query<{ readonly head: number }>({ ...LOCK, values: [sessionId] });
-  const found = await client.query({ ...LOOK, values: [sessionId, events[0]?.id] });
+  const found = await client.query({ ...CHECK, values: [sessionId, events[0]?.id] });
   if (found.rows.length > 0) throw new Error('the event is there already');
   await client.query({ ...ADD, values: [sessionId, rows[0]?.head, ...columns(events)] });
   await client.query({ ...MOVE, values: [sessionId, events.length] });

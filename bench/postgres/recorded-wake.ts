@@ -31,7 +31,7 @@ export interface RecordedWake extends ClaimedHint {
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** Statements of a worker's life, of its looks and of its connections: they are not a wake's. */
+/** Statements of a worker's life, of its checks and of its connections: they are not a wake's. */
 const OF_WORKER = /worker|claim_due|activation a WHERE|pg_backend_pid/;
 
 /**

@@ -26,9 +26,9 @@ export interface HistoryOptions {
 
 const TALK: readonly string[] = [
   'Where are we with {a} in {project}?',
-  '{a} of {project} looks fine to me, please go on with {b}.',
-  'Could you look at {a} again? {b} was reported by {who} as slow.',
-  '{who} asked about {a} and {b}; I told them that we look into it this week.',
+  '{a} of {project} checks fine to me, please go on with {b}.',
+  'Could you check {a} again? {b} was reported by {who} as slow.',
+  '{who} asked about {a} and {b}; I told them that we examine it this week.',
   'I moved {a} behind a flag, so {b} can wait until after the release.',
   'The tests of {a} are green again. Next is {b}.',
   'We should write down how {a} and {b} work together, {who} keeps asking.',
@@ -63,7 +63,7 @@ const COMMANDS: readonly string[] = [
 /** Questions of other sessions about the same words, to which nobody knew the answer then. */
 const NEAR_MISSES: readonly string[] = [
   'Somebody mentioned {words} today, but I have nothing on that yet.',
-  'Note to self: look into {words} some time.',
+  'Note to self: examine {words} some time.',
   '{words}: does anybody remember? I do not.',
 ];
 

@@ -150,7 +150,7 @@ export const LABELLED_WORK: readonly Labelled[] = [
     kind: 'who',
     project: 'atlas',
     question: 'Who owns the reconciliation code?',
-    person: 'Ask Ingrid about reconciliation, she wrote it and looks after it.',
+    person: 'Ask Ingrid about reconciliation, she wrote it and checks after it.',
   },
   {
     kind: 'who',
@@ -229,7 +229,7 @@ export const LABELLED_WORK: readonly Labelled[] = [
     kind: 'when',
     project: 'ember',
     question: 'launch date of the redesign',
-    person: 'The new look of the site goes live on 2 June, not a day earlier.',
+    person: 'The new check of the site goes live on 2 June, not a day earlier.',
   },
   {
     kind: 'when',

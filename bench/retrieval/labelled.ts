@@ -9,9 +9,9 @@ export interface Labelled {
   readonly kind: LabelledKind;
   readonly project: string;
   readonly question: string;
-  /** What leads up to it; not what is looked for. */
+  /** What leads up to it; not what is searched for. */
   readonly before?: string;
-  /** What is looked for: the words of a person, of the agent, or the output of a tool. */
+  /** What is searched for: the words of a person, of the agent, or the output of a tool. */
   readonly person?: string;
   readonly agent?: string;
   readonly tool?: {

@@ -79,7 +79,7 @@ async function costRows(folder: string, sources: RetrievalSources): Promise<Benc
   ];
 }
 
-/** In a run of its own: looking at every turn costs time. */
+/** In a run of its own: checking every turn costs time. */
 async function turnRows(folder: string, sources: RetrievalSources): Promise<BenchRow[]> {
   const first = await openRetrieval(folder, { sources });
   const build = await longestTurnMs(() => first.retrieval.refresh(AGENT_ID));

@@ -14,13 +14,13 @@ const USED = `/proc/self/task/${process.pid}/schedstat`;
 export async function longestTurnMs(work: () => Promise<unknown>): Promise<number | undefined> {
   if (!existsSync(USED)) return undefined;
   let [longest, last, isOn] = [0, usedMs(), true];
-  const look = (): void => {
+  const check = (): void => {
     const now = usedMs();
     longest = Math.max(longest, now - last);
     last = now;
-    if (isOn) setImmediate(look);
+    if (isOn) setImmediate(check);
   };
-  setImmediate(look);
+  setImmediate(check);
   await work();
   isOn = false;
   await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 /**
  * From `cancel` to a process tree that is proven gone: a shell that ignores SIGTERM, with children in its own group, in
- * another session, and a daemon that left both. The grace is subtracted. Also how long one look at the system holds the
+ * another session, and a daemon that left both. The grace is subtracted. Also how long one check the system holds the
  * event loop.
  */
 import { spawn } from 'node:child_process';
@@ -32,7 +32,7 @@ export async function run(): Promise<BenchRow[]> {
   const folder = await mkdtemp(join(tmpdir(), 'cancel-'));
   try {
     const times = await cancelTimes(folder);
-    const stalls = await stallsWhileLooking();
+    const stalls = await stallsWhileChecking();
     const p99 = percentile(times, 0.99);
     return [
       {
@@ -44,7 +44,7 @@ export async function run(): Promise<BenchRow[]> {
         met: p99 < TARGET_MS,
       },
       {
-        name: `longest event loop stall while looking at ${CROWD} more processes, median`,
+        name: `longest event loop stall while checking ${CROWD} more processes, median`,
         unit: 'ms',
         value: median(stalls),
         spread: spread(stalls),
@@ -97,10 +97,10 @@ async function cancelTimes(folder: string): Promise<number[]> {
 }
 
 /**
- * The longest time between two turns of the event loop during each of several looks, with many processes around, in
+ * The longest time between two turns of the event loop during each of several checks, with many processes around, in
  * milliseconds.
  */
-async function stallsWhileLooking(): Promise<number[]> {
+async function stallsWhileChecking(): Promise<number[]> {
   const crowd = spawn('/bin/sh', ['-c', `for i in $(seq ${CROWD}); do sleep 1000 & done; echo up; wait`], {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
@@ -112,19 +112,19 @@ async function stallsWhileLooking(): Promise<number[]> {
       commandPreview: '',
     });
     const stalls: number[] = [];
-    for (let look = 0; look < 20; look += 1) {
+    for (let check = 0; check < 20; check += 1) {
       let longest = 0;
-      let isLooking = true;
+      let isChecking = true;
       let last = performance.now();
       const turn = (): void => {
         const now = performance.now();
         longest = Math.max(longest, now - last);
         last = now;
-        if (isLooking) setImmediate(turn);
+        if (isChecking) setImmediate(turn);
       };
       setImmediate(turn);
       await tree.survivors();
-      isLooking = false;
+      isChecking = false;
       stalls.push(longest);
     }
     return stalls;

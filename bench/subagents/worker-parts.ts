@@ -71,7 +71,7 @@ export async function openStage(): Promise<Stage> {
   ]);
   const clock = createSystemClock();
   const processTree = createProcessTree({ clock, directory: join(home, 'processes') });
-  // The first look at the system sets up what the later ones have.
+  // The first check the system sets up what the later ones have.
   await processTree.reconcile();
   const environment = { PATH: process.env['PATH'] ?? '', HOME: folder };
   return {

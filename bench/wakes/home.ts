@@ -17,10 +17,10 @@ export const EMPTY_WAKE: readonly Step[] = [{ text: 'Heard.' }];
 
 /** Wakes of two model steps each: three calls of a tool, and a word. */
 export function wakesWithCalls(wakes: number): readonly Step[] {
-  const look = { name: 'glob', input: { pattern: '*.md' } };
+  const check = { name: 'glob', input: { pattern: '*.md' } };
   return Array.from({ length: wakes }, (): readonly Step[] => [
-    { toolCalls: [look, look, look] },
-    { text: 'Looked.' },
+    { toolCalls: [check, check, check] },
+    { text: 'Checked.' },
   ]).flat();
 }
 

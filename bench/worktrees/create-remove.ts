@@ -1,5 +1,5 @@
 /**
- * A worktree of 6,000 files made, looked through and removed, beside git's own commands; and how long the event loop is
+ * A worktree of 6,000 files made, scanned and removed, beside git's own commands; and how long the event loop is
  * held meanwhile.
  */
 import { execFile } from 'node:child_process';
@@ -99,7 +99,7 @@ async function measure(folder: string, repository: string): Promise<BenchRow[]> 
   return [
     row(`worktree made and removed, ${FILES} files`, a, b, 'git worktree add, remove'),
     row('  of that: made', halves.create, halves.add, 'git worktree add'),
-    row('  of that: looked through and removed', halves.remove, halves.drop, 'git worktree remove'),
+    row('  of that: scanned and removed', halves.remove, halves.drop, 'git worktree remove'),
     {
       name: '  longest block of the event loop, median',
       unit: 'ms',

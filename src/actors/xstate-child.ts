@@ -4,7 +4,7 @@
  * `new Actor(logic, { parent, id })` spreads its options into a fresh object, which on Node 20 makes a hidden class per
  * actor, and creates four closures, a mailbox, a Set and a Map that most children never use. That is most of the cost
  * of a short task. The actors made here are `Actor`s in every respect (prototype, system, inspection, subscribe, on);
- * what most never use is made when it is first asked for, and as long as nothing looks at one, no objects are made that
+ * what most never use is made when it is first asked for, and as long as nothing checks one, no objects are made that
  * tell of it.
  *
  * This file knows XState's private fields, so it checks itself when it loads: if an actor made by XState has a field
@@ -172,7 +172,7 @@ class ChildActor implements KeptActor {
     return this.lazySend;
   }
 
-  /** Whether nothing looks at it or at its system, and no event is under way. */
+  /** Whether nothing checks it or at its system, and no event is under way. */
   isUnseen(): boolean {
     return (
       isSystemUnseen(this.system) &&
@@ -181,13 +181,13 @@ class ChildActor implements KeptActor {
     );
   }
 
-  /** What `start` does where nothing looks. */
+  /** What `start` does where nothing watches. */
   startUnseen(): void {
     this.system[KEPT]?.add(this);
     this._processingStatus = RUNNING;
   }
 
-  /** What an event does where nothing looks, but for telling the parent of the end. */
+  /** What an event does where nothing watches, but for telling the parent of the end. */
   moveUnseen(next: { readonly status: string }): void {
     this._snapshot = next;
     if (next.status === 'active') return;
@@ -239,8 +239,8 @@ export function startChild(parent: AnyActorRef, logic: AnyActorLogic, id: string
 }
 
 /**
- * Moves a child to `next`, which its chart answers to `event`. Where an inspector, a watch or a subscriber looks, the
- * event is sent like any other; where nothing looks, the objects that tell of it are not made. The child's snapshot is
+ * Moves a child to `next`, which its chart answers to `event`. Where an inspector, a watch or a subscriber checks, the
+ * event is sent like any other; where nothing watches, the objects that tell of it are not made. The child's snapshot is
  * the only record of where it is.
  * @returns whether XState tells the parent of an end; otherwise the caller has to
  */

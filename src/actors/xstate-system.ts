@@ -1,5 +1,5 @@
 /**
- * Systems of XState actors: what looks at one, which actors of it run, and what they wait for. Where nothing looks,
+ * Systems of XState actors: what checks one, which actors of it run, and what they wait for. Where nothing checks,
  * nothing is told.
  *
  * Like xstate-child.ts this knows private fields of XState, and checks when it loads that systems can be watched so;
@@ -108,7 +108,7 @@ export class KeptSystem {
   }
 }
 
-/** Whether no inspector and no watch looks at a system. Only of systems whose actors are kept it is known. */
+/** Whether no inspector and no watch checks a system. Only of systems whose actors are kept it is known. */
 export function isSystemUnseen(system: SystemInternals): boolean {
   const kept = system[KEPT];
   return (
@@ -125,9 +125,9 @@ function numberOf({ sessionId }: AnyActorRef): number {
 }
 
 /**
- * Has the root of a system take an event that does not move its chart, where nothing looks: `take` runs at once, and
+ * Has the root of a system take an event that does not move its chart, where nothing watches: `take` runs at once, and
  * what is sent meanwhile waits in the mailbox for its end, as it always does.
- * @returns false when something looks or another event is under way: then nothing was done, and the event has to be
+ * @returns false when something checks or another event is under way: then nothing was done, and the event has to be
  * sent
  */
 export function takeUnseen<Event extends AnyEventObject>(
@@ -151,7 +151,7 @@ export function takeUnseen<Event extends AnyEventObject>(
 }
 
 /**
- * Makes the actors of a system known to `liveActorsOf`, and what looks at them known to the actors. XState keeps a map
+ * Makes the actors of a system known to `liveActorsOf`, and what checks them known to the actors. XState keeps a map
  * of its actors that it never reads; one that can be read takes its place. Before the root starts.
  * @param isInspected whether the root was created with an inspector
  */

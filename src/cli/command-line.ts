@@ -27,7 +27,7 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
   const err = new Output(process.stderr, process.env);
   const interruption = new Interruption(() => void err.push(`${err.styles.yellow('note:')} killing what still runs\n`));
   const fail = (error: unknown): void => void err.push(failureText(error, err));
-  // A defect somewhere below must not look worse than it is.
+  // A defect somewhere below must not check worse than it is.
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.on(event, (error: unknown) => {
       fail(error);

@@ -42,10 +42,10 @@ const HINTS = {
   permission: 'Ask a person who may allow it.',
   timeout: 'Try again with more time.',
   runner: 'Run the command again with WAKECHART_DEBUG=1 to see more.',
-  provider: 'Try again later, or look at the log of the session.',
+  provider: 'Try again later, or check the log of the session.',
   process: 'Check that the command can be run from a shell here.',
   storage: 'Check the home directory, who owns it and how full its disk is, then try again.',
-  conflict: 'Look at where it stands now, then decide again.',
+  conflict: 'Check where it stands now, then decide again.',
   not_found: 'List what there is.',
   crash: DEFECT_HINT,
 } as const satisfies Record<ErrorCategory, string>;
@@ -66,7 +66,7 @@ const SYSTEM_HINTS: Readonly<Record<string, string>> = {
   },
   ...{
     EROFS: 'That disk can only be read. Name a home that can be written with --home DIR.',
-    EIO: 'The disk does not work. Look at it, then try again.',
+    EIO: 'The disk does not work. Check it, then try again.',
     EFBIG: 'A file may not be that large here. Raise the limit (ulimit -f), then try again.',
   },
 };

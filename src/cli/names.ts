@@ -1,4 +1,4 @@
-/** Names that a user writes on a command line, and that cannot be one: seen without looking anywhere. */
+/** Names that a user writes on a command line, and that cannot be one: seen without checking anywhere. */
 import { agentId, environmentId } from '../machines/ids.ts';
 import { usageError } from './usage.ts';
 

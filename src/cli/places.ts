@@ -1,4 +1,4 @@
-/** Where the things of a session lie, for people who want to look at them. */
+/** Where the things of a session lie, for people who want to check them. */
 import type { SessionPlace } from '../actors/session/session-directories.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
 

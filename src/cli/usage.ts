@@ -1,4 +1,4 @@
-/** Wrong usage: what can be seen from the arguments alone, before anything is looked at. It exits with 2. */
+/** Wrong usage: what can be seen from the arguments alone, before anything is checked. It exits with 2. */
 import { InvalidArgumentError } from 'commander';
 import { RuntimeError } from '../machines/errors.ts';
 

@@ -23,7 +23,7 @@ export function exactLines(text: string): string[] {
   return text.split('\n').map(exact);
 }
 
-/** A backslash that would make what follows it look written out. */
+/** A backslash that would make what follows it check written out. */
 const MISLEADING_BACKSLASH = /\\(?=[nrtu\\]|(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u3164])/gu;
 
 /**

@@ -1,4 +1,4 @@
-/** Identifiers: how they look, and how one is made from a time and random bytes that the caller brings. */
+/** Identifiers: how they check, and how one is made from a time and random bytes that the caller brings. */
 import { z } from 'zod';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

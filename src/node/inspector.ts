@@ -28,7 +28,7 @@ import { parseOrThrow } from '../machines/validate.ts';
 import type { Runtime } from '../runtime.ts';
 import { TASK_LOGS_FOLDER } from './tasks.ts';
 
-/** What an inspector can look at: a runtime, or as much of one as there is. */
+/** What an inspector can show: a runtime, or as much of one as there is. */
 export type Inspectable = Pick<Runtime, 'inspection'> & Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees'>>;
 
 export interface RecorderAttachment {
@@ -158,8 +158,8 @@ export async function createInspector(
   return opening;
 }
 
-interface LookedAt {
-  /** Absent: there is nothing to look at but the sessions. */
+interface Checked {
+  /** Absent: there is nothing to check but the sessions. */
   readonly recorder?: Recorder | undefined;
   readonly title: string;
   readonly notes?: (() => readonly string[]) | undefined;
@@ -168,7 +168,7 @@ interface LookedAt {
 
 function sourceOf(
   { inspection, sessions, agents, worktrees }: Inspectable,
-  { recorder, title, notes, onProblem = reportToConsole }: LookedAt,
+  { recorder, title, notes, onProblem = reportToConsole }: Checked,
 ): ClosableSource {
   const { systems, clock, redact, prices, processTree, changes, fleet, storeWord, home, hasEnded } = inspection;
   if (sessions === undefined)
@@ -200,7 +200,7 @@ function sourceOf(
  */
 export function createHomeSource(
   inspected: Inspectable,
-  options: Pick<LookedAt, 'title' | 'notes' | 'onProblem'>,
+  options: Pick<Checked, 'title' | 'notes' | 'onProblem'>,
 ): ClosableSource {
   return sourceOf(inspected, options);
 }

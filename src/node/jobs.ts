@@ -14,8 +14,8 @@ import type { NodeStore } from './node-store.ts';
 
 const JOBS_FOLDER = 'subagents';
 
-/** How often a worker looks for jobs of machines that do not come back, in milliseconds. */
-const LOOK_EVERY_MS = 60_000;
+/** How often a worker searches for jobs of machines that do not come back, in milliseconds. */
+const CHECK_EVERY_MS = 60_000;
 
 export interface NodeJobsParts {
   readonly layout: HomeLayout;
@@ -56,7 +56,7 @@ export function nodeJobRecords({ layout, clock, hostLife, shared }: NodeJobsPart
  * Settles jobs of machines that do not come back for as long as the worker works: no process starts anew on theirs,
  * which would do it.
  */
-export function lookAfterJobs(
+export function tendJobs(
   worker: SessionWorker,
   {
     clock,
@@ -70,12 +70,12 @@ export function lookAfterJobs(
 ): void {
   let timer: TimerHandle | undefined;
   let hasEnded = false;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     await reconcile().catch(onTrouble);
     if (!hasEnded) arm();
   };
   const arm = (): void => {
-    timer = clock.setTimeout(() => void look(), LOOK_EVERY_MS);
+    timer = clock.setTimeout(() => void check(), CHECK_EVERY_MS);
   };
   const end = (): void => {
     hasEnded = true;

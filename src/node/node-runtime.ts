@@ -26,7 +26,7 @@ import { nodeEnvironments } from './environments.ts';
 import type { NodeEnvironments } from './environments.ts';
 import type { CreateInspectorOptions, Inspectable, Inspector } from './inspector.ts';
 import { createAttachmentFiles } from '../adapters/files/attachment-files.ts';
-import { lookAfterJobs } from './jobs.ts';
+import { tendJobs } from './jobs.ts';
 import { nodeMemory } from './memory.ts';
 import type { HomeMemory, NodeMemory } from './memory.ts';
 import { checkedOptions } from './runtime-options.ts';
@@ -61,16 +61,16 @@ export interface NodeRuntime extends Runtime, HomeMemory, HomeSchedules {
  */
 export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
   const checked = checkedOptions(options);
-  const { home: named, durability, leaseMs, looksOnly } = checked;
+  const { home: named, durability, leaseMs, readsOnly } = checked;
   const layout = new HomeLayout(named ?? (process.env['WAKECHART_HOME'] || DEFAULT_HOME));
-  if (!looksOnly) await makeHome(layout);
+  if (!readsOnly) await makeHome(layout);
   const owner = `${hostname()}:${process.pid}`;
   const opened = await openNodeStore({
     layout,
     clock: options.clock ?? createSystemClock(),
     durability,
     leaseMs,
-    looksOnly,
+    readsOnly,
     owner,
     options: options.store,
   });
@@ -215,7 +215,7 @@ async function portsOver(
     home: layout.home,
     fleet: opened.fleet,
     storeWord: opened.word,
-    changes: nodeFolderChanges(layout, checked.looksOnly ? 'elsewhere' : 'home'),
+    changes: nodeFolderChanges(layout, checked.readsOnly ? 'elsewhere' : 'home'),
     subagents: jobsOf(parts, foundation),
     ...givenPorts(options),
   };
@@ -277,7 +277,7 @@ export async function createInspector(runtime: Inspectable, options: CreateInspe
 }
 
 /**
- * Beside its sessions a worker looks after jobs that no other process would settle, and after the store that all of it
+ * Beside its sessions a worker takes care of jobs that no other process would settle, and after the store that all of it
  * is in.
  */
 function lookingAround(
@@ -295,7 +295,7 @@ function lookingAround(
       worker.ended.then(end, end);
     }
     if (opened.jobs !== undefined)
-      lookAfterJobs(worker, {
+      tendJobs(worker, {
         clock,
         reconcile: () => runtime.subagents.reconcile(),
         onTrouble: (error) => (onListenerError ?? reportToConsole)(error, 'listener'),

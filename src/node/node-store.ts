@@ -48,7 +48,7 @@ export interface OpenStoreParts {
   readonly clock: Clock;
   readonly durability: 'disk' | 'os';
   readonly leaseMs: number | undefined;
-  readonly looksOnly: boolean;
+  readonly readsOnly: boolean;
   readonly owner: string;
   readonly options: NodeStoreOptions | undefined;
 }

@@ -42,10 +42,10 @@ export interface NodeRuntimeOptions {
   /** Whether to end what crashed processes left running, before anything else. Default true. */
   readonly reconcileOnStart?: boolean | undefined;
   /**
-   * Whether it only looks at the home: then no folder of it is made, and reading leaves no copies behind. What is asked
+   * Whether it only checks the home: then no folder of it is made, and reading leaves no copies behind. What is asked
    * for is stored all the same. Default false.
    */
-  readonly looksOnly?: boolean | undefined;
+  readonly readsOnly?: boolean | undefined;
   /**
    * Backends besides those that come with Wakechart (`script`, `embedded`, `cli-agent`, `acp`); one with an id of
    * theirs stands in for it.
@@ -95,7 +95,7 @@ const optionShapes = {
   leaseMs: z.number().int().positive().optional(),
   maxConcurrentTasks: z.number().int().positive().optional(),
   reconcileOnStart: z.boolean().default(true),
-  looksOnly: z.boolean().default(false),
+  readsOnly: z.boolean().default(false),
   runtimes: z.array(z.unknown()).optional(),
   tools: z.array(z.unknown()).optional(),
   humans: z.enum(['reachable', 'none']).optional(),

@@ -38,9 +38,9 @@ export function schedulesOfHome(home: string): SharedSchedules {
   };
 }
 
-function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStoreParts): NodeStore {
+function filesOf({ layout, clock, durability, leaseMs, readsOnly }: OpenStoreParts): NodeStore {
   return {
-    store: new FileEventStore({ home: layout.home, clock, durability, leaseMs, keepsViews: !looksOnly }),
+    store: new FileEventStore({ home: layout.home, clock, durability, leaseMs, keepsViews: !readsOnly }),
     clock,
     schedules: schedulesOfHome(layout.home),
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
@@ -62,7 +62,7 @@ function filesOf({ layout, clock, durability, leaseMs, looksOnly }: OpenStorePar
  */
 async function holdLog(path: string): Promise<SessionHold> {
   const failed = (error: unknown): never => {
-    throw storageFailed(`look for ${path}`, error);
+    throw storageFailed(`search for ${path}`, error);
   };
   const handle = await openFile(path, 'r').catch(failed);
   const held = await handle.stat({ bigint: true }).catch(async (error: unknown) => {

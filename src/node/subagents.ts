@@ -186,7 +186,7 @@ function lazyRunner(open: () => Promise<ChildProcessSubagentRunner>): SubagentRu
   };
 }
 
-/** Where no worktree was ever made there is nothing to look after, and git need not be there. */
+/** Where no worktree was ever made there is nothing to take care of, and git need not be there. */
 function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: NodeSubagentParts): WorktreeKeeper {
   const worktreesDirectory = join(layout.home, WORKTREES_FOLDER);
   let opened: Promise<WorktreeKeeper> | undefined;
@@ -223,12 +223,12 @@ function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: Node
  * @param place where private files are while git runs: in the home, or in a temporary folder of each question
  */
 export function nodeFolderChanges(layout: HomeLayout, place: 'home' | 'elsewhere'): InspectedFolders {
-  const read: FolderChanges['read'] = async (folder, look) => {
+  const read: FolderChanges['read'] = async (folder, check) => {
     const { createGitFolderChanges } = await import('../adapters/git/folder-changes.ts');
     const near =
       place === 'home' ? join(layout.home, WORKTREES_FOLDER) : await mkdtemp(join(tmpdir(), 'wakechart-look-'));
     try {
-      return await createGitFolderChanges({ near, ceilingDirectories: [layout.home] }).read(folder, look);
+      return await createGitFolderChanges({ near, ceilingDirectories: [layout.home] }).read(folder, check);
     } finally {
       if (place === 'elsewhere') await rm(near, { recursive: true, force: true });
     }

@@ -5,7 +5,7 @@ import type { OpenWorkerRuntime } from '../adapters/child-process/worker-service
 import { createNodeRuntime } from './node-runtime.ts';
 
 const openRuntime: OpenWorkerRuntime = async ({ home, store, providers, humans, environment, setup }) => {
-  // The process that started this one looks after what crashed processes left.
+  // The process that started this one takes care of what crashed processes left.
   const runtime = await createNodeRuntime({
     ...(await optionsFrom(setup)),
     home,

@@ -25,7 +25,7 @@ export interface RunCase extends ContractCase<AgentRuntimeUnderTest> {
 export function runCase<Needed extends RunSituation>(
   name: string,
   needs: readonly Needed[],
-  look: (runs: RunsIn<Needed>) => Promise<void>,
+  check: (runs: RunsIn<Needed>) => Promise<void>,
 ): RunCase {
   return {
     name,
@@ -39,8 +39,8 @@ export function runCase<Needed extends RunSituation>(
       });
       const runs = new RunsOfCase(subject);
       try {
-        // Looked at right above, which the compiler cannot follow through the names.
-        await look(Object.assign(runs, { given: situations as Required<Pick<RunSituations, Needed>> }));
+        // Checked right above, which the compiler cannot follow through the names.
+        await check(Object.assign(runs, { given: situations as Required<Pick<RunSituations, Needed>> }));
       } finally {
         await runs.end();
       }

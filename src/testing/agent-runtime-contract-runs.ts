@@ -61,7 +61,7 @@ export class RunsOfCase {
       request.onEvent?.(event);
     };
     const running = this.subject.runtime.run(this.#params(change, { ...request, runId, onEvent }));
-    // A case may look at something else first; what came is kept for when it looks here.
+    // A case may check something else first; what came is kept for when it checks here.
     running.catch(() => undefined);
     const result = told(running, `the result of ${runId}`);
     result.catch(() => undefined);

@@ -1,5 +1,5 @@
 /**
- * What the contract of backends looks at, and how a backend's author brings about the situations that its cases need.
+ * What the contract of backends checks, and how a backend's author brings about the situations that its cases need.
  */
 import type { AgentRunParams, AgentRuntime } from '../actors/run/agent-runtime.ts';
 import type { RunFailureKind } from '../machines/run/run-failure.ts';
@@ -88,10 +88,10 @@ export interface AgentRuntimeContractOptions {
 export interface AgentRuntimeCase {
   /** A sentence about a backend; no two cases share one. */
   readonly name: string;
-  /** Why it is not looked at, where `cannot` names a situation that it needs. Running it then does nothing. */
+  /** Why it is not checked, where `cannot` names a situation that it needs. Running it then does nothing. */
   readonly skipped: string | undefined;
   /**
-   * Opens a subject, looks, and closes it. Rejects with what was expected and what came when the sentence is not true.
+   * Opens a subject, checks, and closes it. Rejects with what was expected and what came when the sentence is not true.
    */
   run(): Promise<void>;
 }

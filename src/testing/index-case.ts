@@ -1,4 +1,4 @@
-/** What the contract of an index of what is due looks at, and how its cases ask. */
+/** What the contract of an index of what is due checks, and how its cases ask. */
 import type { ActivationIndex, DueQuery } from '../actors/session/activation-index.ts';
 import type { SimulatedClock } from '../actors/clock/simulated-clock.ts';
 import type { ContractCase } from './contract-case.ts';

@@ -81,7 +81,7 @@ export const findingCases: readonly ContractCase<ActivationIndexUnderTest>[] = [
     await index.add(times.map((dueAtMs, n) => hint({ causeId: `n${n}`, dueAtMs })));
     const found: { readonly dueAtMs: number; readonly foundAtMs: number }[] = [];
     let nowMs: number | undefined = START_MS;
-    for (let looks = 0; looks < 100 && nowMs !== undefined; looks += 1) {
+    for (let checks = 0; checks < 100 && nowMs !== undefined; checks += 1) {
       const { due, nextDueAtMs } = await index.due({ ...ALL, nowMs });
       const hints = due.flatMap(({ activations }) => activations);
       for (const { dueAtMs } of hints) found.push({ dueAtMs, foundAtMs: nowMs });

@@ -159,7 +159,7 @@ const making = named('creating a session from records,', [
         'SESSION_EVENT_INVALID',
         'a repeated id, a repeated key, or an epoch that was over',
       );
-    await expectRefusal(store.head(COPY.sessionId), 'SESSION_NOT_FOUND', 'looking for it afterwards');
+    await expectRefusal(store.head(COPY.sessionId), 'SESSION_NOT_FOUND', 'searching for it afterwards');
   }),
 
   storeCase('makes no second session under an id that is taken, and leaves the first as it is', async (store) => {

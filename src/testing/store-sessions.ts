@@ -47,7 +47,7 @@ const creating = named('creating a session,', [
       'SESSION_EVENT_INVALID',
       'creating it with a bad event',
     );
-    await expectRefusal(store.head(identity.sessionId), 'SESSION_NOT_FOUND', 'looking for it afterwards');
+    await expectRefusal(store.head(identity.sessionId), 'SESSION_NOT_FOUND', 'searching for it afterwards');
     expectSame(
       placesOf((await store.create(identity, creation(51))).events),
       [[1, idOf(51)]],

@@ -55,12 +55,12 @@ async function started(
   const heard = (type: BackgroundTaskRunnerEvent['type']): Promise<BackgroundTaskRunnerEvent> =>
     told(
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           const found = events.find((event) => event.type === type);
           if (found !== undefined) resolve(found);
         };
-        listeners.add(look);
-        look();
+        listeners.add(check);
+        check();
       }),
       `the event ${type}`,
     );

@@ -149,7 +149,7 @@ const ending: readonly Case[] = [
     },
   },
   {
-    name: 'says what there is in one that it has a closer look at, with what to do next',
+    name: 'says what there is in one that it has a closer check, with what to do next',
     async run(subject) {
       const { adapter } = subject;
       if (adapter.inspect === undefined) return;

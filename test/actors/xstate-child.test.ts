@@ -238,8 +238,8 @@ function move(child: AnyActorRef, type: string): boolean {
 
 const valueOf = (child: AnyActorRef): unknown => (child.getSnapshot() as { readonly value: unknown }).value;
 
-describe('a child that nothing looks at', () => {
-  // The suite watches charts everywhere, which counts as a look.
+describe('a child that nothing checks', () => {
+  // The suite watches charts everywhere, which counts as a check.
   const { watcher } = chartWatch;
   beforeEach(() => {
     chartWatch.watcher = undefined;
@@ -331,7 +331,7 @@ describe('a child that nothing looks at', () => {
   });
 });
 
-describe('a root that nothing looks at', () => {
+describe('a root that nothing checks', () => {
   const { watcher } = chartWatch;
   beforeEach(() => {
     chartWatch.watcher = undefined;
@@ -360,7 +360,7 @@ describe('a root that nothing looks at', () => {
     expect(told).toEqual(['LATER', 'AFTER']);
   });
 
-  it('leaves the event to be sent where something looks', () => {
+  it('leaves the event to be sent where something checks', () => {
     const { root } = keptRoot();
     root.subscribe(() => undefined);
     expect(takeUnseen(root, { type: 'SEEN' }, () => undefined)).toBe(false);

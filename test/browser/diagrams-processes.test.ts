@@ -93,10 +93,10 @@ describe.skipIf(browser === undefined)('a diagram in a browser', () => {
 
     it.each(['active', 'added', 'removed', 'changed'] as const)(
       'is legible where everything in it is %s',
-      async (look) => {
+      async (check) => {
         const chart = ourChart('toolCall');
         const ids = [...chart.states, ...chart.transitions].map(({ id }) => id);
-        const svg = await renderChart(chart, look === 'active' ? { active: ids } : { marks: { [look]: ids } });
+        const svg = await renderChart(chart, check === 'active' ? { active: ids } : { marks: { [check]: ids } });
         expect(await faultsOf(svg, scheme)).toEqual([]);
       },
     );

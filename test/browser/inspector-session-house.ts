@@ -12,7 +12,7 @@ import { diagramHash } from '../../src/adapters/diagram/diagram-hash.ts';
 import { renderChart } from '../../src/adapters/diagram/render-chart.ts';
 import { startInspector } from '../../src/adapters/inspector/inspector.ts';
 import type { TestBrowser } from '../support/browser.ts';
-import type { PageLook } from '../support/browser-pages.ts';
+import type { PageCheck } from '../support/browser-pages.ts';
 import { AGENT, openHouse } from '../support/session-house.ts';
 import type { SessionHouse, SessionHouseOptions } from '../support/session-house.ts';
 import { noteTools } from '../support/turn-tools.ts';
@@ -48,7 +48,7 @@ export interface ShownHouse {
   /** A session whose agent plays these steps, up to where it waits. */
   playing(steps: readonly object[]): Promise<string>;
   /** The page, signed in. @param hash with its `#` */
-  open(hash?: string, look?: PageLook): Promise<Page>;
+  open(hash?: string, check?: PageCheck): Promise<Page>;
 }
 
 export interface ShownHouseOptions extends SessionHouseOptions {
@@ -125,8 +125,8 @@ export async function showHouse({
       await house.runtime.wake(id);
       return id;
     },
-    open: async (hash = '', look = {}) => {
-      const page = await browser.open({ viewport: { width: 1440, height: 900 }, ...look });
+    open: async (hash = '', check = {}) => {
+      const page = await browser.open({ viewport: { width: 1440, height: 900 }, ...check });
       pages.push(page);
       await page.goto(server.signInAddress());
       if (hash !== '') {

@@ -133,7 +133,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
           Promise.reject(
             new RuntimeError('REQUEST_NOT_PENDING', 'the request was answered before', {
               category: 'conflict',
-              hint: 'Look at the session.',
+              hint: 'Check the session.',
             }),
           ),
       }),
@@ -142,7 +142,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     const view = await house.open(`#r=${session}`);
     await button(view, 'Allow once').click();
     expect(await textOf(view.getByRole('alert'))).toContain(
-      'Your answer was not taken: the request was answered before. Look at the session.',
+      'Your answer was not taken: the request was answered before. Check the session.',
     );
     expect(await button(view, 'Deny').isEnabled()).toBe(true);
     expect(await answersIn(house, session)).toEqual([]);
@@ -258,7 +258,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     expect(types[0]).toBe((await house.house.log(session))[1]?.type);
   });
 
-  it('open with the one that waits where a living runtime is looked at, unless the address asks for something else', async () => {
+  it('open with the one that waits where a living runtime is checked, unless the address asks for something else', async () => {
     const house = await shown({ replaced: (real) => ({ about: () => ({ ...real.about(), kind: 'runtime' }) }) });
     const session = await house.waiting();
     const view = await house.open();
@@ -366,12 +366,12 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   it('pass axe, wide and narrow, light and dark', async () => {
     const house = await shown();
     const session = await house.waiting();
-    for (const look of [
+    for (const check of [
       { colorScheme: 'light' },
       { colorScheme: 'dark' },
       { viewport: { width: 390, height: 844 } },
     ] as const) {
-      const view = await house.open(`#r=${session}`, look);
+      const view = await house.open(`#r=${session}`, check);
       await button(view, 'Allow once').waitFor(LIMIT);
       for (const name of ['Wakes so far', 'Changes', 'Processes'])
         await view.locator('summary').filter({ hasText: name }).click();

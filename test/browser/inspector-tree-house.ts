@@ -1,5 +1,5 @@
 /**
- * A recorded program whose inspector can be ended and started again on the same port, and the page that looks at it.
+ * A recorded program whose inspector can be ended and started again on the same port, and the page that checks it.
  */
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -13,7 +13,7 @@ import type { Place } from '../../src/adapters/inspector/place.ts';
 import type { InspectionRecord } from '../../src/machines/inspection-log/inspection-record.ts';
 import { RecordedSource } from '../adapters/inspector/recorded-source.ts';
 import type { TestBrowser } from '../support/browser.ts';
-import type { PageLook } from '../support/browser-pages.ts';
+import type { PageCheck } from '../support/browser-pages.ts';
 
 const PAGE = fileURLToPath(new URL('../../dist/inspector-page/', import.meta.url));
 const AT_A_TIME = 10_000;
@@ -75,12 +75,12 @@ export async function treeHouse(
     records,
     limit,
     before,
-    ...look
+    ...check
   }: {
     readonly records: readonly InspectionRecord[];
     readonly limit?: number;
     readonly before?: (page: Page) => Promise<unknown>;
-  } & PageLook,
+  } & PageCheck,
 ): Promise<TreeHouse> {
   const source = new RecordedSource(limit === undefined ? {} : { limit });
   // One that waits would be opened at once.
@@ -101,7 +101,7 @@ export async function treeHouse(
   let server = await start(source, 0, first);
   const port = Number(new URL(server.origin).port);
   onTestFinished(() => server.close());
-  const page = await browser.open(look);
+  const page = await browser.open(check);
   onTestFinished(() => page.context().close());
   await before?.(page);
   await page.goto(server.signInAddress());

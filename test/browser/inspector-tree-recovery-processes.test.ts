@@ -1,4 +1,4 @@
-/** What the page says and does when the program that it looks at goes, comes back, is another one, or says nothing. */
+/** What the page says and does when the program that it checks goes, comes back, is another one, or says nothing. */
 import { describe, expect, it } from 'vitest';
 import { newPlace } from '../../src/adapters/inspector/place.ts';
 import { RecordedSource } from '../adapters/inspector/recorded-source.ts';
@@ -126,7 +126,7 @@ describe.skipIf(browser === undefined)('a page', () => {
   });
 
   it(
-    'that sleeps gives its connection back, and catches up when it is looked at again',
+    'that sleeps gives its connection back, and catches up when it is watched again',
     async () => {
       const { page, source } = await treeHouse(browser!, {
         records: told([supervisor, task(1)]),
@@ -134,7 +134,7 @@ describe.skipIf(browser === undefined)('a page', () => {
       });
       await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
       await expect.poll(() => source.followers, { timeout: WAIT_MS }).toBe(1);
-      const look = (state: 'hidden' | 'visible'): Promise<void> =>
+      const check = (state: 'hidden' | 'visible'): Promise<void> =>
         page.evaluate((to) => {
           const { document, Event } = globalThis as unknown as {
             document: { dispatchEvent(event: unknown): void };
@@ -143,11 +143,11 @@ describe.skipIf(browser === undefined)('a page', () => {
           Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => to });
           document.dispatchEvent(new Event('visibilitychange'));
         }, state);
-      await look('hidden');
+      await check('hidden');
       await page.clock.fastForward('01:00:00');
       await expect.poll(() => source.followers, { timeout: WAIT_MS }).toBe(0);
       source.push(told([task(2), task(3)], 3));
-      await look('visible');
+      await check('visible');
       await page.getByRole('treeitem', { name: 'job 3' }).waitFor({ timeout: WAIT_MS });
       await expect.poll(() => source.followers, { timeout: WAIT_MS }).toBe(1);
     },

@@ -34,7 +34,7 @@ export interface MeasuredText extends Omit<Painted, 'stroke'> {
 
 export interface MeasuredShape extends Painted {
   /** The class of how it is painted, without its prefix. */
-  readonly look: string;
+  readonly check: string;
   readonly state: string | undefined;
   /** It has others in it. */
   readonly isOuter: boolean;
@@ -42,7 +42,7 @@ export interface MeasuredShape extends Painted {
 }
 
 export interface MeasuredLine extends Painted {
-  readonly look: string;
+  readonly check: string;
   readonly points: readonly { readonly x: number; readonly y: number }[];
 }
 
@@ -102,7 +102,7 @@ function measureInPage(selector: string): MeasuredPicture {
       opacity *= Number(getComputedStyle(each).opacity);
     return opacity;
   };
-  const lookOf = (element: PageElement): string =>
+  const checkOf = (element: PageElement): string =>
     (element.getAttribute('class') ?? '').split(' ').at(-1)?.replace('wk-', '') ?? '';
   const stateOf = (element: PageElement): string | undefined =>
     element.closest('[data-state]')?.getAttribute('data-state') ?? undefined;
@@ -120,7 +120,7 @@ function measureInPage(selector: string): MeasuredPicture {
   for (const [order, element] of [...svg.querySelectorAll('rect,circle,path,text,tspan')].entries()) {
     const { fill, stroke } = getComputedStyle(element);
     const painted = { order, fill, stroke, opacity: opacityOf(element) };
-    const look = lookOf(element);
+    const check = checkOf(element);
     if (element.tagName === 'text') line += 1;
     else if (element.tagName === 'tspan')
       texts.push({
@@ -132,13 +132,13 @@ function measureInPage(selector: string): MeasuredPicture {
         line,
         state: stateOf(element),
       });
-    else if (element.tagName === 'path') lines.push({ ...painted, look, points: pointsOf(element) });
+    else if (element.tagName === 'path') lines.push({ ...painted, check, points: pointsOf(element) });
     else
       shapes.push({
         ...painted,
-        look,
+        check,
         state: stateOf(element),
-        isOuter: look === 'even' || look === 'odd',
+        isOuter: check === 'even' || check === 'odd',
         box: boxOf(element),
       });
   }

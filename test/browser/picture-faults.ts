@@ -19,7 +19,7 @@ interface Point {
 }
 
 export function placeFaults({ box: page, texts, shapes, drawnWidth }: MeasuredPicture): string[] {
-  const states = shapes.filter(({ state, look }) => state !== undefined && look !== 'ring');
+  const states = shapes.filter(({ state, check }) => state !== undefined && check !== 'ring');
   const faults = [
     ...(texts.length === 0 ? ['there is no text'] : []),
     ...(Math.abs(page.width - drawnWidth) > TOLERANCE
@@ -63,13 +63,13 @@ export function contrastFaults({ texts, shapes, lines }: MeasuredPicture): strin
   };
   for (const { text, fill, box, order } of texts)
     compare(`"${text}"`, fill, { points: [...cornersOf(box, -1), middleOf(box)], order, least: LEAST_CONTRAST.text });
-  for (const { look, stroke, fill, points, order } of lines)
+  for (const { check, stroke, fill, points, order } of lines)
     for (const color of new Set([stroke, fill]))
-      if (color !== 'none') compare(`a line (${look})`, color, { points, order, least: LEAST_CONTRAST.line });
-  for (const { look, state, stroke, fill, box, order } of shapes) {
+      if (color !== 'none') compare(`a line (${check})`, color, { points, order, least: LEAST_CONTRAST.line });
+  for (const { check, state, stroke, fill, box, order } of shapes) {
     const color = stroke === 'none' ? fill : stroke;
-    if (!DECORATION.has(look))
-      compare(`the outline of ${state ?? look}`, color, { points: sidesOf(box), order, least: LEAST_CONTRAST.line });
+    if (!DECORATION.has(check))
+      compare(`the outline of ${state ?? check}`, color, { points: sidesOf(box), order, least: LEAST_CONTRAST.line });
   }
   for (const { opacity, order } of [...texts, ...shapes, ...lines])
     if (opacity !== 1) faults.add(`element ${order} is not opaque`);

@@ -207,7 +207,7 @@ describe.concurrent('an agent file', () => {
       /line 9: permission\.deny\[1\]: rule "deny what is this\?" is not valid/,
     ],
     [
-      'whose script is not there says where it was looked for',
+      'whose script is not there says where it was searched for',
       'lonely.md',
       /could not read the script .*missing\.json/,
     ],

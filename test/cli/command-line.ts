@@ -87,24 +87,24 @@ export async function interruptedAgainAndAgain({ process: child, ended }: Runnin
   return ended.finally(() => clearInterval(timer));
 }
 
-const LOOK_EVERY_MS = 10;
+const CHECK_EVERY_MS = 10;
 const PATIENCE_MS = 20_000;
 
 /**
- * Waits until `look` gives something, and answers with it. @param patienceMs a limit for what hangs, below that of the
+ * Waits until `check` gives something, and answers with it. @param patienceMs a limit for what hangs, below that of the
  * test
  */
 export async function until<Found>(
   what: string,
-  look: () => Found | undefined | false | Promise<Found | undefined | false>,
+  check: () => Found | undefined | false | Promise<Found | undefined | false>,
   patienceMs = PATIENCE_MS,
 ): Promise<Found> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
-    const found = await look();
+    const found = await check();
     if (found !== undefined && found !== false) return found;
     if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await delay(LOOK_EVERY_MS);
+    await delay(CHECK_EVERY_MS);
   }
 }
 

@@ -71,7 +71,7 @@ describe('the demo', () => {
       /^Done in .*: 6 commands run, one of them after a person allowed it, commit [0-9a-f]{7,} made, commit [0-9a-f]{7,} left in a worktree, 1 queued wake fired, 1 learning promoted and found again\.$/m,
     );
     expect(told.stdout).toMatch(
-      /^Where to look\n {2}log {8}\/.*events\.jsonl\n {2}workspace {2}\/.*workspace\n {2}worktree {3}\/.*worktrees\/.*$/m,
+      /^Where to check\n {2}log {8}\/.*events\.jsonl\n {2}workspace {2}\/.*workspace\n {2}worktree {3}\/.*worktrees\/.*$/m,
     );
     // The environment names a database, which the demo does not take.
     expect(told.stdout).toMatch(/ session events .*--home .* --store files$/m);

@@ -192,7 +192,7 @@ describe('the doctor', () => {
       }
     })();
     try {
-      for (let looks = 0; looks < 15; looks += 1) {
+      for (let checks = 0; checks < 15; checks += 1) {
         expect(
           await checkSessions({
             layout: new HomeLayout(stage.home),

@@ -20,13 +20,13 @@ interface Told {
 async function openHouse(): Promise<void> {
   const tools = noteTools();
   house = await openTurnHouse({
-    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')],
+    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('check')],
   });
 }
 
 const asks = (name: string): Said => ({ calls: [{ name, input: { message: 'Do it.' } }] });
 const agent = (id: string, model: Model | readonly Said[], ...helpers: readonly string[]): Promise<void> =>
-  house.agent(id, model, { tools: [...helpers.map((helper) => ({ agent: helper })), 'launch', 'look'] });
+  house.agent(id, model, { tools: [...helpers.map((helper) => ({ agent: helper })), 'launch', 'check'] });
 
 /** A wake, and everything that is told of it, in order. */
 async function toldOf(sessionId: string): Promise<readonly Told[]> {
@@ -52,7 +52,7 @@ const upTo = (count: number): number[] => Array.from({ length: count }, (_, inde
 describe('children that answer calls', () => {
   it('are told from their beginning to their end, each event once, before what came of the call', async () => {
     await openHouse();
-    await agent('helper', [{ calls: [{ name: 'look' }] }, { text: 'I looked.' }]);
+    await agent('helper', [{ calls: [{ name: 'check' }] }, { text: 'I checked.' }]);
     await agent('lead', [asks('helper'), { text: 'Done.' }], 'helper');
     const parent = await house.start('lead');
     const told = await toldOf(parent);

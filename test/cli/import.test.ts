@@ -32,9 +32,9 @@ describe('wakechart import', () => {
     const home = join(foreign.path, 'one');
     await put(join(home, 'runs', `${RUN}.jsonl`), `${lines(...rowboatEvents)}{"torn`);
     const words = ['import', '--from', 'rowboat', home, '--agent', 'actor-1'];
-    const look = await stage.run(...words, '--dry-run');
-    expect(look).toMatchObject({ code: 0, stderr: '' });
-    expect(look.stdout).toMatch(
+    const check = await stage.run(...words, '--dry-run');
+    expect(check).toMatchObject({ code: 0, stderr: '' });
+    expect(check.stdout).toMatch(
       /would import[\s\S]*line 11: the last line is only the beginning of a record[\s\S]*1 session of rowboat found: 1 would be imported, 0 here already, 0 could not be[\s\S]*may hold secrets/,
     );
     expect(await stage.run(...words)).toMatchObject({ code: 0 });
@@ -88,7 +88,7 @@ describe('wakechart import', () => {
     expect(await stage.run('doctor')).toMatchObject({ code: 0 });
   });
 
-  it('refuses what it does not know before it looks', async () => {
+  it('refuses what it does not know before it checks', async () => {
     expect(await stage.run('import', '--from', 'elsewhere', foreign.path)).toMatchObject({ code: 2 });
     expect(await stage.run('import', foreign.path)).toMatchObject({ code: 2 });
     expect(await stage.run('import', '--from', 'openboa', foreign.path, '--agent', 'Not A Name')).toMatchObject({

@@ -70,7 +70,7 @@ const requestOf = async (browser: Visit, sessionId: string): Promise<string> => 
   return pendingActions[0]?.requestId ?? '';
 };
 
-/** Interrupts it, and looks whether it has left. */
+/** Interrupts it, and checks whether it has left. */
 async function interrupted(
   running: RunningCommand,
   { port }: Pick<Visit, 'port'>,

@@ -46,7 +46,7 @@ describe('an inspection that makes no sense is refused before anything is opened
   });
 });
 
-describe('what cannot be looked at', () => {
+describe('what cannot be checked', () => {
   it('is no home', async () => {
     const ended = await runInProcess(['inspect', '--home', pathOf('nowhere')]);
     expect(ended).toMatchObject({

@@ -63,7 +63,7 @@ it('are named with what was put aside in them', async () => {
   );
 });
 
-it('are no lost logs to a doctor who looks at the home alone, who names that choice in what he says next', async () => {
+it('are no lost logs to a doctor who checks the home alone, who names that choice in what he says next', async () => {
   const { stage, folder } = await wokenHere();
   const alone = await stage.run('doctor', '--store', 'files');
   expect(alone).toMatchObject({

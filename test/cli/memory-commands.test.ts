@@ -140,7 +140,7 @@ describe('the memory on the command line', () => {
   it('lists shared files that people edit, and goes back to what they were', async () => {
     const { version, folder } = await json<{ version: number; folder: string }>('resources', 'list', '--agent', agent);
     await writeFile(join(folder, 'notes.md'), 'mine\n');
-    // Looking at what was edited by hand does not make it a version yet.
+    // Checking what was edited by hand does not make it a version yet.
     for (const _ of ['once', 'again'])
       expect(await json('resources', 'diff', '--agent', agent)).toMatchObject({
         from: version,

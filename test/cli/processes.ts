@@ -1,4 +1,4 @@
-/** Looks at processes by what the system says about them. */
+/** Checks processes by what the system says about them. */
 import { readFileSync } from 'node:fs';
 
 /** Whether a process lives: one that waits for its parent to read how it ended does not. */

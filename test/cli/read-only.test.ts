@@ -1,5 +1,5 @@
 /**
- * A home that can be read and not written: on a disk that is mounted read-only, and as a user who may only look. Where
+ * A home that can be read and not written: on a disk that is mounted read-only, and as a user who may only check. Where
  * nothing can be mounted, or this is not root, the tests that need it are skipped, and counted as skipped.
  */
 import { execFileSync } from 'node:child_process';
@@ -76,7 +76,7 @@ async function askingIn(home: string): Promise<string> {
   return sessionId;
 }
 
-const looks = (sessionId: string): readonly (readonly [readonly string[], RegExp])[] => [
+const checks = (sessionId: string): readonly (readonly [readonly string[], RegExp])[] => [
   [['session', 'status', '--session', sessionId], /What is new\?|idle/],
   [['session', 'events', '--session', sessionId], /What is new\?/],
   [['session', 'export', '--session', sessionId], /What is new\?/],
@@ -105,7 +105,7 @@ describe.skipIf(whyNoMount !== undefined)('a home on a disk that is read-only', 
   });
 
   it('shows all that is in it', async () => {
-    for (const [words, expected] of looks(sessionId)) {
+    for (const [words, expected] of checks(sessionId)) {
       const { code, stdout, stderr } = await at(...words);
       expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
       expect(stdout).toMatch(expected);
@@ -199,7 +199,7 @@ describe.skipIf(!isRoot)('a user who may only read a home', () => {
   afterAll(() => folder.remove());
 
   it('sees all that is in it', async () => {
-    for (const [words, expected] of looks(sessionId)) {
+    for (const [words, expected] of checks(sessionId)) {
       const { code, stdout, stderr } = await run(['--home', folder.path, ...words], asNobody);
       expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
       expect(stdout).toMatch(expected);

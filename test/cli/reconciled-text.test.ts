@@ -46,7 +46,7 @@ describe('what is told of an earlier run that was killed', () => {
     ]);
   });
 
-  it('says what became of worktrees, and where to look', () => {
+  it('says what became of worktrees, and where to check', () => {
     expect(
       linesOf({
         worktrees: [

@@ -13,7 +13,7 @@ import type { Ended } from './command-line.ts';
 import { Stage } from './stage.ts';
 
 const SESSIONS = 40;
-const LOOK_EVERY_MS = 2;
+const CHECK_EVERY_MS = 2;
 
 let stage: Stage;
 let first: string;
@@ -119,9 +119,9 @@ describe('retrieval on the command line', () => {
     [['search', 'amber', '--limit', '0'], /limit/],
     [['search', 'amber', '--relation', 'cousins'], /cousins/],
     [['search', 'amber', '--session', '..'], /session/],
-    [['search', 'x'.repeat(501)], /at most 500 characters to look for, received 501/],
-    [['search', ' '], /expected words to look for, received none/],
-    [['search', ''], /expected words to look for, received none/],
+    [['search', 'x'.repeat(501)], /at most 500 characters to search for, received 501/],
+    [['search', ' '], /expected words to search for, received none/],
+    [['search', ''], /expected words to search for, received none/],
     [
       ['search', 'amber', '--relation', 'self'],
       /expected --session with --relation self, received none[\s\S]*--relation self --session ID/,
@@ -181,7 +181,7 @@ describe('several processes', () => {
     for (const kept of [1, 10, 30]) {
       await rm(folder(), { recursive: true, force: true });
       const killed = start([...words('rebuild'), '--home', stage.home]);
-      while ((await parts()).length < kept && killed.process.exitCode === null) await delay(LOOK_EVERY_MS);
+      while ((await parts()).length < kept && killed.process.exitCode === null) await delay(CHECK_EVERY_MS);
       killed.process.kill('SIGKILL');
       await killed.ended;
       expect(await search('staging proxy')).toEqual(expected);

@@ -241,7 +241,9 @@ describe.concurrent('through the command line', () => {
   });
 
   it('an interruption cancels what was queued', async () => {
-    const { id } = await stage.sessionToWake(sleeps('later', { queuedWakes: [{ reason: 'look', delaySeconds: 600 }] }));
+    const { id } = await stage.sessionToWake(
+      sleeps('later', { queuedWakes: [{ reason: 'check', delaySeconds: 600 }] }),
+    );
     await stage.run('wake', '--session', id);
     expect(await about('interrupt', id, '--reason', 'no need')).toMatchObject({ code: 0 });
     expect((await stage.runtime.sessions.status(id)).queuedWakes).toEqual([]);

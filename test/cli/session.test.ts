@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 describe.concurrent('a session', () => {
-  it('is made, written to, listed and looked at', async () => {
+  it('is made, written to, listed and checked', async () => {
     await stage.session();
     const created = await here('session', 'create', '--agent', 'actor-1');
     const [sessionId = ''] = /[0-9a-f-]{36}/.exec(created.stdout) ?? [];

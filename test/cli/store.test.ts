@@ -106,7 +106,7 @@ describe('the tables of a database', () => {
     });
   });
 
-  it('are not looked for with a password that may be shown as the name of a database', async () => {
+  it('are not searched for with a password that may be shown as the name of a database', async () => {
     stage = await Stage.open();
     const misread = await stage.run('session', 'list', '--store', 'postgres://user:7/geheim@db/work');
     expect(misread).toMatchObject({ code: 2, stdout: '' });

@@ -1,4 +1,4 @@
-/** What is asked for, told to whoever looks on: in a transcript, and line by line. */
+/** What is asked for, told to the person who watches: in a transcript, and line by line. */
 import { describe, expect, it } from 'vitest';
 import { Progress } from '../../src/cli/terminal/progress.ts';
 import { TranscriptView } from '../../src/cli/session/transcript-view.ts';

@@ -74,7 +74,7 @@ describe('a home that cannot be one', () => {
   });
 });
 
-it('commands that only look make nothing', async () => {
+it('commands that only check make nothing', async () => {
   const home = join(folder.path, 'not yet');
   const ends = await Promise.all([
     run(['agent', 'list', '--home', home]),

@@ -23,20 +23,20 @@ afterAll(() => stage.close());
 describe.concurrent('a wake', () => {
   it('tells what the agent says, what it runs and how that ended, and what is queued', async () => {
     const { id } = await stage.sessionToWake(
-      { text: 'I look.', ...runs("printf 'one\\ntwo\\n'; exit 3") },
-      sleeps('Looked.', { queuedWakes: [{ reason: 'look again', delaySeconds: 3600 }] }),
+      { text: 'I check.', ...runs("printf 'one\\ntwo\\n'; exit 3") },
+      sleeps('Checked.', { queuedWakes: [{ reason: 'check again', delaySeconds: 3600 }] }),
     );
     const woken = await wake(id);
     expect(woken).toMatchObject({ code: 0, stderr: '' });
     expect(woken.stdout).toMatch(
-      /^ {2}enters {2}host \(sandbox: off\)\n {2}says {4}I look\.\n {2}runs {4}printf .* → exit 3 \d+\.\d s\n {12}one\n {12}two\n {2}queues {2}look again, due .*\nAsleep\. Looked\.\n$/,
+      /^ {2}enters {2}host \(sandbox: off\)\n {2}says {4}I check\.\n {2}runs {4}printf .* → exit 3 \d+\.\d s\n {12}one\n {12}two\n {2}queues {2}check again, due .*\nAsleep\. Checked\.\n$/,
     );
     const [again, status] = await Promise.all([wake(id), stage.run('session', 'status', '--session', id)]);
     expect(again).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Nothing is unread and nothing is due\.\nThe next queued wake is due /) as string,
     });
-    expect(status.stdout).toMatch(/^wakes\s+1, the last one ended .*: sleep\nqueued\s+look again at /m);
+    expect(status.stdout).toMatch(/^wakes\s+1, the last one ended .*: sleep\nqueued\s+check again at /m);
   });
 
   it('is a stream of records for programs: every event, then the outcome', async () => {

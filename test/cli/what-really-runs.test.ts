@@ -16,7 +16,7 @@ let source: ClosableSource;
 
 beforeAll(async () => {
   stage = await Stage.open();
-  seen = await createNodeRuntime({ home: stage.home, reconcileOnStart: false, looksOnly: true });
+  seen = await createNodeRuntime({ home: stage.home, reconcileOnStart: false, readsOnly: true });
   source = createHomeSource(seen, { title: 'home', onProblem: () => undefined });
 });
 

@@ -1,4 +1,4 @@
-/** `wakechart worktree`: what subagents left, looked at, taken over and removed, with real worktrees. */
+/** `wakechart worktree`: what subagents left, checked, taken over and removed, with real worktrees. */
 import { execFile } from 'node:child_process';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -142,7 +142,7 @@ describe('worktree list', () => {
     expect(stdout).toMatch(/preserved: it waits for a person\n {2}job {5}agent_1, \d+\.\d s ago/);
     expect(stdout).toMatch(/holds {3}.*commit/);
     expect(stdout).toContain('IDEAS.md');
-    expect(stdout).toMatch(/^2 worktrees\. To look into one as it is now: .* worktree show NAME --home .*$/m);
+    expect(stdout).toMatch(/^2 worktrees\. To examine one as it is now: .* worktree show NAME --home .*$/m);
     const { worktrees } = await document(z.strictObject({ worktrees: z.array(worktreeShape) }), 'list');
     expect(worktrees).toMatchObject([
       { jobId: 'agent_1', status: 'preserved' },
@@ -158,13 +158,13 @@ describe('worktree list', () => {
     expect(stdout).toMatch(
       /agent_1-\S+ {2}ready: a job is at it\n[\s\S]*agent_2-\S+ {2}ready: the process that made it is gone\n/,
     );
-    expect(stdout).toMatch(/holds {3}not checked yet\n {2}next {4}Look into it: .* worktree show agent_1-/);
+    expect(stdout).toMatch(/holds {3}not checked yet\n {2}next {4}Examine it: .* worktree show agent_1-/);
     await living.remove(worktree);
   });
 });
 
 describe('worktree show', () => {
-  it('finds one by its name, job, branch or path, and looks into it as it is now', async () => {
+  it('finds one by its name, job, branch or path, and examines it as it is now', async () => {
     const worktree = await left('agent_1', commits);
     await scribbles(worktree);
     for (const name of [worktree.id ?? '', 'agent_1', worktree.branchName, worktree.worktreePath]) {

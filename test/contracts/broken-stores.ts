@@ -181,7 +181,7 @@ const brokenSessions: readonly Broken<EventStore>[] = [
     }),
   ],
   [
-    'makes a session before it looks at all events',
+    'makes a session before it checks all events',
     'makes nothing when one of its events is none',
     (sound) => ({
       async create(identity, [first, ...rest]) {

@@ -103,7 +103,7 @@ describe('an index that', () => {
     );
   });
 
-  it('leaves a timer is found when its clock can be looked at', async () => {
+  it('leaves a timer is found when its clock can be checked', async () => {
     const failures = await failuresOf(activationIndexContract, () => ({
       index: new MemoryEventStore().activations,
       clock: { pendingTimers: 1 },
@@ -122,7 +122,7 @@ describe('a failure', () => {
     return 'none';
   };
 
-  it('says what was looked at, what was expected and what came', async () => {
+  it('says what was checked, what was expected and what came', async () => {
     expect(messageOf(() => expectSame({ b: 1, a: [undefined, Number.NaN] }, { b: 2 }, 'the thing'))).toBe(
       'AssertionError: the thing: expected {"b":2}, received {"b":1,"a":[null,null]}',
     );

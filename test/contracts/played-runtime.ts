@@ -1,6 +1,6 @@
 /**
  * A backend that plays what the name of its model says, as steps or as turns with tools and sessions of its own: all
- * that the contract of backends looks at.
+ * that the contract of backends checks.
  */
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import type {

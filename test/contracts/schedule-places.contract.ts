@@ -26,7 +26,7 @@ export const stateAfter = (runs: number): ScheduleState => ({ ...newScheduleStat
 /** @param open another one over the same, as another process would have */
 export function describeScheduleDefinitions(name: string, open: () => ScheduleDefinitions): void {
   describe(`definitions ${name}`, () => {
-    it('are there for whoever looks next', async () => {
+    it('are there for whoever checks next', async () => {
       await open().add(definitionOf());
       const definitions = open();
       expect(await definitions.list()).toEqual([{ id: 'nightly', definition: definitionOf() }]);

@@ -1,6 +1,6 @@
 /**
  * Every place of src/ that makes a RuntimeError, with what its code, category, message and hint can be: read from the
- * source by the TypeScript compiler. What a function takes as a parameter is looked for where it is called.
+ * source by the TypeScript compiler. What a function takes as a parameter is searched for where it is called.
  */
 import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';

@@ -71,7 +71,7 @@ describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
     ],
     [
       'session.mjs',
-      [/^stored as event 2, disk$/m, /^9 agent\.tool_use$/m, /^sleep: Made notes\.txt\.$/m, /queued: look again$/m],
+      [/^stored as event 2, disk$/m, /^9 agent\.tool_use$/m, /^sleep: Made notes\.txt\.$/m, /queued: check again$/m],
     ],
   ])('%s runs as it stands and leaves nothing behind', async (name, expected) => {
     const cwd = await readersFolder();

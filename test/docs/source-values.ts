@@ -11,7 +11,7 @@ export type Call = ts.CallExpression | ts.NewExpression;
 export type Value =
   /** Text, with `{name}` and `{…}` for what is put in at run time. */
   | { readonly kind: 'text'; readonly text: string }
-  /** An expression that is looked into no further, such as an object. */
+  /** An expression that is examined no further, such as an object. */
   | { readonly kind: 'expression'; readonly node: ts.Expression }
   /** What the callers of `owner` hand in. */
   | { readonly kind: 'parameter'; readonly node: ts.Expression; readonly owner: ts.SignatureDeclaration }

@@ -37,7 +37,7 @@ describe('the message of what was thrown', () => {
     ['an object with a code only', { code: 429 }, '429 (it has no message)'],
     ['an object that says nothing', {}, 'an object without a message was thrown'],
     ['an object without a prototype', Object.create(null), 'an unprintable value was thrown'],
-    ['a value that cannot be looked at', refusing, 'an unprintable value was thrown'],
+    ['a value that cannot be checked', refusing, 'an unprintable value was thrown'],
   ])('that is %s says something', (_what, thrown, expected) => {
     expect(messageOf(thrown)).toBe(expected);
   });

@@ -42,7 +42,7 @@ describe('the published entry points', () => {
     'src/adapters/diagram/',
     'src/adapters/stately/',
     'src/adapters/inspection-files/',
-  ])('node leaves %s until somebody looks', async (folder) => {
+  ])('node leaves %s until somebody checks', async (folder) => {
     const { sources } = await readModuleGraph(checkout, 'dist/node.js');
     expect(sources.filter((file) => file.startsWith(folder))).toEqual([]);
   });

@@ -34,7 +34,7 @@ const WAYS = [
 ] as const;
 type Way = (typeof WAYS)[number];
 
-const TOOLS = ['launch', 'look', 'write'];
+const TOOLS = ['launch', 'check', 'write'];
 const rules = fc.uniqueArray(fc.constantFrom('shell_run(git push)', 'write', 'read(secrets/**)', 'launch'), {
   maxLength: 2,
 });

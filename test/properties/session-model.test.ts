@@ -321,7 +321,7 @@ function workDueMs(state: SessionState, nowMs: number): number | undefined {
   const notBefore = state.lastWake?.retryAt === undefined ? 0 : Date.parse(state.lastWake.retryAt);
   const work: number[] = [];
   if (state.status === 'terminated') work.push(...owed);
-  // Nobody wakes it while the agreement is looked for: its process has died.
+  // Nobody wakes it while the agreement is searched for: its process has died.
   else if (state.openWake !== undefined) work.push(nowMs);
   else {
     work.push(...owed);

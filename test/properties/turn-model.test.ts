@@ -17,7 +17,7 @@ import { noteTools } from '../support/turn-tools.ts';
 let house: TurnHouse;
 afterEach(() => house[Symbol.asyncDispose]());
 
-const TOOLS = ['look', 'touch', 'launch', 'failing', 'ask_human', 'helper', 'deploy', 'nothing_there'] as const;
+const TOOLS = ['check', 'touch', 'launch', 'failing', 'ask_human', 'helper', 'deploy', 'nothing_there'] as const;
 const EXPIRES_SECONDS = 600;
 
 /** Call ids of the runs of each tool that must not run twice. */
@@ -36,7 +36,7 @@ async function open(): Promise<void> {
   house = await openTurnHouse({
     store: new MemoryEventStore(),
     tools: [
-      tool('look', { run: noted }),
+      tool('check', { run: noted }),
       tool('touch', { idempotent: true }),
       tool('launch', { permissionPolicy: 'always_ask', run: noted }),
       tool('failing', { run: () => Promise.reject(new Error('boom')) }),
@@ -45,12 +45,12 @@ async function open(): Promise<void> {
   let step = 0;
   const speak = (): Said => script[step++ % Math.max(1, script.length)] ?? { text: 'Nothing.' };
   await house.agent('helper', speak, {
-    tools: ['look', 'launch', 'ask_human'],
+    tools: ['check', 'launch', 'ask_human'],
     permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS },
   });
   await house.agent('lead', speak, {
     tools: [
-      'look',
+      'check',
       'touch',
       'launch',
       'failing',

@@ -124,7 +124,7 @@ describe('an agent of a home', () => {
       return (
         step === 1
           ? answers([
-              { text: 'I look.' },
+              { text: 'I check.' },
               { tool: 'shell_run', callId: 'c1', input: JSON.stringify({ command: 'echo seen > made.txt' }) },
             ])
           : answers([{ text: 'Seen.' }])

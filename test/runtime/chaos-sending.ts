@@ -1,4 +1,4 @@
-/** Sends until a store refuses, and looks whether what it had acknowledged is there. */
+/** Sends until a store refuses, and checks whether what it had acknowledged is there. */
 import { expect } from 'vitest';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { Runtime } from '../../src/runtime.ts';

@@ -1,6 +1,6 @@
 /**
  * Sessions for a chaos run, and the processes that work on them. When the trouble is over it brings everything to rest,
- * and looks whether anything is lost, doubled or stuck.
+ * and checks whether anything is lost, doubled or stuck.
  */
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const SCRIPT_STEPS = 2_000;
 /** Otherwise a run would say little. */
 const ENOUGH_RECEIPTS = 40;
 const ENOUGH_EFFECTS = 10;
-/** How often whatever is left to do is looked for, once the trouble is over. */
+/** How often whatever is left to do is searched for, once the trouble is over. */
 const DRAIN_ROUNDS = 40;
 
 const command = (token: string, more = ''): object => ({
@@ -179,7 +179,7 @@ export class ChaosStage {
   }
 
   /**
-   * The trouble is over: everybody stops, what is left is done, and everything is looked through.
+   * The trouble is over: everybody stops, what is left is done, and everything is scanned.
    * @param trouble what was done, for who reads of a failure
    */
   async expectWhole(trouble: readonly string[]): Promise<void> {

@@ -101,7 +101,7 @@ export interface CrashMatrixOptions {
    * seems to.
    */
   readonly kinds: readonly RegExp[];
-  /** Looks at what a wake that nobody killed has left. */
+  /** Checks what a wake that nobody killed has left. */
   readonly inspect?: ((place: Place, sessionIds: readonly string[]) => Promise<void>) | undefined;
 }
 

@@ -41,7 +41,7 @@ describe('a runtime over a home directory', () => {
     const runtime = await open();
     const id = await play(runtime, [
       {
-        text: 'Looking.',
+        text: 'Checking.',
         toolCalls: [
           { name: 'shell_run', input: { command: 'echo "hello $((20 + 3))" > made.txt; cat made.txt; exit 7' } },
         ],
@@ -147,7 +147,7 @@ describe('a runtime over a home directory', () => {
       leaseMs: 10_000,
       maxConcurrentTasks: 2,
       reconcileOnStart: false,
-      looksOnly: false,
+      readsOnly: false,
       environment: 'host',
       runtimes: [],
       tools: [],

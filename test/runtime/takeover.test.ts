@@ -135,7 +135,7 @@ describe('a wake that takes over from one that died', () => {
     await runtime.shutdown();
   });
 
-  it('does not look for survivors when the one before it ended', async () => {
+  it('does not search for survivors when the one before it ended', async () => {
     let asked = 0;
     const runtime = open({
       processTree: {

@@ -9,7 +9,7 @@ type Counts = Map<object, number>;
 
 interface SeenOfChart {
   readonly byActors: Counts;
-  readonly lookedUp: Counts;
+  readonly checkedUp: Counts;
   readonly pairs: Map<object, Counts>;
 }
 
@@ -29,9 +29,9 @@ export class ChartHitsCollector {
     const seen = this.#seenOf(machine);
     // Who looks up what the sources have looked up before adds nothing, and asking who it is costs more than the
     // lookup.
-    if (actor === undefined ? taken.every((each) => seen.lookedUp.has(each)) : false) return;
+    if (actor === undefined ? taken.every((each) => seen.checkedUp.has(each)) : false) return;
     if (!this.#isOfSources(actor)) return;
-    for (const each of taken) add(actor === undefined ? seen.lookedUp : seen.byActors, each);
+    for (const each of taken) add(actor === undefined ? seen.checkedUp : seen.byActors, each);
     if (actor === undefined) return;
     for (const before of this.#last.get(actor) ?? []) for (const each of taken) add(countsOf(seen.pairs, before), each);
     this.#last.set(actor, taken);
@@ -40,25 +40,25 @@ export class ChartHitsCollector {
   #seenOf(machine: AnyStateMachine): SeenOfChart {
     const known = this.#seen.get(machine);
     if (known !== undefined) return known;
-    const made: SeenOfChart = { byActors: new Map(), lookedUp: new Map(), pairs: new Map() };
+    const made: SeenOfChart = { byActors: new Map(), checkedUp: new Map(), pairs: new Map() };
     this.#seen.set(machine, made);
     return made;
   }
 
   /** What was seen since the last time, in the ids of the charts. */
   async taken(): Promise<ChartHits[]> {
-    const seen = [...this.#seen].filter(([, { byActors, lookedUp }]) => byActors.size + lookedUp.size > 0);
+    const seen = [...this.#seen].filter(([, { byActors, checkedUp }]) => byActors.size + checkedUp.size > 0);
     this.#seen = new Map();
     if (seen.length === 0) return [];
     // Not before there is something to say: most test files never load what this loads.
     const { transitionIds } = await import('../../src/machines/inspection/describe-chart.ts');
-    return seen.map(([machine, { byActors, lookedUp, pairs }]) => {
+    return seen.map(([machine, { byActors, checkedUp, pairs }]) => {
       const ids = transitionIds(machine);
       const named = (counts: Counts): [string, number][] =>
         [...counts].flatMap(([definition, count]) => (ids.has(definition) ? [[ids.get(definition) ?? '', count]] : []));
       return {
         chart: machine.id,
-        transitions: Object.fromEntries([...named(lookedUp), ...named(byActors)]),
+        transitions: Object.fromEntries([...named(checkedUp), ...named(byActors)]),
         pairs: Object.fromEntries(
           [...pairs].flatMap(([first, seconds]) =>
             named(seconds).map(([second, count]) => [`${ids.get(first) ?? ''} > ${second}`, count]),

@@ -14,7 +14,7 @@ const SOURCES = `${CHECKOUT}src/`;
 const PURE = `${SOURCES}machines/`;
 const PASSED_THROUGH =
   /\/node_modules\/xstate\/|\/chart-hits|\/(?:charted-life|xstate-child|xstate-system|chart-model-watch)\.ts$/;
-const LOOKED_AT = 30;
+const CHECKED = 30;
 
 /** Whether the first caller beyond XState and what is pure is a file of src/. */
 export function isAskedBySources(): boolean {
@@ -30,7 +30,7 @@ export function isAskedBySources(): boolean {
  */
 function callers(): string[] {
   const { prepareStackTrace, stackTraceLimit } = Error;
-  Error.stackTraceLimit = LOOKED_AT;
+  Error.stackTraceLimit = CHECKED;
   Error.prepareStackTrace = (_error, sites) => sites.map((site) => site.getFileName() ?? '');
   try {
     // What `prepareStackTrace` returns is what `stack` is.

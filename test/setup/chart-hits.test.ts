@@ -136,7 +136,7 @@ describe('what a test run sees of charts', () => {
     ).toEqual(['toggle FLIP', 'toggle ', 'toggle FLIP']);
   });
 
-  it('is what the actors of a machine cause, and what machines do that are made from another before anybody looks on', async () => {
+  it('is what the actors of a machine cause, and what machines do that are made from another before anybody watches', async () => {
     const original = setup({ actors: { work: fromPromise(async () => undefined) } }).createMachine({
       id: 'boss',
       initial: 'busy',

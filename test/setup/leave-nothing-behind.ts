@@ -71,7 +71,7 @@ async function settled(): Promise<Leftovers> {
   for (;;) {
     const handles = handlesLeft();
     const isOver = realNow() > deadline;
-    // Looking at every process of the machine costs the most, and means little while handles are still closing.
+    // Checking every process of the machine costs the most, and means little while handles are still closing.
     if (isOver || handles.length === 0) {
       const left = { processes: processesLeft(temporaryFolder), handles, files: filesLeft() };
       if (isOver || left.processes.length + left.files.length === 0) return left;

@@ -1,4 +1,4 @@
-/** How a file of the house looks, whatever it holds: its opening, its length, its imports and exports, its types. */
+/** How a file of the house checks, whatever it holds: its opening, its length, its imports and exports, its types. */
 import ts from 'typescript';
 import type { Rule, Violation } from './rules.ts';
 import { foundInNodes, isCode, lineOf, mayMention } from './source-tree.ts';
@@ -16,18 +16,18 @@ type Complaint = Omit<Violation, 'rule' | 'file'>;
 
 interface FileRule {
   readonly name: string;
-  /** The folders whose code is looked at. */
-  readonly looksAt: readonly string[];
+  /** The folders whose code is checked. */
+  readonly checksAt: readonly string[];
   readonly guards: readonly string[];
   readonly complaints: (file: ProjectFile) => readonly Complaint[];
 }
 
-function fileRule({ name, looksAt, guards, complaints }: FileRule): Rule {
+function fileRule({ name, checksAt, guards, complaints }: FileRule): Rule {
   return {
     name,
     guards,
     check: (tree) =>
-      looksAt
+      checksAt
         .flatMap((folder) => tree.under(folder))
         .filter(isCode)
         .flatMap((file) => complaints(file).map((complaint) => ({ ...complaint, file: file.path }))),
@@ -59,7 +59,7 @@ function openingDocstring(text: string): string | undefined {
 
 const filesOpenWithDocstring = fileRule({
   name: 'files-open-with-a-docstring',
-  looksAt: ['src'],
+  checksAt: ['src'],
   guards: ['src'],
   complaints: ({ text }) => {
     const message = 'does not open with a docstring that says what it is; put one above the imports';
@@ -69,7 +69,7 @@ const filesOpenWithDocstring = fileRule({
 
 const filesStayShort = fileRule({
   name: 'files-stay-short',
-  looksAt: ALL_CODE,
+  checksAt: ALL_CODE,
   guards: ['src', 'test'],
   complaints: ({ text }) => {
     const lines = text.replace(/\n$/, '').split('\n').length;
@@ -81,7 +81,7 @@ const filesStayShort = fileRule({
 
 const relativeImportsNameTheFile = fileRule({
   name: 'relative-imports-name-the-file',
-  looksAt: ALL_CODE,
+  checksAt: ALL_CODE,
   guards: ['src', 'test'],
   complaints: (file) =>
     file.imports
@@ -95,7 +95,7 @@ const relativeImportsNameTheFile = fileRule({
 
 const exportsAreNamed = fileRule({
   name: 'exports-are-named',
-  looksAt: ['src'],
+  checksAt: ['src'],
   guards: ['src'],
   complaints: (file) =>
     nodeComplaints(file, /\bdefault\b|\bexport\b[^;{]*(?:\*|=)/, (node) => {
@@ -116,7 +116,7 @@ const exportsAreNamed = fileRule({
 
 const anyStaysOut = fileRule({
   name: 'any-stays-out',
-  looksAt: ['src'],
+  checksAt: ['src'],
   guards: ['src', ...ANY_IS_ALLOWED_IN],
   complaints: (file) =>
     ANY_IS_ALLOWED_IN.has(file.path)
@@ -130,7 +130,7 @@ const MODIFIED_TEST = /^(?:it|test|describe|suite|bench)(?:\.\w+)*\.(?<modifier>
 
 const everyTestRuns = fileRule({
   name: 'every-test-runs',
-  looksAt: ['test'],
+  checksAt: ['test'],
   guards: ['test'],
   complaints: (file) =>
     nodeComplaints(file, /\b(?:only|skip|todo)\b/, (node) => {

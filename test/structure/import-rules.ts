@@ -76,7 +76,7 @@ function isLocation(specifier: string): boolean {
   return /^(?:\/|[a-z]:|file:|data:|https?:|#)/i.test(specifier);
 }
 
-/** A rule that looks at each import of the guarded files on its own. */
+/** A rule that checks each import of the guarded files on its own. */
 function importRule(
   name: string,
   guards: readonly string[],

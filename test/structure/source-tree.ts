@@ -64,15 +64,15 @@ export function lineOf(syntax: ts.SourceFile, node: ts.Node): number {
   return syntax.getLineAndCharacterOfPosition(node.getStart(syntax)).line + 1;
 }
 
-/** What `look` finds in the nodes of a file, parents before children. */
+/** What `check` finds in the nodes of a file, parents before children. */
 export function foundInNodes<Found>(
   syntax: ts.SourceFile,
-  look: (node: ts.Node) => Found | undefined,
+  check: (node: ts.Node) => Found | undefined,
 ): readonly Found[] {
   const found: Found[] = [];
-  // A checkout has millions of nodes: a list of them, or a function for each, would cost more than the looking.
+  // A checkout has millions of nodes: a list of them, or a function for each, would cost more than the checking.
   const visit = (node: ts.Node): void => {
-    const one = look(node);
+    const one = check(node);
     if (one !== undefined) found.push(one);
     node.forEachChild(visit);
   };

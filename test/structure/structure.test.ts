@@ -25,7 +25,7 @@ describe('this checkout', () => {
     expect(named.filter((line) => !existsSync(`${checkout}${line.split(': ')[1]}`))).toEqual([]);
   });
 
-  it('has code for the rules to look at', () => {
+  it('has code for the rules to check', () => {
     expect(tree.under('src').length).toBeGreaterThan(10);
     expect(tree.under('test').length).toBeGreaterThan(5);
   });

@@ -1,7 +1,7 @@
 /** Pages that reach this machine and nothing else, with a note of what they tried and of what their consoles said. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
-export interface PageLook {
+export interface PageCheck {
   readonly colorScheme?: 'light' | 'dark';
   readonly viewport?: { readonly width: number; readonly height: number };
   /** Default: there are none. What they ask for by themselves is not noted. */
@@ -29,7 +29,7 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'
 export async function openPage(
   browser: Browser,
   { refused, said }: PageNotes,
-  { colorScheme = 'light', viewport = { width: 1280, height: 900 }, serviceWorkers = 'block' }: PageLook,
+  { colorScheme = 'light', viewport = { width: 1280, height: 900 }, serviceWorkers = 'block' }: PageCheck,
 ): Promise<Page> {
   const context = await browser.newContext({
     colorScheme,

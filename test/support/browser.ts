@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll } from 'vitest';
 import { NOWHERE, openPage } from './browser-pages.ts';
-import type { PageLook, PageNotes } from './browser-pages.ts';
+import type { PageCheck, PageNotes } from './browser-pages.ts';
 import { chromiumFile } from './chromium-file.ts';
 import { familyOf, outliving, startedWith } from './process-family.ts';
 import type { Member } from './process-family.ts';
@@ -32,7 +32,7 @@ const ARGUMENTS = [
 
 export interface TestBrowser extends Readonly<PageNotes> {
   /** A page with nothing of any other: cookies and storage are its own. */
-  readonly open: (look?: PageLook) => Promise<Page>;
+  readonly open: (check?: PageCheck) => Promise<Page>;
   /** All that run now. */
   readonly processes: () => readonly Member[];
   /** @throws Error that names the processes which did not end, when they had to be killed */
@@ -60,7 +60,7 @@ export async function browserOfFile(): Promise<TestBrowser | undefined> {
 
 /** What to say where no browser can start. @throws Error in CI */
 export function missingWord(reason: string, ci: string | undefined): string {
-  const word = `browser: Chromium does not start: ${reason}; nobody looks at what people see. Run scripts/ci-needs.sh, which brings what it needs.`;
+  const word = `browser: Chromium does not start: ${reason}; what people see is not checked. Run scripts/ci-needs.sh, which brings what it needs.`;
   if (ci !== undefined && ci !== '' && ci !== 'false') throw new Error(word);
   return word;
 }
@@ -101,7 +101,7 @@ function testBrowser(inside: Browser, home: string): TestBrowser {
   const processes = (): readonly Member[] => familyOf(roots);
   return {
     ...notes,
-    open: (look = {}) => openPage(inside, notes, look),
+    open: (check = {}) => openPage(inside, notes, check),
     processes,
     close: async () => {
       const members = processes();

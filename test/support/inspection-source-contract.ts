@@ -1,4 +1,4 @@
-/** What every source of an inspector does, whatever it looks at. */
+/** What every source of an inspector does, whatever it checks. */
 import { describe, expect, it } from 'vitest';
 import type { InspectionRecording, InspectionSource } from '../../src/actors/inspection/inspection-source.ts';
 import { shownFleet } from '../../src/actors/inspection/fleet-words.ts';

@@ -7,7 +7,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 const PATIENCE_MS = 5_000;
 
 const { watched, program, words, endSignal, uid, gid, folder } = JSON.parse(process.argv[2] ?? '');
@@ -33,13 +33,13 @@ server.on('close', (code, signal) => {
 });
 writeFileSync(pidFile, `${process.pid}`);
 
-const looking = setInterval(() => {
+const checking = setInterval(() => {
   if (!watched.every(isAlive)) end();
-}, LOOK_MS);
+}, CHECK_MS);
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, end);
 
 function end() {
-  clearInterval(looking);
+  clearInterval(checking);
   server.kill(endSignal);
   setTimeout(() => server.kill('SIGKILL'), PATIENCE_MS).unref();
 }

@@ -28,7 +28,7 @@ export interface RacingStore {
 }
 
 /**
- * `blind`: stores without a look at where the log ends and under which epoch. `lawless`: that, and whoever asks for the
+ * `blind`: stores without a check where the log ends and under which epoch. `lawless`: that, and whoever asks for the
  * right to wake a session has it. `forgetful`: says that it has stored what people send while others race, and has not.
  */
 export type StoreDefect = 'blind' | 'lawless' | 'forgetful';

@@ -191,7 +191,7 @@ export const queued = (queuedWakeId: string, dueAt = START, dedupeKey?: string):
   type: 'wake.queued',
   data: {
     queuedWakeId,
-    reason: 'look again',
+    reason: 'check again',
     dueAt,
     priority: 'normal',
     ...(dedupeKey === undefined ? {} : { dedupeKey }),
@@ -259,7 +259,7 @@ export const anyDraft: fc.Arbitrary<SessionEventDraft> = fc.oneof(
     { type: 'session.status_changed', data: { to: 'rescheduling', stopReason: 'rescheduling' } },
     { type: 'session.status_changed', data: { to: 'terminated', stopReason: 'terminated', reason: 'enough' } },
     { type: 'session.status_idle', data: { reason: 'idle', summary: 'resting' } },
-    { type: 'wake.refused', data: { reason: 'look again', because: 'limit' } },
+    { type: 'wake.refused', data: { reason: 'check again', because: 'limit' } },
     { type: 'directive.rejected', data: { reason: 'not JSON', received: '{', spanId: 'span_1' } },
     { type: 'agent.custom_tool_use', data: { requestId: 'request_1', name: 'ask', input: {} } },
     { type: 'user.custom_tool_result', data: { requestId: 'request_1', toolName: 'ask', output: 'yes' } },

@@ -1,4 +1,4 @@
-/** The port to the shells of a session, for those who only look. */
+/** The port to the shells of a session, for those who only check. */
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { ShownShell } from '../../machines/artifact/shell-artifacts.ts';
 

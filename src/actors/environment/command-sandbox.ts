@@ -35,7 +35,7 @@ export interface CommandSandbox {
 }
 
 export interface Sandboxes {
-  /** Whether commands can be shut in here. Looked at once; the answer stays for the life of the process. */
+  /** Whether commands can be shut in here. Checked once; the answer stays for the life of the process. */
   availability(): Promise<SandboxAvailability>;
   /** @throws RuntimeError SANDBOX_UNAVAILABLE saying what to install */
   open(scope: SandboxScope): Promise<CommandSandbox>;

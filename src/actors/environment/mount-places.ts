@@ -10,7 +10,7 @@ export interface MountRequest {
   readonly declared: readonly DeclaredMount[];
   /** What declares them, for errors. */
   readonly environmentId: string;
-  /** Whether commands are shut in: then the workspace is looked at as declared mounts are. */
+  /** Whether commands are shut in: then the workspace is checked as declared mounts are. */
   readonly sandbox: 'required' | 'off';
 }
 

@@ -54,7 +54,7 @@ export function redactedFleet(sight: FleetSight, cut: (text: string, most: numbe
 }
 
 export function shownFleet({ at, workers, leases, lag, parked, connections, isHearing }: FleetSight): ShownFleet {
-  const hears = isHearing ? 'is told of news at once' : 'is not told of news and looks for them every now and then';
+  const hears = isHearing ? 'is told of news at once' : 'is not told of news and searches for them every now and then';
   return {
     at,
     parts: [
@@ -87,7 +87,7 @@ export function shownFleet({ at, workers, leases, lag, parked, connections, isHe
         count: countOf(parked),
         columns: ['Session', 'For', 'Why'],
         rows: parked.items.map(parkedRow),
-        note: parked.total === 0 && !parked.isCut ? 'No session waits for a person to look into it.' : omitted(parked),
+        note: parked.total === 0 && !parked.isCut ? 'No session waits for a person to examine it.' : omitted(parked),
       },
     ],
   };

@@ -79,14 +79,14 @@ export interface FleetSight {
   readonly parked: FleetList<FleetParked>;
   /** Of all programs to the database, as far as its user may see them, and how many it takes. */
   readonly connections: { readonly open: number; readonly most: number };
-  /** Whether this program is told of news at once. Else it looks for them every now and then. */
+  /** Whether this program is told of news at once. Else it searches for them every now and then. */
   readonly isHearing: boolean;
 }
 
 export interface Fleet {
   /**
-   * As it is at this moment. It costs the store a few looks into indexes, however much lies in it. @throws RuntimeError
+   * As it is at this moment. It costs the store a few index lookups, however much lies in it. @throws RuntimeError
    * STORAGE_FAILED, STORE_CLOSED
    */
-  look(): Promise<FleetSight>;
+  check(): Promise<FleetSight>;
 }

@@ -1,12 +1,12 @@
 /**
- * The port to what was changed in a folder, by the program that keeps its versions. It only looks: nothing that the
+ * The port to what was changed in a folder, by the program that keeps its versions. It only checks: nothing that the
  * folder holds or names is run, and nothing is written into it.
  */
 import type { InspectedChanges } from './inspection-source.ts';
 
 export type FolderDifference = Omit<InspectedChanges, 'title'>;
 
-export interface FolderLook {
+export interface FolderCheck {
   /** Of the difference, about so many characters at most. */
   readonly maxCharacters: number;
   /** The commit that it began with. Default: by `begunAt`, else the newest one of the checkout. */
@@ -19,8 +19,8 @@ export interface FolderLook {
 
 export interface FolderChanges {
   /**
-   * @param folder absolute. Where there is nothing to look at, `because` says why; rejects only when the look itself
+   * @param folder absolute. Where there is nothing to check, `because` says why; rejects only when the check itself
    * failed
    */
-  read(folder: string, look: FolderLook): Promise<FolderDifference>;
+  read(folder: string, check: FolderCheck): Promise<FolderDifference>;
 }

@@ -3,7 +3,7 @@
  *
  * XState tells of an event when it is sent. That it was processed shows in the microsteps that come with the same
  * object; where none comes, in the snapshot that does. What an action throws shows in neither: `sweep`, after the turn,
- * looks at the actors that have left an event unprocessed.
+ * checks the actors that have left an event unprocessed.
  */
 import { HANDLED_BY_LOGIC } from '../../machines/inspection-log/taken-words.ts';
 import type { AnyActorRef } from 'xstate';

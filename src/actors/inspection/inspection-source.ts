@@ -1,5 +1,5 @@
 /**
- * The port of what an inspector looks at: a living runtime, a log that was stored, or the sessions of a store.
+ * The port of what an inspector shows: a living runtime, a log that was stored, or the sessions of a store.
  *
  * An implementation gives plain data only, redacted and bounded: what comes out of here is written to a browser as it
  * is.
@@ -144,7 +144,7 @@ export type InspectionAnswer =
   | { readonly type: 'deny'; readonly requestId: string; readonly note?: string | undefined }
   | { readonly type: 'answer'; readonly requestId: string; readonly text: string };
 
-/** What can be looked at through time: what was recorded, or the log of one session told as records. */
+/** What can be checked through time: what was recorded, or the log of one session told as records. */
 export interface InspectionRecording {
   readonly header: InspectionHeader;
   range(): InspectionRange;
@@ -165,10 +165,10 @@ export interface InspectionRecording {
 export interface InspectionAbout {
   /**
    * `runtime`: a living one, with what its recorder sees. `log`: a stored inspection log. `store`: a home, whose
-   * sessions alone can be looked at.
+   * sessions alone can be checked.
    */
   readonly kind: 'runtime' | 'log' | 'store';
-  /** What is looked at, in a few words: the name of the program, of the file, of the home. */
+  /** What is checked, in a few words: the name of the program, of the file, of the home. */
   readonly title: string;
   /** Absolute path of the home, for commands. Absent: there is none, or it cannot be told whole. */
   readonly home?: string | undefined;

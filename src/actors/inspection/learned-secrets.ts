@@ -1,5 +1,5 @@
 /**
- * The secrets of a runtime, before an inspector looks at it: its vaults are read, so that what is shown is without
+ * The secrets of a runtime, before an inspector shows it: its vaults are read, so that what is shown is without
  * those that this process has not used yet.
  */
 
@@ -28,7 +28,7 @@ export async function learnedSecrets(
   }
 }
 
-/** For people who look, in a sentence; none where every secret is known. */
+/** For people who check, in a sentence; none where every secret is known. */
 export function notesOnSecrets(unknown: readonly string[]): readonly string[] {
   return unknown.length === 0
     ? []

@@ -1,5 +1,5 @@
 /**
- * What an inspector looks at in a stored inspection log, which is given in pieces of text, as far as it has come. There
+ * What an inspector shows in a stored inspection log, which is given in pieces of text, as far as it has come. There
  * are no sessions in it.
  *
  * Memory: the newest 1,000,000 records, or as many of them as were written in 256 Mi characters. What is older is

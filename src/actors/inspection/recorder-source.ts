@@ -1,4 +1,4 @@
-/** What an inspector looks at where there is nothing but what a recorder sees: no sessions, so nothing to answer. */
+/** What an inspector shows where there is nothing but what a recorder sees: no sessions, so nothing to answer. */
 import type { Recorder } from './recorder.ts';
 import { recorderNotes } from './recorder-notes.ts';
 import type { ClosableSource } from './runtime-source.ts';

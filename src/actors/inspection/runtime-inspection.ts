@@ -14,7 +14,7 @@ import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
 
 export interface InspectedFolders {
   readonly folders: FolderChanges;
-  /** The folder in which a session works, absolute; it is not made for being looked at. */
+  /** The folder in which a session works, absolute; it is not made for being checked. */
   readonly workspaceOf: (session: SessionState) => string;
 }
 
@@ -68,7 +68,7 @@ export class ShutdownHooks {
     if (this.#isOver)
       throw new RuntimeError(
         'RUNTIME_SHUT_DOWN',
-        'the runtime is shut down, and there is nothing to look at in it any more',
+        'the runtime is shut down, and there is nothing to read in it any more',
         { category: 'conflict', hint: 'Open a new runtime.' },
       );
     // Several may come with the same function.

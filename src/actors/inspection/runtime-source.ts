@@ -1,5 +1,5 @@
 /**
- * What an inspector looks at in a living runtime: what its recorder sees, and the sessions of its store. Without a
+ * What an inspector shows in a living runtime: what its recorder sees, and the sessions of its store. Without a
  * recorder, the sessions alone. Everything that leaves it is redacted with what is known by then, and bounded.
  */
 import { RuntimeError } from '../../machines/errors.ts';
@@ -94,7 +94,7 @@ export interface RuntimeSourceOptions {
   readonly store?: string | undefined;
   readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'send' | 'hasWakeDied'>;
   readonly clock: Clock;
-  /** Absent: there is nothing to look at but the sessions. Its maker detaches it, not this source. */
+  /** Absent: there is nothing to check but the sessions. Its maker detaches it, not this source. */
   readonly recorder?: (InspectionRecording & NotedRecorder) | undefined;
   /** Takes secrets out of every text. Asked anew for each: secrets may become known meanwhile. */
   readonly redact?: Redact | undefined;
@@ -105,7 +105,7 @@ export interface RuntimeSourceOptions {
   readonly tasks?: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[] | undefined;
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
   readonly outputs?: TaskOutputs | undefined;
-  /** Absent: what sessions have changed is not looked at. */
+  /** Absent: what sessions have changed is not checked. */
   readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
   /** Absent: other workers are unknown. */
   readonly fleet?: Fleet | undefined;
@@ -151,7 +151,8 @@ class RuntimeSource implements ClosableSource {
     this.fleet =
       fleet === undefined
         ? undefined
-        : () => this.#living(async () => redactedFleet(await fleet.look(), (text, most) => this.#text.cut(text, most)));
+        : () =>
+            this.#living(async () => redactedFleet(await fleet.check(), (text, most) => this.#text.cut(text, most)));
     this.#text = new InspectedText(redact);
     this.#recording = recorder ?? emptyRecording(clock);
     this.#list = new SessionList(sessions, { text: this.#text, clock });
@@ -282,16 +283,16 @@ class RuntimeSource implements ClosableSource {
   }
 
   /** @throws RuntimeError INSPECTION_ENDED where the store was closed, which is no fault */
-  async #living<Value>(look: () => Promise<Value>): Promise<Value> {
+  async #living<Value>(check: () => Promise<Value>): Promise<Value> {
     try {
-      return await look();
+      return await check();
     } catch (cause) {
       if (!RuntimeError.is(cause) || cause.code !== 'STORE_CLOSED') throw cause;
       this.#hasStoreClosed = true;
       throw new RuntimeError(
         'INSPECTION_ENDED',
         'the runtime has been shut down, and its sessions cannot be read any more',
-        { category: 'conflict', hint: 'Look at the home with `wakechart inspect`.', cause },
+        { category: 'conflict', hint: 'Check the home with `wakechart inspect`.', cause },
       );
     }
   }

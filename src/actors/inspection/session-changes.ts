@@ -3,7 +3,7 @@ import { messageOf } from '../../machines/errors.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { KeptWorktree, WorktreeKeeper } from '../subagent/worktree-adapter.ts';
-import type { FolderChanges, FolderDifference, FolderLook } from './folder-changes.ts';
+import type { FolderChanges, FolderDifference, FolderCheck } from './folder-changes.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedChanges } from './inspection-source.ts';
 import type { SessionLedger } from './session-ledger.ts';
@@ -12,7 +12,7 @@ export interface SessionChangesOptions {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
   readonly text: InspectedText;
   readonly folders: FolderChanges;
-  /** The folder in which a session works, absolute; it is not made for being looked at. */
+  /** The folder in which a session works, absolute; it is not made for being checked. */
   readonly workspaceOf: (session: SessionState) => string;
   /** Knows the worktrees that are there. Absent: none are made. */
   readonly worktrees?: Pick<WorktreeKeeper, 'list'> | undefined;
@@ -20,7 +20,7 @@ export interface SessionChangesOptions {
 }
 
 /** Less than a browser is let wait. */
-const LOOK_MS = 8_000;
+const CHECK_MS = 8_000;
 const MAX_WORKTREES = 16;
 const MAX_FILES = 1_000;
 const MAX_PATH_CHARACTERS = 1_000;
@@ -30,8 +30,8 @@ const MAX_DIFFERENCE_CHARACTERS = 256 * 1024;
 
 export class SessionChanges {
   readonly #options: SessionChangesOptions;
-  /** Those that look just now: several browsers look together. */
-  readonly #looks = new Map<string, Promise<readonly InspectedChanges[]>>();
+  /** Those that check just now: several browsers check together. */
+  readonly #checks = new Map<string, Promise<readonly InspectedChanges[]>>();
 
   constructor(options: SessionChangesOptions) {
     this.#options = options;
@@ -39,17 +39,17 @@ export class SessionChanges {
 
   of(state: SessionState, ledger: SessionLedger): Promise<readonly InspectedChanges[]> {
     const { sessionId } = state;
-    const known = this.#looks.get(sessionId);
+    const known = this.#checks.get(sessionId);
     if (known !== undefined) return known;
-    const look = this.#look(state, ledger).finally(() => this.#looks.delete(sessionId));
-    this.#looks.set(sessionId, look);
-    return look;
+    const check = this.#check(state, ledger).finally(() => this.#checks.delete(sessionId));
+    this.#checks.set(sessionId, check);
+    return check;
   }
 
-  async #look(state: SessionState, ledger: SessionLedger): Promise<readonly InspectedChanges[]> {
+  async #check(state: SessionState, ledger: SessionLedger): Promise<readonly InspectedChanges[]> {
     const { clock, workspaceOf } = this.#options;
     const late = new AbortController();
-    const timer = clock.setTimeout(() => late.abort(), LOOK_MS);
+    const timer = clock.setTimeout(() => late.abort(), CHECK_MS);
     try {
       const folder = workspaceOf(state);
       const begunAt = Date.parse(state.createdAt ?? '');
@@ -104,17 +104,17 @@ export class SessionChanges {
     folder: string,
     {
       title,
-      ...look
-    }: { readonly title: string; readonly signal: AbortSignal } & Pick<FolderLook, 'since' | 'begunAt'>,
+      ...check
+    }: { readonly title: string; readonly signal: AbortSignal } & Pick<FolderCheck, 'since' | 'begunAt'>,
   ): Promise<InspectedChanges> {
     const { folders, onProblem } = this.#options;
     try {
       const maxCharacters = MAX_DIFFERENCE_CHARACTERS + this.#options.text.margin;
-      return this.#shown(title, await folders.read(folder, { maxCharacters, ...look }), maxCharacters);
+      return this.#shown(title, await folders.read(folder, { maxCharacters, ...check }), maxCharacters);
     } catch (error) {
-      const { signal } = look;
+      const { signal } = check;
       if (!signal.aborted) onProblem(error);
-      const because = signal.aborted ? 'it took too long to look' : `it could not be looked at (${messageOf(error)})`;
+      const because = signal.aborted ? 'it took too long to check' : `it could not be checked (${messageOf(error)})`;
       return this.#shown(title, { files: [], fileCount: 0, difference: '', isCut: false, because }, Infinity);
     }
   }

@@ -140,7 +140,7 @@ function dropOldest(map: Map<string, unknown>, most: number): void {
   }
 }
 
-/** The ledgers of the sessions that were looked at last. */
+/** The ledgers of the sessions that were checked last. */
 export class SessionLedgers {
   readonly #sessions: Pick<Sessions, 'events'>;
   readonly #prices: PriceTable;

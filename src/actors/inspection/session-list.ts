@@ -12,7 +12,7 @@ const SUMMARIES_PER_TURN = 25;
 const MAX_KEPT_MS = 10_000;
 /** Sessions whose process is asked for at the same time: each takes a connection. */
 const ASKED_AT_ONCE = 64;
-/** A first look at a store is not kept waiting longer: what was made last comes first. */
+/** A first check a store is not kept waiting longer: what was made last comes first. */
 const PATIENCE_MS = 250;
 
 type ListClock = Pick<Clock, 'now' | 'steadyNow' | 'setTimeout' | 'clearTimeout'>;
@@ -59,7 +59,7 @@ export class SessionList {
     sorted.sort((one, other) => Number(dead.has(other.state.sessionId)) - Number(dead.has(one.state.sessionId)));
     for (const { state } of sorted.slice(0, limit)) {
       sessions.push(this.#summary(state, dead.has(state.sessionId)));
-      // Why it waits takes a look into its chart; a thousand of those would keep all other work waiting.
+      // Why it waits takes a examine its chart; a thousand of those would keep all other work waiting.
       if (sessions.length % SUMMARIES_PER_TURN === 0) await letOthersRun();
     }
     return { sessions, total: states.length, ...(isPartial ? { isPartial } : {}) };

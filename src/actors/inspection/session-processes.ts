@@ -38,7 +38,7 @@ export interface SessionProcessesOptions {
 const MAX_PROCESSES = 1_000;
 const MAX_SHOWN_CHARACTERS = 500;
 const MAX_LINE_CHARACTERS = 300;
-/** Below it whatever a session has started is looked at. */
+/** Below it whatever a session has started is checked. */
 const MAX_SESSIONS = 1_000;
 
 /** Those of this runtime first. Where the records of others cannot be read, nothing is said of them. */
@@ -156,7 +156,7 @@ async function treesOf(
   if (processTree === undefined) return [];
   const jobIds = new Set(jobs.map(({ jobId }) => jobId));
   try {
-    const reports = await processTree.reconcile({ policy: 'look' });
+    const reports = await processTree.reconcile({ policy: 'report' });
     return reports.filter(({ sessionId, taskId }) => sessions.has(sessionId ?? '') || jobIds.has(taskId ?? ''));
   } catch (error) {
     onProblem(error);

@@ -86,7 +86,7 @@ export class SessionRecording implements InspectionRecording {
       ...(this.#firstMissing === undefined
         ? []
         : [
-            `Of session ${sessionId} ${this.#missing === 1 ? 'one event is' : `${this.#missing} events are`} damaged and missing, the first of them event ${this.#firstMissing}; what came after may look odd.`,
+            `Of session ${sessionId} ${this.#missing === 1 ? 'one event is' : `${this.#missing} events are`} damaged and missing, the first of them event ${this.#firstMissing}; what came after may check odd.`,
           ]),
       ...(dropped === 0
         ? []

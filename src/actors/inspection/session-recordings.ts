@@ -1,5 +1,5 @@
 /**
- * The recordings of sessions that viewers look at. Each is kept while it is followed, and for a minute after it was
+ * The recordings of sessions that viewers check. Each is kept while it is followed, and for a minute after it was
  * asked for last; at most eight are kept that have no follower.
  */
 import { RuntimeError } from '../../machines/errors.ts';

@@ -162,9 +162,9 @@ function shownRequest({ input, ...request }: InspectedRequest): ShownRequest {
     warnings: [
       ...(isQuestion || input !== undefined
         ? []
-        : ['What exactly is asked for could not be looked up. Look at the log before you allow it.']),
+        : ['What exactly is asked for could not be looked up. Check the log before you allow it.']),
       ...(isCut === true
-        ? ['There is more of it than is shown here. Look at all of it in the log before you allow it.']
+        ? ['There is more of it than is shown here. Check all of it in the log before you allow it.']
         : []),
       ...(odd === undefined ? [] : [odd]),
     ],

@@ -7,7 +7,7 @@ type SessionPart = Pick<
   'recordingOf' | 'sessions' | 'session' | 'events' | 'processes' | 'changes' | 'answer'
 >;
 
-/** @param what is looked at instead, for people */
+/** @param what is checked instead, for people */
 export function withoutSessions(what: string): SessionPart {
   return {
     recordingOf: async () => undefined,

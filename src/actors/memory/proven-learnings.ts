@@ -12,7 +12,7 @@ import type { EventStore } from '../session/event-store.ts';
 import { capturedAt, capturesAmong } from './captured-learnings.ts';
 import type { LearningStore } from './learning-store.ts';
 
-/** Events that are looked through for a learning that another session had first, from the end of the log. */
+/** Events that are scanned for a learning that another session had first, from the end of the log. */
 const MAX_SOUGHT_EVENTS = 20_000;
 
 export interface ProvingPorts {

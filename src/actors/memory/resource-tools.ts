@@ -248,10 +248,10 @@ function holdsSecret(content: Uint8Array, environment: ToolContext['environment'
   return length !== content.length || parts.some((part) => part.some((byte) => byte !== content[at++]));
 }
 
-function notAsEvaluated(wasLookedAt: boolean): RuntimeError {
-  const because = wasLookedAt
+function notAsEvaluated(wasChecked: boolean): RuntimeError {
+  const because = wasChecked
     ? `what lies in ${STAGE_FOLDER} is not what lay there when the outcome was evaluated`
-    : `${STAGE_FOLDER} was not looked at when the outcome was evaluated`;
+    : `${STAGE_FOLDER} was not checked when the outcome was evaluated`;
   return new RuntimeError('PROMOTION_REFUSED', `${because}; nothing was shared`, {
     category: 'permission',
     hint: 'Leave nothing running that changes it, and evaluate the outcome again (outcome_evaluate).',

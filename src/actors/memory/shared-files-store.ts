@@ -37,7 +37,7 @@ export interface SharedFilesResult {
 
 /**
  * Versions are immutable and numbered from 1 on. What people have edited by hand is a version of theirs before anything
- * else is looked at or changed: nothing of it is overwritten or lost. Every method rejects with AGENT_ID_INVALID for a
+ * else is checked or changed: nothing of it is overwritten or lost. Every method rejects with AGENT_ID_INVALID for a
  * name that no agent can have, with SHARED_FILES_DAMAGED where what was kept cannot be read, with
  * SHARED_FILES_TOO_LARGE where people put in more than is kept, and with STORAGE_FAILED where the medium refuses.
  */
@@ -92,8 +92,8 @@ export function sharedFilesConflict(
 function conflictHint(agentId: string, expected: number, head: number): string {
   if (head === 0) return 'Nothing is shared yet.';
   if (expected < 1 || expected > head)
-    return `Look at what is shared (resources_compare, or wakechart resources list --agent ${agentId}).`;
-  return `Look at what has changed since (resources_compare, or wakechart resources diff --agent ${agentId} --at ${head} --against ${expected}).`;
+    return `Check what is shared (resources_compare, or wakechart resources list --agent ${agentId}).`;
+  return `Check what has changed since (resources_compare, or wakechart resources diff --agent ${agentId} --at ${head} --against ${expected}).`;
 }
 
 export function versionNotFound(agentId: string, version: number, head: number): RuntimeError {

@@ -1,6 +1,6 @@
 /**
  * One evaluation of an outcome: what the log shows, then the checks, then the judge; what came of it is said of exactly
- * the log that was looked at.
+ * the log that was checked.
  */
 import { gradeOf } from '../../machines/outcome/outcome-grade.ts';
 import type { Grade } from '../../machines/outcome/outcome-grade.ts';
@@ -56,7 +56,7 @@ export interface EvaluationPlace {
 
 export interface OutcomeReport extends Evaluation {
   readonly grade: Grade['grade'];
-  /** The last event that was looked at. */
+  /** The last event that was checked. */
   readonly throughSeq: number;
   readonly evaluators: SessionEventData<'outcome.evaluated'>['evaluators'];
 }
@@ -149,7 +149,7 @@ async function digestOf(
   return staged === undefined ? undefined : stageDigest(staged);
 }
 
-interface Looked {
+interface Checked {
   readonly before: SessionState;
   readonly outcome: NonNullable<SessionState['outcome']>;
   readonly grade: Grade;
@@ -161,8 +161,8 @@ interface OutsideWords extends Pick<Judged, 'checks'> {
 }
 
 /** What others than the log say. No other is asked once one has said no. */
-async function outsideWords(place: EvaluationPlace, ports: EvaluationPorts, looked: Looked): Promise<OutsideWords> {
-  const { before, outcome, grade, record } = looked;
+async function outsideWords(place: EvaluationPlace, ports: EvaluationPorts, checked: Checked): Promise<OutsideWords> {
+  const { before, outcome, grade, record } = checked;
   const checks: CheckEnding[] = [];
   for (const check of checksOf(outcome, place.environment)) {
     checks.push({ of: check.of, command: check.command, ended: await endingOf(check, place, ports, before) });
@@ -235,7 +235,7 @@ function didPass(check: CheckEnding | undefined): boolean {
   return check?.ended.kind === 'exited' && check.ended.exitCode === 0;
 }
 
-/** What happened between the look and the verdict that may make it another one. */
+/** What happened between the check and the verdict that may make it another one. */
 function disturbanceBetween(
   before: SessionState,
   after: SessionState,

@@ -10,7 +10,7 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS } from '../session/event-store.ts';
 import type { EventReader } from './read-work.ts';
 
-/** Events that are looked through for evaluations, from the end of the log. */
+/** Events that are scanned for evaluations, from the end of the log. */
 const MAX_HISTORY_EVENTS = 20_000;
 
 interface OutcomeHistoryEntry {
@@ -30,7 +30,7 @@ export interface OutcomeHistory {
   readonly entries: readonly OutcomeHistoryEntry[];
   /** Of the outcome that stands. */
   readonly trend: OutcomeTrend;
-  /** The first event that was looked at: there may be older entries before it. 1 when there are none. */
+  /** The first event that was checked: there may be older entries before it. 1 when there are none. */
   readonly fromSeq: number;
 }
 

@@ -14,9 +14,9 @@ export class PromotionPermit {
   readonly sessionId: string;
   /** The evaluation that passed: the number of its event. */
   readonly evaluationSeq: number;
-  /** The last event that it looked at: what came after was not evaluated. */
+  /** The last event that it checked: what came after was not evaluated. */
   readonly throughSeq: number;
-  /** Of what was staged all through the evaluation. Undefined: it was not looked at. */
+  /** Of what was staged all through the evaluation. Undefined: it was not checked. */
   readonly stageDigest: string | undefined;
 
   constructor(

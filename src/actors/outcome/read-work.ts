@@ -7,7 +7,7 @@ import type { EventStore } from '../session/event-store.ts';
 
 export type EventReader = Pick<EventStore, 'read'>;
 
-/** Events that an evaluation looks at: the newest since the outcome was defined. */
+/** Events that an evaluation checks: the newest since the outcome was defined. */
 const MAX_WORK_EVENTS = 20_000;
 
 export async function readWork(

@@ -7,7 +7,7 @@ import { MAX_READ_EVENTS } from '../session/event-store.ts';
 import type { EventStore } from '../session/event-store.ts';
 import type { ToolContext } from '../turn/tool.ts';
 
-/** Pages of the log that are looked at: a turn that is longer is found from where they begin. */
+/** Pages of the log that are checked: a turn that is longer is found from where they begin. */
 const MAX_PAGES = 4;
 
 /** Undefined where no wake is known. */

@@ -42,7 +42,7 @@ export interface AgentIndex {
   forget(sessionId: string): Promise<void>;
   /** In place of all learnings, or of all memory. */
   share(kind: 'learning' | 'memory', documents: readonly RetrievalDocument[]): Promise<void>;
-  /** The best first. Lets others run while it looks. */
+  /** The best first. Lets others run while it checks. */
   search(search: IndexSearch): Promise<readonly TextHit[]>;
   /** How much a word tells: the rarer it is the more, above 0. */
   rarity(word: string): number;

@@ -1,6 +1,6 @@
 /**
  * Finds what an agent's sessions, learnings and memory hold about something: candidates, which are hints, each with the
- * calls that open the truth again. Everything is of one agent; nothing of another one is ever looked at.
+ * calls that open the truth again. Everything is of one agent; nothing of another one is ever checked.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { candidateOf } from '../../machines/retrieval/candidate.ts';
@@ -57,7 +57,7 @@ interface RetrievalAnswer {
 /** Listing all sessions again within this time finds nothing that matters, in milliseconds. */
 const LISTING_IS_NEW_MS = 1_000;
 
-interface Looked {
+interface Checked {
   readonly atMs: number;
   readonly report: RefreshReport;
   readonly parents: SessionParents;
@@ -65,7 +65,7 @@ interface Looked {
 
 export class Retrieval {
   readonly #options: RetrievalOptions;
-  readonly #looked = new Map<string, Looked>();
+  readonly #checked = new Map<string, Checked>();
   /** One at a time for each agent. */
   readonly #mutex = new KeyedMutex();
 
@@ -75,18 +75,18 @@ export class Retrieval {
 
   /** Reads what is new in every session of the agent. */
   refresh(agentId: string): Promise<RefreshReport> {
-    return this.#mutex.run(agentId, async () => (await this.#look(agentId, 0)).report);
+    return this.#mutex.run(agentId, async () => (await this.#check(agentId, 0)).report);
   }
 
-  /** A session of the agent has said something: the next search looks at all of them again, however soon it comes. */
+  /** A session of the agent has said something: the next search checks all of them again, however soon it comes. */
   expectNews(agentId: string): void {
-    this.#looked.delete(agentId);
+    this.#checked.delete(agentId);
   }
 
   /** Forgets the index of an agent; the next search builds it anew. */
   clear(agentId: string): Promise<void> {
     return this.#mutex.run(agentId, async () => {
-      this.#looked.delete(agentId);
+      this.#checked.delete(agentId);
       await this.#options.index.clear(agentId);
     });
   }
@@ -100,16 +100,16 @@ export class Retrieval {
     checkAsker(request);
     const span = spanOf(request);
     return this.#mutex.run(agentId, async () => {
-      const looked = await this.#look(agentId, LISTING_IS_NEW_MS);
+      const checked = await this.#check(agentId, LISTING_IS_NEW_MS);
       const index = await this.#options.index.of(agentId);
       const own = request.sessionId;
-      if (own !== undefined && looked.parents.has(own)) await refreshSession(index, own, this.#options);
+      if (own !== undefined && checked.parents.has(own)) await refreshSession(index, own, this.#options);
       const prepared = prepareQuery(query);
       const now = this.#options.clock.now();
       const kin = (sessionId: string | undefined): Kinship =>
         own === undefined || sessionId === undefined
           ? 'none'
-          : kinshipOf(own, sessionId, (id) => looked.parents.get(id));
+          : kinshipOf(own, sessionId, (id) => checked.parents.get(id));
       const accepts = filterOf(request, span, kin);
       const hits = await index.search({ terms: prepared.terms, accepts, limit: MAX_HITS });
       const ranked = rank(
@@ -128,25 +128,25 @@ export class Retrieval {
       return {
         candidates: ranked.map((each) => candidateOf(each, best)),
         searched: index.size(),
-        sessionsLeftOut: looked.report.sessionsLeftOut,
+        sessionsLeftOut: checked.report.sessionsLeftOut,
       };
     });
   }
 
-  async #look(agentId: string, newEnoughMs: number): Promise<Looked> {
+  async #check(agentId: string, newEnoughMs: number): Promise<Checked> {
     const { clock, index, sources } = this.#options;
-    const known = this.#looked.get(agentId);
+    const known = this.#checked.get(agentId);
     if (known !== undefined && clock.now() - known.atMs < newEnoughMs) return known;
     const agentIndex = await index.of(agentId);
     await refreshShared(agentIndex, agentId, this.#options);
     const states = await sources.sessions.list({ agentId });
-    const looked = {
+    const checked = {
       atMs: clock.now(),
       report: await refreshSessions(agentIndex, states, this.#options),
       parents: await parentsOf(states, (sessionId) => sources.sessions.get(sessionId)),
     };
-    this.#looked.set(agentId, looked);
-    return looked;
+    this.#checked.set(agentId, checked);
+    return checked;
   }
 }
 

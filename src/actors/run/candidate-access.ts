@@ -1,5 +1,5 @@
 /**
- * What a run asks of the accounts and of the experience with candidates. Trouble with either is told and does not look
+ * What a run asks of the accounts and of the experience with candidates. Trouble with either is told and does not check
  * like a model that fails.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -36,7 +36,7 @@ export class CandidateAccess {
   }
 
   /** Reads what is known now. @throws when the profiles cannot be read for sure */
-  async look(): Promise<Pick<OrderOptions, 'profilesOf' | 'healthOf'>> {
+  async check(): Promise<Pick<OrderOptions, 'profilesOf' | 'healthOf'>> {
     this.#refusals = [];
     this.#profiles ??= await this.#readProfiles();
     const profiles = this.#profiles;
@@ -64,7 +64,7 @@ export class CandidateAccess {
     this.#refusals.push(health);
   }
 
-  /** Of those that were refused at the last look: the one that recovers first. */
+  /** Of those that were refused at the last check: the one that recovers first. */
   soonest(): { readonly atMs: number; readonly kind: RunFailureKind } | undefined {
     const known = this.#refusals.flatMap(({ until, because }) =>
       until === undefined ? [] : [{ atMs: Date.parse(until), kind: because?.kind ?? ('unknown' as const) }],

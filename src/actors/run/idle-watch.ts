@@ -24,7 +24,7 @@ export class IdleWatch {
     this.#arm(options.limitMs);
   }
 
-  /** A sign of life. Cheap: the timer looks when it fires whether there was one. */
+  /** A sign of life. Cheap: the timer checks when it fires whether there was one. */
   touch(): void {
     this.#lastSignMs = this.#options.clock.steadyNow();
   }
@@ -46,10 +46,10 @@ export class IdleWatch {
   }
 
   #arm(delayMs: number): void {
-    this.#timer = this.#options.clock.setTimeout(() => this.#look(), delayMs);
+    this.#timer = this.#options.clock.setTimeout(() => this.#check(), delayMs);
   }
 
-  #look(): void {
+  #check(): void {
     if (this.#isOver) return;
     const { clock, limitMs, onIdle } = this.#options;
     if (this.#pauses > 0) this.touch();

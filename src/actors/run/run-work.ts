@@ -215,7 +215,7 @@ export class RunWork {
   }
 
   async #order(): Promise<OrderedCandidate[]> {
-    return orderCandidates({ models: this.#options.models, ...(await this.#access.look()) });
+    return orderCandidates({ models: this.#options.models, ...(await this.#access.check()) });
   }
 
   async #choose(

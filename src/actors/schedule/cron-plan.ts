@@ -30,7 +30,7 @@ export function requireFutureTime(times: CronTimes, nowMs: number): void {
     `"${plan.cronExpression}" in ${plan.timezone} has no time after ${new Date(nowMs).toISOString()}`,
     {
       code: 'SCHEDULE_NEVER_FIRES',
-      hint: 'Look at its day, month and year: it names a date that does not exist or has passed.',
+      hint: 'Check its day, month and year: it names a date that does not exist or has passed.',
     },
   );
 }

@@ -32,7 +32,7 @@ export interface ScheduleDefinitions {
   ring(id: string): Promise<void>;
   /**
    * Calls `onChange` after definitions may have changed or a caller has rung, in any process. It may be called too
-   * often, and a change may go unheard: a listener that needs all of them looks now and then as well. Returns the
+   * often, and a change may go unheard: a listener that needs all of them checks now and then as well. Returns the
    * function that ends it.
    */
   watch(onChange: () => void): () => void;

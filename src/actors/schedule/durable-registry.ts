@@ -264,18 +264,18 @@ export class ScheduleRegistry {
     };
   }
 
-  async #each<Look>(
-    look: (definition: ScheduleDefinition) => Promise<Look>,
-  ): Promise<readonly (Look | UnreadableSchedule)[]> {
-    const looks: (Look | UnreadableSchedule)[] = [];
+  async #each<Check>(
+    check: (definition: ScheduleDefinition) => Promise<Check>,
+  ): Promise<readonly (Check | UnreadableSchedule)[]> {
+    const checks: (Check | UnreadableSchedule)[] = [];
     for (const listing of await this.#options.definitions.list()) {
-      if ('error' in listing) looks.push(listing);
+      if ('error' in listing) checks.push(listing);
       else
-        looks.push(
-          await look(listing.definition).catch((thrown: unknown) => ({ id: listing.id, error: recordOf(thrown) })),
+        checks.push(
+          await check(listing.definition).catch((thrown: unknown) => ({ id: listing.id, error: recordOf(thrown) })),
         );
     }
-    return looks;
+    return checks;
   }
 
   async #requireFree(id: string): Promise<void> {
@@ -342,7 +342,7 @@ function endedAlready(id: string, reason: StatusReason | undefined): RuntimeErro
 function neverFires(message: string): RuntimeError {
   return new RuntimeError('SCHEDULE_NEVER_FIRES', message, {
     category: 'validation',
-    hint: 'Look at its day, month and year, and at where it is to end.',
+    hint: 'Check its day, month and year, and at where it is to end.',
   });
 }
 

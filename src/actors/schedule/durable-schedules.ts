@@ -1,7 +1,7 @@
 /**
  * Runs the schedules that exist without a program, in a worker: each is a scheduled task of the task manager for as
  * long as it is there. What other processes add, change and remove takes effect at once where the change is heard, and
- * at the next look where it is not. Any number of workers may run the same schedules: of all who claim a slot one gets
+ * at the next check where it is not. Any number of workers may run the same schedules: of all who claim a slot one gets
  * it.
  */
 import { RuntimeError } from '../../machines/errors.ts';
@@ -33,7 +33,7 @@ export interface DurableSchedulesOptions {
   /** Working directory of the schedules' own tasks; commands have theirs. */
   readonly cwd: string;
   /** A change that goes unheard takes effect within this time. Default 30,000. */
-  readonly lookIntervalMs?: number | undefined;
+  readonly checkIntervalMs?: number | undefined;
   /**
    * Names this worker, and tells whether others live. Default: a run that gives no sign of life for a minute is taken
    * for dead.
@@ -64,7 +64,7 @@ interface Running {
   isLeaving: boolean;
 }
 
-const DEFAULT_LOOK_INTERVAL_MS = 30_000;
+const DEFAULT_CHECK_INTERVAL_MS = 30_000;
 
 export class DurableSchedules implements AsyncDisposable {
   readonly #options: DurableSchedulesOptions;
@@ -76,7 +76,7 @@ export class DurableSchedules implements AsyncDisposable {
   readonly #leaving = new Set<Promise<void>>();
   /** What was last heard of a schedule's trouble, so that it is not told again and again. */
   readonly #troubles = new Map<string, string>();
-  #queuedLook: Promise<void> | undefined = undefined;
+  #queuedCheck: Promise<void> | undefined = undefined;
   #state: 'new' | 'live' | 'stopped' = 'new';
   #unwatch: (() => void) | undefined = undefined;
   #timer: TimerHandle | undefined = undefined;
@@ -105,21 +105,21 @@ export class DurableSchedules implements AsyncDisposable {
       });
     if (this.#state === 'new') {
       this.#state = 'live';
-      // Before the first look: what changes during it is seen by the next.
-      this.#unwatch = this.#options.registry.watch(() => void this.look());
+      // Before the first check: what changes during it is seen by the next.
+      this.#unwatch = this.#options.registry.watch(() => void this.check());
       this.#arm();
     }
-    await this.look();
+    await this.check();
   }
 
-  /** Looks at what is there now, and makes what runs fit it. It looks by itself as well. */
-  look(): Promise<void> {
+  /** Checks what is there now, and makes what runs fit it. It checks by itself as well. */
+  check(): Promise<void> {
     // One that has not begun will see everything that has happened until now.
-    this.#queuedLook ??= this.#mutex.run(async () => {
-      this.#queuedLook = undefined;
-      await this.#look().catch((error: unknown) => this.#tell(undefined, error));
+    this.#queuedCheck ??= this.#mutex.run(async () => {
+      this.#queuedCheck = undefined;
+      await this.#check().catch((error: unknown) => this.#tell(undefined, error));
     });
-    return this.#queuedLook;
+    return this.#queuedCheck;
   }
 
   /**
@@ -142,15 +142,15 @@ export class DurableSchedules implements AsyncDisposable {
   }
 
   #arm(): void {
-    const { clock, lookIntervalMs = DEFAULT_LOOK_INTERVAL_MS } = this.#options;
+    const { clock, checkIntervalMs = DEFAULT_CHECK_INTERVAL_MS } = this.#options;
     this.#timer = clock.setTimeout(() => {
-      void this.look().finally(() => {
+      void this.check().finally(() => {
         if (this.#state === 'live') this.#arm();
       });
-    }, lookIntervalMs);
+    }, checkIntervalMs);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     if (this.#state !== 'live') return;
     const views = await this.#options.registry.glance();
     const there = new Set(views.map(({ id }) => id));
@@ -271,7 +271,7 @@ export class DurableSchedules implements AsyncDisposable {
       endLeft,
       started,
       children,
-      onStatus: () => void this.look(),
+      onStatus: () => void this.check(),
       onTrouble: (error) => this.#tell(started.id, error),
     });
   }

@@ -97,7 +97,7 @@ function recordFailed(scheduleId: string, participle: 'read' | 'stored', cause: 
     `the records of schedule "${scheduleId}" could not be ${participle}: ${messageOf(cause)}`,
     {
       code: RECORD_FAILED,
-      hint: 'Slots are not fired until they can be recorded; free the disk, or look at its permissions.',
+      hint: 'Slots are not fired until they can be recorded; free the disk, or check its permissions.',
       cause,
     },
   );

@@ -81,7 +81,7 @@ export class Schedule {
       id: `schedule:${scheduleId}`,
       ...(parent === undefined ? {} : { parent }),
     });
-    this.#alarm = new SlotAlarm(clock, limits.checkIntervalMs, () => this.look());
+    this.#alarm = new SlotAlarm(clock, limits.checkIntervalMs, () => this.check());
   }
 
   get isPaused(): boolean {
@@ -111,15 +111,15 @@ export class Schedule {
   }
 
   /** Sees to whatever is due: slots, the line, records that are owed. */
-  look(): void {
-    void this.#core.mutex.run(() => this.#look());
+  check(): void {
+    void this.#core.mutex.run(() => this.#check());
   }
 
   pause(): Promise<void> {
     return this.#command('paused', async () => {
       if (this.isPaused) return;
       // What came due before the pause is not the pause's doing.
-      await this.#look();
+      await this.#check();
       this.#requireLive('paused');
       this.#send('PAUSE');
       await this.#report('schedule.paused');
@@ -130,12 +130,12 @@ export class Schedule {
   resume(): Promise<void> {
     return this.#command('resumed', async () => {
       if (!this.isPaused) return;
-      await this.#look();
+      await this.#check();
       this.#requireRecorded('resumed');
       this.#requireLive('resumed');
       this.#send('RESUME');
       await this.#report('schedule.resumed');
-      await this.#look();
+      await this.#check();
     });
   }
 
@@ -180,7 +180,7 @@ export class Schedule {
     if (this.isPaused) fires.inherit(leftovers);
     // However short the gap was, a policy of `none` means that nothing of before the start fires.
     await this.#settleDue({ upToMs, reason: 'down', punctualMs: 0, leftovers: this.isPaused ? [] : leftovers });
-    await this.#look();
+    await this.#check();
   }
 
   /** A plan comes into force that was not in force before: the first one, or another than the record knows. */
@@ -240,7 +240,7 @@ export class Schedule {
     return gone;
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     if (!this.#isLive) return;
     const { clock, journal, limits } = this.#core;
     const { fires } = this.#options;

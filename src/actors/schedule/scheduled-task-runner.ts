@@ -109,7 +109,7 @@ function startSchedule(
     requestFor: (slot) => fireRequestOf(request, { scheduleId, slot }),
     onWaking: () => face.wake(),
     onAsleep: () => face.sleep(schedule),
-    onNews: () => schedule.look(),
+    onNews: () => schedule.check(),
   });
   const { catchUp = DEFAULT_CATCH_UP, overlap = DEFAULT_OVERLAP } = request;
   const schedule = new Schedule({

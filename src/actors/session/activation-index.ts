@@ -2,7 +2,7 @@
  * The port to what is due: which sessions have something to do, and when. Found without opening a session.
  *
  * What it holds are hints. Each names its cause, an event or a queued wake in the session's log, and the log alone says
- * whether there is something to do: a hint too many costs a look. A missing one would cost a wake, so a hint is made no
+ * whether there is something to do: a hint too many costs a check. A missing one would cost a wake, so a hint is made no
  * later than its cause can be seen, and `rebuilt` takes them all from the logs again.
  */
 import type { Activation } from '../../machines/session/activation.ts';
@@ -41,7 +41,7 @@ export interface DueQuery {
 
 export interface ActivationIndex {
   /**
-   * Makes hints that are not there yet, and lets those who watch look again even when all of them were. The same hint
+   * Makes hints that are not there yet, and lets those who watch check again even when all of them were. The same hint
    * again changes nothing; one with another time is another hint.
    * @throws RuntimeError ACTIVATION_INVALID, before any is made; STORAGE_FAILED
    */
@@ -55,7 +55,7 @@ export interface ActivationIndex {
   /**
    * Asked before a wake begins, where `due` shows the same sessions to every worker: whether they are left to the
    * caller. False when another worker came first, or what made the session due is gone. The right to wake decides; this
-   * only spares the others a look into the session.
+   * only spares the others a examine the session.
    */
   reserve?(session: DueSession): boolean;
 
@@ -70,7 +70,7 @@ export interface ActivationIndex {
 
   /**
    * Makes these hints too, and notes that the index can be trusted. It removes none: one that a sender makes meanwhile
-   * must not be lost, and one too many is found out by a look.
+   * must not be lost, and one too many is found out by a check.
    */
   rebuilt(activations: AsyncIterable<Activation>): Promise<void>;
 }

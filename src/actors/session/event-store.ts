@@ -197,7 +197,7 @@ export interface EventStore {
    */
   delete(sessionId: string, claim: WakeClaim): Promise<void>;
 
-  /** Keeps copies of the state for those who list or look. They can be rebuilt from the log at any time. */
+  /** Keeps copies of the state for those who list or check. They can be rebuilt from the log at any time. */
   saveView(state: SessionState): Promise<void>;
 
   /**

@@ -83,7 +83,7 @@ export async function accept(
 
 /**
  * Whether the turn that runs can be steered is a matter of the moment, so what says so goes in only where the log still
- * is as it was looked at.
+ * is as it was checked.
  */
 async function acceptSteering(
   journal: SessionJournal,

@@ -1,5 +1,5 @@
 /**
- * Keeps the folded state of the sessions used last, so that looking again costs only what is new. Bounded: the rest is
+ * Keeps the folded state of the sessions used last, so that checking again costs only what is new. Bounded: the rest is
  * folded anew, and so is a session that another process has deleted and brought back.
  */
 import { RuntimeError } from '../../machines/errors.ts';

@@ -16,10 +16,10 @@ export interface MessageReceiptOptions {
   readonly before?: SessionState | undefined;
 }
 
-/** Events that are looked at first. */
+/** Events that are checked first. */
 const FIRST_PAGE = 32;
 
-/** Never rejects: the message is stored, whatever comes of looking. */
+/** Never rejects: the message is stored, whatever comes of checking. */
 export async function withReader(receipt: SendReceipt, options: MessageReceiptOptions): Promise<SendReceipt> {
   try {
     const place = await placeBefore(receipt.seq, options);
@@ -32,7 +32,7 @@ export async function withReader(receipt: SendReceipt, options: MessageReceiptOp
   }
 }
 
-/** Looks back from the message only as far as others have written since the session was looked at. */
+/** Reads back from the message only as far as others have written since the session was checked. */
 async function placeBefore(seq: number, { store, sessionId, before }: MessageReceiptOptions): Promise<MessagePlace> {
   const first = before === undefined ? 1 : before.head + 1;
   const search = new PlaceSearch();

@@ -9,8 +9,8 @@ import type { Clock, TimerHandle } from '../clock/clock.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
 
-/** A child is made right after its parent's log says so; how long to wait before looking again, in milliseconds. */
-const LOOK_AGAIN_MS = 50;
+/** A child is made right after its parent's log says so; how long to wait before checking again, in milliseconds. */
+const CHECK_AGAIN_MS = 50;
 
 export interface RunEventsSource {
   /** The events of one session, from its first on. */
@@ -54,7 +54,7 @@ class RunFollower {
     const subscription = this.#source.eventsOf(sessionId).subscribe({
       next: (event) => this.#hear(event),
       error: (error: unknown) => {
-        if (isChild && isMissing(error)) this.#lookAgain(sessionId);
+        if (isChild && isMissing(error)) this.#checkAgain(sessionId);
         else this.#subscriber.error(error);
       },
       complete: () => this.#close(),
@@ -68,11 +68,11 @@ class RunFollower {
       this.follow(event.data.childSessionId);
   }
 
-  #lookAgain(sessionId: string): void {
+  #checkAgain(sessionId: string): void {
     const timer = this.#source.clock.setTimeout(() => {
       this.#timers.delete(timer);
       if (!this.#subscriber.closed) this.#listen(sessionId);
-    }, LOOK_AGAIN_MS);
+    }, CHECK_AGAIN_MS);
     this.#timers.add(timer);
   }
 

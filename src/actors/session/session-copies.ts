@@ -68,10 +68,10 @@ export async function forkSession(
   const copied = [created, ...forkedEvents(past)];
   const settling = settlingDrafts(foldAll(identity, copied)).map(envelope);
   const state = foldAll(identity, [...copied, ...settling]);
-  // Before the session is there: a hint without a session costs a look, a session without its hint would wait for ever.
+  // Before the session is there: a hint without a session costs a check, a session without its hint would wait for ever.
   await store.activations.add(activationsOf(state));
   await store.create(identity, [created, ...copied.slice(1), ...settling]);
-  // A worker that looked in between has found no session, and may have taken them for strays.
+  // A worker that checked in between has found no session, and may have taken them for strays.
   await store.activations.add(activationsOf(state)).catch(() => undefined);
   const journal = await SessionJournal.open(identity.sessionId, ports);
   await keepView(store, journal.state);
@@ -172,7 +172,7 @@ export async function createFromLog(
   const activations = activationsOf(foldAll(identity, events));
   await store.activations.add(activations);
   await store.create(identity, events);
-  // A worker that looked in between has found no session, and may have taken them for strays.
+  // A worker that checked in between has found no session, and may have taken them for strays.
   await store.activations.add(activations).catch(() => undefined);
 }
 

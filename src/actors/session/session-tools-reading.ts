@@ -1,4 +1,4 @@
-/** Reads sessions for the tools about them: bounded in events and characters, and in how far one call looks. */
+/** Reads sessions for the tools about them: bounded in events and characters, and in how far one call checks. */
 import { beginningOf } from '../../machines/cut-text.ts';
 import type { EventView } from '../../machines/session-tools/event-view.ts';
 import { viewOf } from '../../machines/session-tools/event-view.ts';
@@ -157,7 +157,7 @@ interface NewestWanted {
   readonly isWanted: (event: SessionEvent) => boolean;
 }
 
-/** Looked for from the end: a log may be long, and most of it of no interest. */
+/** Searched for from the end: a log may be long, and most of it of no interest. */
 async function startOfNewest(store: EventStore, { sessionId, head, limit, isWanted }: NewestWanted): Promise<number> {
   let left = limit;
   let start = head + 1;
@@ -181,7 +181,7 @@ interface Sought {
   readonly nearSeq?: number | undefined;
 }
 
-/** The number of the event with which it begins; looked for close by first, then from the end. */
+/** The number of the event with which it begins; searched for close by first, then from the end. */
 async function startOf(
   store: EventStore,
   { sessionId, head, selection, nearSeq }: Sought,

@@ -34,7 +34,7 @@ export interface SessionWorkerOptions {
   /** How long wakes that run may go on once the worker is asked to stop, in milliseconds. Default 30,000. */
   readonly drainLimitMs?: number | undefined;
   /**
-   * How long it rests at most before it looks again by itself, in milliseconds, in case it was not told: file systems
+   * How long it rests at most before it checks again by itself, in milliseconds, in case it was not told: file systems
    * of a network tell no process, and a machine that slept has missed its timers. Default 60,000.
    */
   readonly restLimitMs?: number | undefined;
@@ -63,7 +63,7 @@ interface SetAsideSession {
   readonly phase: SetAsidePhase;
   /** How often in a row it came to this. */
   readonly attempts: number;
-  /** When it is looked at again at the latest; absent while it waits for the end of another process's wake. */
+  /** When it is checked again at the latest; absent while it waits for the end of another process's wake. */
   readonly againAt?: string | undefined;
   /** Why, when a wake failed. */
   readonly reason?: ErrorRecord | undefined;
@@ -147,7 +147,7 @@ export type SessionNews =
       readonly outcome?: WakeOutcome | undefined;
       readonly againAt?: string | undefined;
     }
-  /** The same, so often in a row that a person should look. */
+  /** The same, so often in a row that a person should check. */
   | { readonly type: 'parked'; readonly reason: WakeFailure; readonly againAt?: string | undefined }
   /** Another process is at it. `reason`: or is to be, on the machine that has its folder. */
   | { readonly type: 'contended'; readonly reason?: WakeFailure | undefined };

@@ -2,7 +2,7 @@
  * A worker: wakes the sessions that have something to do, the most urgent first, a few at a time, and sleeps until the
  * next one is due.
  *
- * What is due is a hint, and the log decides: a hint that leads to nothing is looked into and removed, a wake that
+ * What is due is a hint, and the log decides: a hint that leads to nothing is examined and removed, a wake that
  * fails is tried again after a time that grows, and a session that another process wakes is left to it. Any number of
  * workers, in this process and in others, may work over one store.
  */
@@ -40,7 +40,7 @@ const FAILURES_UNTIL_GIVEN_UP = 3;
 
 /**
  * Due sessions that are taken at once, for each slot: more would grow old while they wait, fewer would have to be
- * looked for too often.
+ * searched for too often.
  */
 const WAITING_PER_SLOT = 16;
 
@@ -48,10 +48,10 @@ const WAITING_PER_SLOT = 16;
 const CLAIMED_PER_SLOT = 2;
 
 /**
- * What other workers are about to wake is looked at again after this long while a slot is free, in milliseconds: their
+ * What other workers are about to wake is checked again after this long while a slot is free, in milliseconds: their
  * process may die.
  */
-const LOOK_AFTER_OTHERS_MS = 20;
+const CHECK_AFTER_OTHERS_MS = 20;
 
 let workers = 0;
 
@@ -76,7 +76,7 @@ export class SessionWorker implements AsyncDisposable {
   readonly #lookout: Lookout;
   readonly #rebuild: WorkerRebuild;
   #queue: Claim[] = [];
-  /** Sessions that the last look showed, or left out, and that others were about to wake. */
+  /** Sessions that the last check showed, or left out, and that others were about to wake. */
   #elsewhere = 0;
   #nextDueAtMs: number | undefined;
   #trouble: ErrorRecord | undefined;
@@ -105,13 +105,13 @@ export class SessionWorker implements AsyncDisposable {
     this.#lookout = new Lookout({
       clock,
       restLimitMs: settings.restLimitMs,
-      look: () => this.#look(),
+      check: () => this.#check(),
       watch: (onChange) =>
         store.activations.watch(() => {
           this.#claims.hear();
           onChange();
         }),
-      onFailure: (error, failures, againAtMs) => this.#lookFailed(error, failures, againAtMs),
+      onFailure: (error, failures, againAtMs) => this.#checkFailed(error, failures, againAtMs),
     });
     this.#claims = new WorkerClaims({
       clock,
@@ -177,7 +177,7 @@ export class SessionWorker implements AsyncDisposable {
     return this.phase === 'starting' || this.phase === 'working';
   }
 
-  async #look(): Promise<number | undefined> {
+  async #check(): Promise<number | undefined> {
     const { clock, store } = this.#ports;
     const { wanted } = this.#claims;
     const found = await store.activations.due({
@@ -195,7 +195,7 @@ export class SessionWorker implements AsyncDisposable {
     this.#startWaiting();
     this.#noteIdle();
     if (this.#elsewhere === 0 || this.#claims.running === this.#settings.concurrency) return found.nextDueAtMs;
-    return Math.min(found.nextDueAtMs ?? Infinity, clock.now() + LOOK_AFTER_OTHERS_MS);
+    return Math.min(found.nextDueAtMs ?? Infinity, clock.now() + CHECK_AFTER_OTHERS_MS);
   }
 
   #startWaiting(): void {
@@ -225,7 +225,7 @@ export class SessionWorker implements AsyncDisposable {
     if (!this.#isTaking) return this.#endIfDone();
     if (isOver) return void this.stop({ running: 'abort' }).catch(() => undefined);
     this.#startWaiting();
-    // What came for this session while it was awake was left out of the looks; and a session has to take the next slot.
+    // What came for this session while it was awake was left out of the checks; and a session has to take the next slot.
     if (this.#lookout.rings !== claim.beganAtRing || this.#queue.length < this.#settings.concurrency)
       this.#lookout.request();
   }
@@ -266,7 +266,7 @@ export class SessionWorker implements AsyncDisposable {
     this.#rebuildEnded();
   }
 
-  #lookFailed(error: unknown, failures: number, againAtMs: number): void {
+  #checkFailed(error: unknown, failures: number, againAtMs: number): void {
     this.#tellTrouble(error, againAtMs);
     if (!this.#settings.untilIdle || failures < FAILURES_UNTIL_GIVEN_UP || !this.#isTaking) return;
     this.#failure = error;

@@ -83,7 +83,7 @@ async function ended(claim: Claim, outcome: WakeOutcome, host: ClaimHost): Promi
 
 /**
  * What the log leaves due of a session that was woken for one of the same hints before. A sender's hint may come back
- * after a quick wake has dealt with its message: that is no fault of the session, and no other process will look into
+ * after a quick wake has dealt with its message: that is no fault of the session, and no other process will examine
  * it.
  */
 async function dueAfter(
@@ -112,7 +112,7 @@ const COUNTED_AS = {
   nothing_to_do: 'nothingToDo',
 } as const satisfies Record<WakeOutcome['outcome'], string>;
 
-/** Nothing was to do. `removeHints` removes what led here in vain; what it leaves has to be looked into again. */
+/** Nothing was to do. `removeHints` removes what led here in vain; what it leaves has to be examined again. */
 async function passOver(claim: Claim, host: ClaimHost, removeHints: () => Promise<HintFinding>): Promise<void> {
   const { left } = await removeHints();
   host.report.count('nothingToDo');

@@ -23,7 +23,7 @@ const EVERY_MS = 5_000;
 /** Asks at once and every few seconds from then on. @returns what ends it */
 export function watchStore(options: StoreWatchOptions): () => void {
   const watch = new StoreWatch(options);
-  watch.look();
+  watch.check();
   return () => watch.end();
 }
 
@@ -39,7 +39,7 @@ class StoreWatch {
     this.#options = options;
   }
 
-  look(): void {
+  check(): void {
     const { clock } = this.#options;
     this.#askedAtMs = clock.steadyNow();
     this.#timer = clock.setTimeout(() => this.#tell(false), EVERY_MS);
@@ -74,7 +74,7 @@ class StoreWatch {
     }
     clock.clearTimeout(this.#timer);
     if (this.#isSilent) this.#tell(true);
-    this.#timer = clock.setTimeout(() => this.look(), EVERY_MS);
+    this.#timer = clock.setTimeout(() => this.check(), EVERY_MS);
   }
 
   #tell(answers: boolean): void {

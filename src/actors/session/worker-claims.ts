@@ -24,7 +24,7 @@ export interface WorkerClaimsOptions {
   readonly workerId: string;
   /** Resolves when another process's wake of a session may be over, or when the signal aborts. */
   readonly wakeRightFreed: (sessionId: string, signal: AbortSignal) => Promise<void>;
-  /** A session that was set aside may be looked at again. */
+  /** A session that was set aside may be checked again. */
   readonly onAgain: () => void;
 }
 
@@ -32,10 +32,10 @@ export interface WorkerClaimsOptions {
 const MAX_FREED_WAITS = 32;
 
 /**
- * So often in a row a hint that came before its cause is looked at again when more hints are made: its sender announces
+ * So often in a row a hint that came before its cause is checked again when more hints are made: its sender announces
  * it afterwards.
  */
-const FREE_EARLY_LOOKS = 3;
+const FREE_EARLY_CHECKS = 3;
 
 /** So often in a row another process may come first before we stop coming back at once. */
 const FREE_CONFLICTS = 2;
@@ -77,7 +77,7 @@ export class WorkerClaims {
   }
 
   /**
-   * Sessions to leave out of what is looked for. One that was looked at too early is looked for: something else may
+   * Sessions to leave out of what is searched for. One that was checked too early is searched for: something else may
    * have come for it.
    */
   get leftOut(): ReadonlySet<string> {
@@ -92,7 +92,7 @@ export class WorkerClaims {
   }
 
   /**
-   * For how many sessions to ask the index. Those that had a turn, or were looked at too early, may stand before others
+   * For how many sessions to ask the index. Those that had a turn, or were checked too early, may stand before others
    * there that come before them here, so there have to be so many more.
    */
   get wanted(): number {
@@ -121,7 +121,7 @@ export class WorkerClaims {
   /** Hints were made: what came too early may be there now. */
   hear(): void {
     this.#heard += 1;
-    for (const claim of [...this.#early]) if (claim.attempts <= FREE_EARLY_LOOKS) this.#again(claim);
+    for (const claim of [...this.#early]) if (claim.attempts <= FREE_EARLY_CHECKS) this.#again(claim);
   }
 
   begin(claim: Claim, rings: number): void {
@@ -162,7 +162,7 @@ export class WorkerClaims {
     const phase = phaseOf(claim, mishap);
     const { attempts } = claim;
     this.#hold(claim, phase, mishap === 'contended' ? this.#contend(claim) : backOffMs(phase, attempts));
-    if (mishap === 'early' && claim.heardBefore !== this.#heard && attempts <= FREE_EARLY_LOOKS) this.#again(claim);
+    if (mishap === 'early' && claim.heardBefore !== this.#heard && attempts <= FREE_EARLY_CHECKS) this.#again(claim);
   }
 
   /** Stops the wakes that run. */
@@ -207,7 +207,7 @@ export class WorkerClaims {
     );
   }
 
-  /** Whether nothing came for the session since it was looked at too early. Otherwise it is let back in. */
+  /** Whether nothing came for the session since it was checked too early. Otherwise it is let back in. */
   #isTooEarly({ sessionId, activations }: DueSession): boolean {
     const claim = this.#claims.get(sessionId);
     if (claim === undefined || !this.#early.has(claim)) return false;
@@ -322,7 +322,7 @@ function stillDue(repeats: number): ErrorRecord {
     `the session is still due by what it was woken for ${repeats} times in a row`,
     {
       category: 'conflict',
-      hint: 'Look at the log of the session: its wakes leave their cause undone.',
+      hint: 'Check the log of the session: its wakes leave their cause undone.',
       details: { repeats },
     },
   ).toJSON();

@@ -1,7 +1,7 @@
 /**
- * Decides when a worker looks at what is due: when it is told that hints were made, when the next one falls due, when
- * it has room for more, and now and then in case it was not told. Many reasons at once are one look; a look that took
- * long is followed by a rest, so that looking never takes more than a small part of the time; one that failed is tried
+ * Decides when a worker checks what is due: when it is told that hints were made, when the next one falls due, when
+ * it has room for more, and now and then in case it was not told. Many reasons at once are one check; a check that took
+ * long is followed by a rest, so that checking never takes more than a small part of the time; one that failed is tried
  * again after a time that grows.
  */
 import { backOffMs } from '../../machines/session/worker-rules.ts';
@@ -11,29 +11,29 @@ import { letOthersRun } from '../clock/waiting.ts';
 export interface LookoutOptions {
   readonly clock: Clock;
   readonly restLimitMs: number;
-  /** Looks, and answers when to look again at the latest, in milliseconds since the epoch. */
-  readonly look: () => Promise<number | undefined>;
+  /** Checks, and answers when to check again at the latest, in milliseconds since the epoch. */
+  readonly check: () => Promise<number | undefined>;
   /** Tells that hints may have been made. Returns the function that ends it. */
   readonly watch: (onChange: () => void) => () => void;
-  /** @param failures how many looks in a row have failed @param againAtMs milliseconds since the epoch */
+  /** @param failures how many checks in a row have failed @param againAtMs milliseconds since the epoch */
   readonly onFailure: (error: unknown, failures: number, againAtMs: number) => void;
 }
 
-/** A look that took a millisecond is followed by this many at least without one. */
-const REST_PER_LOOK = 4;
+/** A check that took a millisecond is followed by this many at least without one. */
+const REST_PER_CHECK = 4;
 
-/** After a look that took less, in milliseconds, as much again is rest enough: a client may wait for an answer. */
-const QUICK_LOOK_MS = 5;
+/** After a check that took less, in milliseconds, as much again is rest enough: a client may wait for an answer. */
+const QUICK_CHECK_MS = 5;
 
-/** Delays of a rest between looks end here, in milliseconds. */
-const MAX_REST_AFTER_LOOK_MS = 1_000;
+/** Delays of a rest between checks end here, in milliseconds. */
+const MAX_REST_AFTER_CHECK_MS = 1_000;
 
 export class Lookout {
   readonly #options: LookoutOptions;
   #rings = 0;
   #isWanted = false;
-  #isLooking = false;
-  #hasLookedThisTurn = false;
+  #isChecking = false;
+  #hasCheckedThisTurn = false;
   #isStopped = false;
   #failures = 0;
   /** On the steady clock. */
@@ -50,7 +50,7 @@ export class Lookout {
     return this.#rings;
   }
 
-  /** Whether there is a reason to look that came after the last look began. */
+  /** Whether there is a reason to check that came after the last check began. */
   get isWanted(): boolean {
     return this.#isWanted;
   }
@@ -63,7 +63,7 @@ export class Lookout {
     this.request();
   }
 
-  /** Looks as soon as it may. */
+  /** Checks as soon as it may. */
   request(): void {
     if (this.#isWanted) return;
     this.#isWanted = true;
@@ -77,53 +77,54 @@ export class Lookout {
   }
 
   #schedule(): void {
-    if (this.#isLooking || this.#isStopped) return;
+    if (this.#isChecking || this.#isStopped) return;
     const { clock } = this.#options;
     const delayMs = this.#notBeforeMs - clock.steadyNow();
     if (delayMs > 0) this.#arm(delayMs);
-    else void this.#look();
+    else void this.#check();
   }
 
   #arm(delayMs: number): void {
     const { clock } = this.#options;
     clock.clearTimeout(this.#timer);
-    this.#timer = clock.setTimeout(() => void this.#look(), delayMs);
+    this.#timer = clock.setTimeout(() => void this.#check(), delayMs);
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking || this.#isStopped) return;
-    const { clock, look, restLimitMs } = this.#options;
+  async #check(): Promise<void> {
+    if (this.#isChecking || this.#isStopped) return;
+    const { clock, check, restLimitMs } = this.#options;
     clock.clearTimeout(this.#timer);
-    this.#isLooking = true;
+    this.#isChecking = true;
     await this.#turnOfOurs();
     this.#isWanted = false;
     const beganMs = clock.steadyNow();
     let delayMs = restLimitMs;
     try {
-      const nextMs = await look();
+      const nextMs = await check();
       this.#failures = 0;
       const tookMs = clock.steadyNow() - beganMs;
       this.#notBeforeMs =
-        clock.steadyNow() + Math.min(MAX_REST_AFTER_LOOK_MS, tookMs < QUICK_LOOK_MS ? tookMs : tookMs * REST_PER_LOOK);
+        clock.steadyNow() +
+        Math.min(MAX_REST_AFTER_CHECK_MS, tookMs < QUICK_CHECK_MS ? tookMs : tookMs * REST_PER_CHECK);
       if (nextMs !== undefined) delayMs = Math.min(restLimitMs, Math.max(0, nextMs - clock.now()));
     } catch (error) {
       delayMs = this.#failed(error);
     }
-    this.#isLooking = false;
+    this.#isChecking = false;
     if (this.#isStopped) return;
     if (this.#isWanted) this.#schedule();
     else this.#arm(delayMs);
   }
 
   /**
-   * One look for each turn of the event loop: wakes that end as soon as they begin must not keep all other work
+   * One search for each turn of the event loop: wakes that end as soon as they begin must not keep all other work
    * waiting.
    */
   async #turnOfOurs(): Promise<void> {
-    while (this.#hasLookedThisTurn) await letOthersRun();
-    this.#hasLookedThisTurn = true;
+    while (this.#hasCheckedThisTurn) await letOthersRun();
+    this.#hasCheckedThisTurn = true;
     setImmediate(() => {
-      this.#hasLookedThisTurn = false;
+      this.#hasCheckedThisTurn = false;
     });
   }
 

@@ -27,7 +27,7 @@ export class FollowedSessions {
     try {
       return await (this.#watches.get(sessionId) ?? this.#start(sessionId));
     } catch (error) {
-      throw shellDidNotOpen(shell, `its session could not be looked at: ${messageOf(error)}`, error);
+      throw shellDidNotOpen(shell, `its session could not be checked: ${messageOf(error)}`, error);
     }
   }
 

@@ -2,7 +2,7 @@
  * Follows one session that has shells, and says when it is over: terminated, or deleted, by whomever and in whichever
  * process.
  *
- * It is told by the store, and looks by itself now and then in case it was not told: file systems of a network tell no
+ * It is told by the store, and checks by itself now and then in case it was not told: file systems of a network tell no
  * process. What it cannot see at the moment it tries again later.
  */
 import { backOffMs } from '../../machines/session/worker-rules.ts';
@@ -23,14 +23,14 @@ export interface SessionHold {
 }
 
 export interface SessionWatchPorts extends JournalPorts {
-  /** @throws when the session is not there, or cannot be looked at */
+  /** @throws when the session is not there, or cannot be checked */
   readonly hold: (session: SessionIdentity) => Promise<SessionHold>;
 }
 
 /** How a session can be over. One that was terminated can still be deleted. */
 export type SessionEnd = 'terminated' | 'deleted';
 
-/** How long it rests at most before it looks by itself, in milliseconds. */
+/** How long it rests at most before it checks by itself, in milliseconds. */
 const REST_LIMIT_MS = 60_000;
 
 export class SessionWatch {
@@ -40,7 +40,7 @@ export class SessionWatch {
   readonly #onEnd: (end: SessionEnd) => void;
   #journal: SessionJournal | undefined;
   #end: SessionEnd | undefined;
-  #isLooking = false;
+  #isChecking = false;
   #isWanted = false;
   #isStopped = false;
   #failures = 0;
@@ -48,7 +48,7 @@ export class SessionWatch {
   #unwatch: (() => void) | undefined;
 
   /**
-   * @param onEnd called once for each end that is seen @throws when the session is not there, or cannot be looked at
+   * @param onEnd called once for each end that is seen @throws when the session is not there, or cannot be checked
    */
   static async start(
     ports: SessionWatchPorts,
@@ -78,7 +78,7 @@ export class SessionWatch {
   }
 
   /**
-   * Looks whether the session is still the one that is followed; `onEnd` has been called when it is not. @throws when
+   * Checks whether the session is still the one that is followed; `onEnd` has been called when it is not. @throws when
    * that cannot be seen
    */
   async confirm(): Promise<void> {
@@ -97,24 +97,24 @@ export class SessionWatch {
 
   #watch(): void {
     this.#unwatch?.();
-    this.#unwatch = this.#ports.store.watch(this.#sessionId, () => void this.#look());
+    this.#unwatch = this.#ports.store.watch(this.#sessionId, () => void this.#check());
     // The store may have found nothing to watch, and then tells nothing either.
-    void this.#look();
+    void this.#check();
   }
 
-  /** Many reasons to look at once are one look. */
-  async #look(): Promise<void> {
+  /** Many reasons to check once are one check. */
+  async #check(): Promise<void> {
     this.#isWanted = true;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+    if (this.#isChecking) return;
+    this.#isChecking = true;
     while (this.#isWanted && !this.#isStopped) {
       this.#isWanted = false;
-      await this.#lookOnce();
+      await this.#checkOnce();
     }
-    this.#isLooking = false;
+    this.#isChecking = false;
   }
 
-  async #lookOnce(): Promise<void> {
+  async #checkOnce(): Promise<void> {
     try {
       const end = await this.#endNow();
       this.#failures = 0;
@@ -127,7 +127,7 @@ export class SessionWatch {
   }
 
   /**
-   * Whether it is there is asked of the hold alone: a log that cannot be found may lie where we must not look just now.
+   * Whether it is there is asked of the hold alone: a log that cannot be found may lie where we must not check just now.
    */
   async #endNow(): Promise<SessionEnd | undefined> {
     if (!(await this.#hold.isThere())) return 'deleted';

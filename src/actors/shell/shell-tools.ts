@@ -137,18 +137,18 @@ export function createShellTools(options: ShellToolsOptions): ShellTools {
         ...new Set([...shells.of(session.sessionId).map(({ name }) => name), ...(records?.names(session) ?? [])]),
       ].flatMap((name) => historyOf(ports, session, name) ?? []),
     async leftRunning({ sessionId }) {
-      for (let look = 1; ; look += 1) {
+      for (let check = 1; ; check += 1) {
         const busy = runningIn(shells.of(sessionId));
-        if (busy === undefined || look === RUNNING_LOOKS) return busy;
-        await pause({ clock, timeoutMs: RUNNING_LOOK_MS });
+        if (busy === undefined || check === RUNNING_CHECKS) return busy;
+        await pause({ clock, timeoutMs: RUNNING_CHECK_MS });
       }
     },
   };
 }
 
 /** A process that has said its last word takes a moment to be gone. */
-const RUNNING_LOOKS = 5;
-const RUNNING_LOOK_MS = 20;
+const RUNNING_CHECKS = 5;
+const RUNNING_CHECK_MS = 20;
 
 function runningIn(shells: readonly Shell[]): string | undefined {
   const busy = shells.map(({ name, running }) => ({ name, running })).filter(({ running }) => running > 0);
@@ -336,7 +336,7 @@ function shellHere({ shells, records }: ToolPorts, { session }: Pick<ToolContext
 }
 
 /**
- * What was looked at before it opened may be something else by the time it is entered. @throws RuntimeError
+ * What was checked before it opened may be something else by the time it is entered. @throws RuntimeError
  * FOLDER_CHANGED; then it is closed
  */
 async function requireOpenedWhereAllowed(

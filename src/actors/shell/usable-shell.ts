@@ -246,7 +246,7 @@ async function valuesIn(
   return { variables: found, lost };
 }
 
-/** The record says where to look, the log what was set: a record of something else sets nothing. */
+/** The record says where to check, the log what was set: a record of something else sets nothing. */
 async function valueAt(
   log: ShellPorts['log'],
   sessionId: string,

@@ -87,7 +87,7 @@ export class AdapterAccess {
       const error = (): BackgroundTaskError =>
         new BackgroundTaskError('timeout', `the worktree adapter did not answer ${what} within ${timeoutMs} ms`, {
           code: 'WORKTREE_ADAPTER_TIMEOUT',
-          hint: 'Look at what it waits for, or raise the time limit of the adapter.',
+          hint: 'Check what it waits for, or raise the time limit of the adapter.',
         });
       timer = this.#clock.setTimeout(() => reject(error()), timeoutMs);
     });

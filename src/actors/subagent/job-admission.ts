@@ -69,7 +69,7 @@ export class JobAdmission {
     for (const job of this.below(above)) if (this.#spawning.has(job)) job.refusal ??= parentEnded(above.jobId);
   }
 
-  /** It has ended; a caller that looks finds that out by itself. */
+  /** It has ended; a caller that checks finds that out by itself. */
   reopen(above: JobAbove): void {
     for (const key of keysUnder(above)) this.#closed.delete(key);
   }
@@ -77,16 +77,16 @@ export class JobAdmission {
   /** Every living job below this one or below this session, however deep. */
   below(above: JobAbove): readonly AdmittedJob[] {
     const found = new Set<AdmittedJob>();
-    const look = (each: JobAbove): void => {
+    const check = (each: JobAbove): void => {
       for (const key of keysUnder(each)) {
         for (const job of this.#under.get(key) ?? []) {
           if (found.has(job)) continue;
           found.add(job);
-          look(job);
+          check(job);
         }
       }
     };
-    look(above);
+    check(above);
     return [...found];
   }
 

@@ -1,5 +1,5 @@
 /**
- * What is looked at before a job is taken on and anything of it is recorded: where it is to work, for whom, and as what
+ * What is checked before a job is taken on and anything of it is recorded: where it is to work, for whom, and as what
  * it goes on.
  */
 import { RuntimeError } from '../../machines/errors.ts';

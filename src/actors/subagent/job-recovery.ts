@@ -18,7 +18,7 @@ export interface ReconciledJob {
   readonly jobId: string;
   /**
    * `settled`: it had no end; it has failed now. `finished`: its end was known, and is heard of now. `left`: its
-   * process lives, or another one deals with it. `unreadable`: it stays for people to look at. `failed`: the next
+   * process lives, or another one deals with it. `unreadable`: it stays for people to check. `failed`: the next
    * `reconcile` tries again.
    */
   readonly action: 'settled' | 'finished' | 'left' | 'unreadable' | 'failed';
@@ -118,7 +118,7 @@ function staleTask(task: BackgroundTaskState, now: string): BackgroundTaskState 
   return endedTask(task, { kind: 'failed', error: watchdogError('stale_worker', what) }, now);
 }
 
-/** What becomes of it cannot be told before it has. The process that deals with it looks after its job next. */
+/** What becomes of it cannot be told before it has. The process that deals with it checks after its job next. */
 async function isWorktreeInHand(task: BackgroundTaskState, worktrees: Worktrees | undefined): Promise<boolean> {
   if (task.isolation !== 'worktree' || worktrees === undefined) return false;
   // What cannot be listed keeps no job from its end.

@@ -236,9 +236,9 @@ export class SessionWork {
     const unwatch: (() => void)[] = [];
     const promise = new Promise<void>((resolve, reject) => {
       for (const { sessionId, head } of states) {
-        const look = (): void => void store.head(sessionId).then((now) => now > head && resolve(), reject);
-        unwatch.push(store.watch(sessionId, look));
-        look();
+        const check = (): void => void store.head(sessionId).then((now) => now > head && resolve(), reject);
+        unwatch.push(store.watch(sessionId, check));
+        check();
       }
     });
     promise.catch(() => undefined);

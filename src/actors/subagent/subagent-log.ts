@@ -160,9 +160,9 @@ function keyOf(what: string, { jobId, sessionId }: Pick<StartedJob, 'jobId' | 's
   return `${OWN_KEYS}${what}:${jobId}:${sessionId}`;
 }
 
-async function unlessMissing<Value>(looking: Promise<Value>): Promise<Value | undefined> {
+async function unlessMissing<Value>(checking: Promise<Value>): Promise<Value | undefined> {
   try {
-    return await looking;
+    return await checking;
   } catch (error) {
     if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return undefined;
     throw error;

@@ -26,7 +26,7 @@ interface SharedOptions {
   readonly log?: SubagentLog | undefined;
   /** Throws for a request that is not to be taken on. Asked before anything is recorded. Default: every one may be. */
   readonly admit?: ((request: AgentTaskRequest) => Promise<void>) | undefined;
-  /** Where `reconcile` looks for the worktrees of jobs whose process is gone. */
+  /** Where `reconcile` searches for the worktrees of jobs whose process is gone. */
   readonly worktrees?: Pick<WorktreeKeeper, 'list'> | undefined;
   readonly limits?: SubagentLimitsInput | undefined;
   /** Makes the ids of the jobs' sessions. Default: one over the clock. */
@@ -63,7 +63,7 @@ interface ManagedTasksOptions extends SharedOptions {
 
 export type SubagentManagerOptions = ManagedRunnerOptions | ManagedTasksOptions;
 
-/** How long a stop may take: a worker is asked, told and killed, and its worktree looked at, before its job ends. */
+/** How long a stop may take: a worker is asked, told and killed, and its worktree checked, before its job ends. */
 const CANCEL_DEADLINE_MS = 120_000;
 
 const OWN = [

@@ -75,7 +75,7 @@ export interface KeptWorktree extends PreparedSubagentWorktree {
   readonly createdAt: string;
   /** Whether a process that lives has it in hand, or one of which it cannot be told from here. */
   readonly isOwned: boolean;
-  /** Found when it was last looked at. */
+  /** Found when it was last checked. */
   readonly findings: WorktreeInspection['findings'];
 }
 
@@ -118,7 +118,7 @@ export interface WorktreeKeeper extends SubagentWorktreeAdapter {
   list(): Promise<readonly KeptWorktree[]>;
   /** By id, job, branch or path. @throws RuntimeError WORKTREE_NOT_FOUND, WORKTREE_AMBIGUOUS */
   find(name: string): Promise<KeptWorktree>;
-  /** Looks at it now. */
+  /** Checks it now. */
   inspect(worktree: PreparedSubagentWorktree): Promise<WorktreeInspection>;
   /**
    * Hands it over to a person: the keeper forgets it and no start touches it any more; folder and branch stay as they

@@ -61,7 +61,7 @@ export function nextActionOf(
 ): string {
   return (
     nextAction ??
-    `Look at it with: git -C ${quoted(worktreePath)} status. What is committed there comes home with: git -C ${quoted(repoRoot)} merge ${quoted(branchName)}`
+    `Check it with: git -C ${quoted(worktreePath)} status. What is committed there comes home with: git -C ${quoted(repoRoot)} merge ${quoted(branchName)}`
   );
 }
 

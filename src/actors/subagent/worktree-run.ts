@@ -1,5 +1,5 @@
 /**
- * The worktree of one job: made before the agent starts, looked at when nothing of it runs any more, then removed or
+ * The worktree of one job: made before the agent starts, checked when nothing of it runs any more, then removed or
  * kept. Nothing in it is ever lost.
  */
 import type { StateValueFrom } from 'xstate';
@@ -121,9 +121,9 @@ export class WorktreeRun {
   async #settle(worktree: PreparedSubagentWorktree): Promise<void> {
     const { access } = this.#ports;
     this.#move('INSPECT');
-    const looked = this.#doubts.some(({ kind }) => kind === 'in_use') ? KEPT_UNSEEN : await access.inspect(worktree);
-    const findings = [...looked.findings, ...this.#doubts];
-    const inspection: WorktreeInspection = { ...looked, isClean: looked.isClean && findings.length === 0, findings };
+    const checked = this.#doubts.some(({ kind }) => kind === 'in_use') ? KEPT_UNSEEN : await access.inspect(worktree);
+    const findings = [...checked.findings, ...this.#doubts];
+    const inspection: WorktreeInspection = { ...checked, isClean: checked.isClean && findings.length === 0, findings };
     if (!inspection.isClean) return this.#preserve(worktree, inspection, 'DIRTY');
     this.#nextAction = undefined;
     this.#move('CLEAN');
@@ -215,7 +215,7 @@ export class WorktreeRun {
   }
 }
 
-/** No code looks into a worktree in which something may still be running. */
+/** No code examines a worktree in which something may still be running. */
 const KEPT_UNSEEN: WorktreeInspection = { isClean: false, findings: [] };
 
 /** The folder that `cwd` is in the worktree; its root when `cwd` is not below that of the repository. */

@@ -86,8 +86,8 @@ export interface TrackedProcessTree {
   /** The members that live now. A zombie does not live. */
   survivors(): Promise<readonly ProcessIdentity[]>;
   /**
-   * Ends every member and resolves when a look that covers the whole system finds none; the record is removed. With
-   * nothing left to end it costs that one look. Calls while it runs join it, and with `graceMs` 0 they end its
+   * Ends every member and resolves when a check that covers the whole system finds none; the record is removed. With
+   * nothing left to end it costs that one check. Calls while it runs join it, and with `graceMs` 0 they end its
    * patience; a call after a failure tries again.
    * @throws BackgroundTaskError category `process` naming the pids that are left; the record stays for `reconcile`
    */
@@ -112,8 +112,8 @@ export interface EndedProcessTree {
 }
 
 export interface ReconcileOptions {
-  /** `look` changes nothing and says what there is, of living hosts too. Default `kill`. */
-  readonly policy?: 'kill' | 'adopt' | 'look' | undefined;
+  /** `report` changes nothing and says what there is, of living hosts too. Default `kill`. */
+  readonly policy?: 'kill' | 'adopt' | 'report' | undefined;
   /** For survivors, between SIGTERM and SIGKILL. Default 2000. */
   readonly graceMs?: number | undefined;
 }
@@ -144,7 +144,7 @@ export interface ReconciledProcessTree {
     | undefined;
   /**
    * Who lives now: after `adopted`, and after `left` because of `not_ended`, or `elsewhere` as far as they are to be
-   * seen; under the policy `look` of every tree, with what they use. Empty otherwise.
+   * seen; under the policy `report` of every tree, with what they use. Empty otherwise.
    */
   readonly survivors: readonly (ProcessIdentity | LivingProcess)[];
 }

@@ -56,7 +56,7 @@ export function settlementOf(cause: StopCause, leftOver: string | undefined, pid
     error: Object.freeze({
       ...error,
       message: `${error.message}; some of the work was left behind: ${what}`,
-      hint: 'Look for what is left and end it by hand; its slot stays taken until it is gone.',
+      hint: 'Search for what is left and end it by hand; its slot stays taken until it is gone.',
       details: Object.freeze({ ...error.details, leftOver, ...(pid === undefined ? {} : { pid }) }),
     }),
   };

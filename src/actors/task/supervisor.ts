@@ -244,7 +244,7 @@ export class TaskSupervisor implements TaskHost {
       // Tells inspectors that what the chart does not take is not lost.
       handlesEventsItself: true,
       transition: (snapshot, event, scope) => {
-        // The chart knows only its own few events; looking each `xstate.done.actor.<id>` up in it would hash a new
+        // The chart knows only its own few events; checking each `xstate.done.actor.<id>` up in it would hash a new
         // string per task.
         return this.#handle(event) ? lifecycle.transition(snapshot, event, scope) : snapshot;
       },

@@ -93,7 +93,7 @@ export class TaskIds {
       return fitId(wanted, taken, 'the task was to have the id');
     }
     if (this.#make !== undefined) return fitId(this.#make(), taken, 'the id factory returned');
-    // Counted ids cannot repeat among themselves; looking for them would cost a miss of the cache per task.
+    // Counted ids cannot repeat among themselves; searching for them would cost a miss of the cache per task.
     do this.#last += 1;
     while (this.#hasWanted && taken.has(`task_${this.#last}`));
     return `task_${this.#last}`;

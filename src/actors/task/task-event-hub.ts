@@ -13,7 +13,7 @@ import type { OnListenerError } from '../streams/listener-errors.ts';
 
 export type BackgroundTaskListener = (event: BackgroundTaskEvent) => void;
 
-/** What an event is about; enough to filter by without looking the task up. */
+/** What an event is about; enough to filter by without checking the task up. */
 export type EventSubject = Pick<BackgroundTaskState, 'id' | 'kind' | 'parentSessionId' | 'parentTaskId'>;
 
 export interface BackgroundTaskEventFilter {

@@ -248,7 +248,7 @@ export class TaskRecord {
   view(): BackgroundTaskState {
     if (this.lastView !== undefined) return this.lastView;
     const view = Object.freeze(viewOf(this));
-    // An ended task is looked at seldom, and there may be a million of them.
+    // An ended task is checked seldom, and there may be a million of them.
     if (!this.hasEnded) this.lastView = view;
     return view;
   }

@@ -1,6 +1,6 @@
 /**
- * Watches one running task and trips at most once. Progress is counted, not timed: only a deadline that comes due looks
- * at the clock.
+ * Watches one running task and trips at most once. Progress is counted, not timed: only a deadline that comes due checks
+ *  the clock.
  */
 import { RepetitionDetector } from '../../machines/task/repetition-detector.ts';
 import type { WatchdogLimits } from '../../machines/task/watchdog.ts';

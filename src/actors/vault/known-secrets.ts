@@ -21,8 +21,8 @@ export class KnownSecrets {
   #redaction: SecretRedaction | undefined;
   /** Another one whenever something was learned. */
   version = 0;
-  /** Drafts in which there is none, by what they were looked through with: several who are about to store them ask. */
-  readonly #looked = new WeakMap<SessionEventDraft, SecretRedaction>();
+  /** Drafts in which there is none, by what they were scanned with: several who are about to store them ask. */
+  readonly #checked = new WeakMap<SessionEventDraft, SecretRedaction>();
 
   learn(reference: SecretReference, value: string): void {
     const known = this.#values.get(reference) ?? [];
@@ -46,9 +46,9 @@ export class KnownSecrets {
 
   drafts(drafts: readonly SessionEventDraft[]): readonly SessionEventDraft[] {
     const { redaction } = this;
-    if (redaction === undefined || drafts.every((draft) => this.#looked.get(draft) === redaction)) return drafts;
+    if (redaction === undefined || drafts.every((draft) => this.#checked.get(draft) === redaction)) return drafts;
     const redacted = redactedDrafts(redaction, drafts);
-    for (const draft of redacted) this.#looked.set(draft, redaction);
+    for (const draft of redacted) this.#checked.set(draft, redaction);
     return redacted;
   }
 }

@@ -26,7 +26,7 @@ export async function answerAwaited({
     hasNews = true;
     nudge();
   };
-  // From before the first look, so that nothing is missed between a look and the wait.
+  // From before the first check, so that nothing is missed between a check and the wait.
   const unwatch = journal.watch(tell);
   signal.addEventListener('abort', tell, { once: true });
   try {

@@ -364,7 +364,7 @@ export class BackendCalls {
             ? error
             : new RuntimeError('BACKEND_CALL_LOST', `what the backend did could not be written: ${messageOf(error)}`, {
                 category: 'storage',
-                hint: 'Look at the store and its disk; the session goes on from what its log holds.',
+                hint: 'Check the store and its disk; the session goes on from what its log holds.',
               }),
         };
         this.#options.onTrouble(this.#trouble.error);

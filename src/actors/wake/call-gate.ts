@@ -4,7 +4,7 @@
  * denied.
  */
 import { messageOf } from '../../machines/errors.ts';
-import { lookOf } from '../../machines/permission/command-look.ts';
+import { checkOf } from '../../machines/permission/command-check.ts';
 import { isTakenAway, ownBounds, ruleText } from '../../machines/permission/handed-down.ts';
 import { decidePermission, unsafe } from '../../machines/permission/permission-decision.ts';
 import type { PermissionDecision, PermissionQuestion } from '../../machines/permission/permission-decision.ts';
@@ -36,7 +36,7 @@ export interface GatePorts {
   readonly policy: PolicyStore | undefined;
   /** Knows the folders of the runtime's own. Without it none is guarded. */
   readonly guard: PlaceGuard | undefined;
-  /** Looks where commands lead that are known to read only. Without it they ask. */
+  /** Checks where commands lead that are known to read only. Without it they ask. */
   readonly places: CommandPlaces | undefined;
   /** Whether a person can be asked. */
   readonly humans: 'reachable' | 'none';
@@ -199,10 +199,10 @@ export class CallGate {
     };
     const decision = decidePermission(question);
     // Commands that only read are safe by their words. Where those lead, and what the repository there would run, only
-    // a look can tell.
-    const look = lookOf(question, decision);
-    if (look === undefined) return decision;
-    const because = places === undefined ? 'it is unknown where the command leads' : await places.problem(look);
+    // a check can tell.
+    const check = checkOf(question, decision);
+    if (check === undefined) return decision;
+    const because = places === undefined ? 'it is unknown where the command leads' : await places.problem(check);
     return because === undefined ? decision : unsafe(question, because);
   }
 

@@ -21,7 +21,7 @@ export interface EndSurvivorsOptions {
 export const END_SURVIVORS_LIMIT_MS = 15_000;
 
 /** How long to leave another host alone with the survivors that it is ending, in milliseconds. */
-const LOOK_AGAIN_MS = 100;
+const CHECK_AGAIN_MS = 100;
 
 /**
  * Resolves when no dead process has left anything running that is on record, or at once when the signal aborts.
@@ -58,14 +58,14 @@ async function reconcileUntilQuiet({ reconcile, clock, signal }: EndSurvivorsOpt
       );
     const isQuiet = !trees.some(({ reason }) => reason === 'being_reconciled');
     if (isQuiet && reports > 1) return;
-    if (!isQuiet) await pause({ clock, timeoutMs: LOOK_AGAIN_MS, signal });
+    if (!isQuiet) await pause({ clock, timeoutMs: CHECK_AGAIN_MS, signal });
   }
 }
 
 function survivorsLeft(why: string): RuntimeError {
   return new RuntimeError('SURVIVORS_LEFT', `expected to end what a crashed process left running; ${why}`, {
     category: 'process',
-    hint: 'Look for these processes and end them; the session goes on without waiting for them.',
+    hint: 'Search for these processes and end them; the session goes on without waiting for them.',
   });
 }
 

@@ -31,7 +31,7 @@ export async function guardedPlace(
 }
 
 /**
- * A line that is not understood is allowed by no rule anyway. What a pattern of the shell finds is looked at on the
+ * A line that is not understood is allowed by no rule anyway. What a pattern of the shell finds is checked on the
  * disk.
  */
 function placesOf(subject: PermissionSubject, reading: ShellReading | undefined): readonly string[] {

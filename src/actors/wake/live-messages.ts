@@ -58,7 +58,7 @@ export class LiveMessages {
    */
   serve(runtime: AgentRuntime | undefined): void {
     this.#reader = runtime?.queueMessage === undefined ? undefined : { runtime, taken: [], isNew: true };
-    if (this.#reader !== undefined) this.#unwatch ??= this.#options.journal.watch((head) => this.#look(head));
+    if (this.#reader !== undefined) this.#unwatch ??= this.#options.journal.watch((head) => this.#check(head));
   }
 
   /** The backend has said something, so it runs: what came before it did is offered now. */
@@ -66,11 +66,11 @@ export class LiveMessages {
     if (this.#reader?.isNew !== true) return;
     this.#reader.isNew = false;
     // What no news has told of yet is offered when some does.
-    this.#look(0);
+    this.#check(0);
   }
 
   /** Something may have come in. @param head where the log ended at least, where that is known */
-  #look(head = Infinity): void {
+  #check(head = Infinity): void {
     if (this.#reader === undefined) return;
     this.#offering = this.#offering
       .then(() => this.#offer(head))

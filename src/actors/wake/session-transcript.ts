@@ -28,7 +28,7 @@ const CHARACTERS_PER_TOKEN = 12;
  */
 const EVENTS_BEFORE = 80;
 
-/** How far before what is summarized is looked for what had not been read by then, in events. */
+/** How far before what is summarized is searched for what had not been read by then, in events. */
 const MAX_EVENTS_BEFORE_SUMMARY = 4 * MAX_READ_EVENTS;
 
 /**
@@ -81,7 +81,7 @@ class LogWindow {
     while (this.#end > 0 && this.#isWanted(this.#end)) {
       const events = this.#pages.length === 0 ? FIRST_PAGE_EVENTS : MAX_READ_EVENTS;
       const page = await this.#readPage(this.#end, events);
-      for (const event of page.toReversed()) this.#look(event);
+      for (const event of page.toReversed()) this.#check(event);
       this.#pages.push(page);
       this.#end -= events;
     }
@@ -102,7 +102,7 @@ class LogWindow {
     return seq > summarized - EVENTS_BEFORE || (this.#named.size > 0 && seq > summarized - MAX_EVENTS_BEFORE_SUMMARY);
   }
 
-  /** A summary stands for what cannot be read again, so it is looked for behind as much as a model could take. */
+  /** A summary stands for what cannot be read again, so it is searched for behind as much as a model could take. */
   async #findSummary(): Promise<void> {
     const { compactedThroughSeq } = this.#state;
     if (compactedThroughSeq === undefined) return;
@@ -119,7 +119,7 @@ class LogWindow {
     return this.#store.read(this.#state.sessionId, { from, limit: end + 1 - from });
   }
 
-  #look(event: SessionEvent): void {
+  #check(event: SessionEvent): void {
     if (IS_SAID.test(event.type)) this.#characters += JSON.stringify(event.data).length;
     if (event.type === 'context.compacted') this.#summary ??= event;
     this.#named.delete(event.id);

@@ -40,7 +40,7 @@ export class HeldDrafts {
 
 export interface WakeJournalOptions {
   readonly wakeId: string;
-  /** As it was looked at for this wake. */
+  /** As it was checked for this wake. */
   readonly state: SessionState;
   readonly onEvent: (event: SessionEvent) => void;
 }

@@ -86,7 +86,7 @@ export class WakeWork {
   #agent: PreparedAgent | undefined;
   #gate: CallGate | undefined;
 
-  /** @param state of the session, as it was looked at for this wake */
+  /** @param state of the session, as it was checked for this wake */
   constructor(state: SessionState, wakeId: string, ports: WakePorts, options: WakeOptions) {
     this.#wakeId = wakeId;
     this.#ports = ports;

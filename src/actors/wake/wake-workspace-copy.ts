@@ -20,7 +20,7 @@ export class WakeWorkspaceCopy {
   }
 
   /**
-   * Once for a wake, however often it has to look at the log again before it begins, unless another wake has begun
+   * Once for a wake, however often it has to check the log again before it begins, unless another wake has begun
    * meanwhile, which may have worked elsewhere. Undefined where machines share nothing. @throws what
    * `WorkspaceCopies.arrive` throws
    */

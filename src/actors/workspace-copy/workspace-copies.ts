@@ -47,7 +47,7 @@ export interface ArrivedWorkspaceCopy {
   readonly notes: readonly SessionEventDraft[];
   /**
    * Leaves a copy of what lies in the workspace now, so that the process that takes the session over finds it. May be
-   * called again: what has not changed costs nothing but a look.
+   * called again: what has not changed costs nothing but a check.
    * @returns what the log has to say of it
    * @throws RuntimeError WORKSPACE_COPY_SUPERSEDED when the workspace belongs to another wake by now
    */

@@ -129,7 +129,7 @@ export class AgentMessages {
   }
 
   #enqueue(message: Envelope): void {
-    // The SDK looks at each message itself.
+    // The SDK checks each message itself.
     this.#controller?.enqueue(message as AnyMessage);
   }
 

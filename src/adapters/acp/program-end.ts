@@ -49,7 +49,7 @@ export async function startAgent({
     if (error.because !== 'missing') throw new RunFailed(failure, failure.message, error);
     throw new RunFailed(
       'unknown',
-      'there is no such program; install it, or set program.command of the provider to where it is. PATH was looked through, the workspace left out',
+      'there is no such program; install it, or set program.command of the provider to where it is. PATH was scanned, the workspace left out',
       error,
     );
   }

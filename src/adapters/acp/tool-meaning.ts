@@ -10,7 +10,7 @@ import type { ToolCallNews } from './session-updates.ts';
 
 // Whether what a tool of an agent is given says more about places than the one path that it seems to be about.
 
-/** Hold what is written or looked for, or say how much of it. */
+/** Hold what is written or searched for, or say how much of it. */
 const CONTENT_FIELD =
   /^(?:command|content|contents|text|(?:new|old)_?(?:string|str|text|content)|file_?text|insert_?(?:text|line)|line|lines|limit|offset|start_?line|end_?line|view_?range|description|explanation|instructions?|edits|replace_?all)$/i;
 

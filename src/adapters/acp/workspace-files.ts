@@ -1,6 +1,6 @@
 /**
  * Files of the workspace for an agent: read and written whole, and from nowhere else, whatever a path or a link says.
- * What was opened is looked at again, so that a link put in between changes nothing.
+ * What was opened is checked again, so that a link put in between changes nothing.
  */
 import { lstat, open, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';

@@ -53,7 +53,7 @@ export function exposedError(
 export function unreadableError({ what, code }: FileSubject, path: string, cause: unknown): RuntimeError {
   return new RuntimeError(code, `the ${what} in ${path} cannot be read: ${messageOf(cause)}`, {
     category: 'storage',
-    hint: 'Look at the file and at who owns it.',
+    hint: 'Check the file and at who owns it.',
     details: { path },
     cause,
   });
@@ -70,7 +70,7 @@ export function unwritableError(path: string, cause: unknown): RuntimeError {
 export function busyError({ what }: FileSubject, path: string, waitedMs: number): RuntimeError {
   return new RuntimeError('AUTH_BUSY', `the ${what} in ${path} were being changed by others for ${waitedMs} ms`, {
     category: 'conflict',
-    hint: 'Try again. If no process changes them, look at the lock file beside them.',
+    hint: 'Try again. If no process changes them, check the lock file beside them.',
     details: { path, waitedMs },
   });
 }

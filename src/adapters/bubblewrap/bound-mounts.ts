@@ -9,8 +9,8 @@ import type { Mount } from '../../machines/environment/mount-table.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { pathOfHandle } from '../system/held-folder.ts';
 import { READING_NO_LINK } from '../system/own-files.ts';
-import { lookThrough } from './folder-look.ts';
-import type { FolderLook, Repository } from './folder-look.ts';
+import { scan } from './folder-check.ts';
+import type { FolderCheck, Repository } from './folder-check.ts';
 import { isWithin, placesAt } from './hidden-places.ts';
 import type { HiddenPlace, HiddenPlaces } from './hidden-places.ts';
 import type { SystemView } from './system-view.ts';
@@ -104,11 +104,11 @@ export async function boundMounts({
   const mounted = await Promise.all([workspace, ...(await withAgent(held, workspaceDirectory))].map(placeOf));
   requireNotHidden(mounted, hidden);
   const writable = mounted.filter(({ access }) => access === 'rw');
-  const looks = await looksThrough(mounted, hidden.places);
+  const checks = await scans(mounted, hidden.places);
   // Homes of others: a reader of one has their secrets, and a writer to one decides what runs there.
-  const secret = [...hidden.places, ...(await placesAt(looks.flatMap(({ look }) => look.homes)))];
+  const secret = [...hidden.places, ...(await placesAt(checks.flatMap(({ check }) => check.homes)))];
   const [kept, guarded] = await Promise.all([
-    keptPlaces(mounted, { looks, network }),
+    keptPlaces(mounted, { checks, network }),
     Promise.all(foldersAround(writable, secret).map(shownPlace)),
   ]);
   const shown = [...programPlaces(view), ...mounted, ...guarded, ...kept.places];
@@ -218,30 +218,27 @@ function requireNotHidden(mounted: readonly ShownPlace[], { places, links }: Hid
     );
 }
 
-interface LookedThrough {
+interface Scanned {
   readonly place: ShownPlace;
-  readonly look: FolderLook;
+  readonly check: FolderCheck;
 }
 
 /** What lies in the home is the session's own: no other program keeps anything in there. */
-async function looksThrough(
-  mounted: readonly ShownPlace[],
-  hidden: readonly HiddenPlace[],
-): Promise<readonly LookedThrough[]> {
+async function scans(mounted: readonly ShownPlace[], hidden: readonly HiddenPlace[]): Promise<readonly Scanned[]> {
   const foreign = mounted.filter(({ directory }) => !hidden.some(({ path }) => isWithin(path, directory)));
-  const looks = await Promise.all(
+  const checks = await Promise.all(
     foreign.map(async (place) => ({
       place,
-      look: await lookThrough(place.directory, (path) => hidden.some((each) => each.path === path)),
+      check: await scan(place.directory, (path) => hidden.some((each) => each.path === path)),
     })),
   );
-  const missed = looks.find(({ place, look }) => place.access === 'rw' && look.problem !== undefined);
+  const missed = checks.find(({ place, check }) => place.access === 'rw' && check.problem !== undefined);
   if (missed !== undefined)
     throw unavailable(
-      `${missed.place.directory} cannot be looked through for repositories, sockets and homes that commands must not change: ${missed.look.problem}`,
+      `${missed.place.directory} cannot be scanned for repositories, sockets and homes that commands must not change: ${missed.check.problem}`,
       'Put that right, or give the session a smaller folder.',
     );
-  return looks;
+  return checks;
 }
 
 interface KeptPlaces extends Pick<BoundMounts, 'sockets' | 'branches'> {
@@ -255,13 +252,13 @@ interface KeptPlaces extends Pick<BoundMounts, 'sockets' | 'branches'> {
  */
 async function keptPlaces(
   mounted: readonly ShownPlace[],
-  { looks, network }: { readonly looks: readonly LookedThrough[]; readonly network: 'open' | 'disabled' },
+  { checks, network }: { readonly checks: readonly Scanned[]; readonly network: 'open' | 'disabled' },
 ): Promise<KeptPlaces> {
   const repositories = (
     await Promise.all(
-      looks
+      checks
         .filter(({ place }) => place.access === 'rw')
-        .map(({ place, look }) => repositoryPlaces(place, look.repositories)),
+        .map(({ place, check }) => repositoryPlaces(place, check.repositories)),
     )
   ).flat();
   const worktrees = (
@@ -287,7 +284,9 @@ async function keptPlaces(
     sockets:
       network === 'open'
         ? []
-        : looks.flatMap(({ place, look }) => look.sockets.map((source) => ({ path: placed(place, source), source }))),
+        : checks.flatMap(({ place, check }) =>
+            check.sockets.map((source) => ({ path: placed(place, source), source })),
+          ),
   };
 }
 

@@ -83,7 +83,7 @@ interface Surroundings {
 }
 
 export interface AvailabilityRequest {
-  /** Default: looked for in PATH. */
+  /** Default: searched for in PATH. */
   readonly program?: string | undefined;
   /** What is tried: the system as sandboxes will show it. */
   readonly bound: () => Promise<Surroundings>;
@@ -110,7 +110,7 @@ const INSTALL_HINT =
 const ELSEWHERE_HINT =
   'Run Wakechart on Linux (x64 or arm64), where bubblewrap is to be had, or choose "sandbox: off" in the environment file, which lets commands do what you can do yourself.';
 
-export async function lookForBubblewrap({ program: given, bound }: AvailabilityRequest): Promise<FoundBubblewrap> {
+export async function findBubblewrap({ program: given, bound }: AvailabilityRequest): Promise<FoundBubblewrap> {
   if (process.platform !== 'linux')
     return missing(`bubblewrap needs Linux, and this is ${process.platform}`, ELSEWHERE_HINT);
   const refused = systemCallFilter(process.arch);

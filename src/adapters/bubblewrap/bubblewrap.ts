@@ -12,7 +12,7 @@ import type {
 import { RuntimeError } from '../../machines/errors.ts';
 import { boundMounts } from './bound-mounts.ts';
 import type { FoundBubblewrap } from './bubblewrap-availability.ts';
-import { lookForBubblewrap } from './bubblewrap-availability.ts';
+import { findBubblewrap } from './bubblewrap-availability.ts';
 import { hiddenPlaces } from './hidden-places.ts';
 import { sandboxArguments } from './sandbox-arguments.ts';
 import { commandLine, programLine } from './sandbox-line.ts';
@@ -95,14 +95,14 @@ export interface BubblewrapOptions {
   readonly programs?: readonly string[] | undefined;
   /** What /tmp of a sandbox holds, in bytes, where this bubblewrap can bound it. Default 1 GiB. */
   readonly tmpBytes?: number | undefined;
-  /** Where the program is. Default: looked for in PATH. */
+  /** Where the program is. Default: searched for in PATH. */
   readonly program?: string | undefined;
 }
 
 const DEFAULT_TMP_BYTES = 1_073_741_824;
 
 export function createBubblewrap(options: BubblewrapOptions = {}): Sandboxes {
-  let looking: Promise<FoundBubblewrap> | undefined;
+  let checking: Promise<FoundBubblewrap> | undefined;
   let viewed: { readonly at: number; readonly view: Promise<SystemView> } | undefined;
   const view = (): Promise<SystemView> => {
     if (viewed === undefined || performance.now() - viewed.at > SYSTEM_VIEW_MS) {
@@ -116,20 +116,20 @@ export function createBubblewrap(options: BubblewrapOptions = {}): Sandboxes {
     }
     return viewed.view;
   };
-  const look = (): Promise<FoundBubblewrap> => {
-    looking ??= lookForBubblewrap({
+  const check = (): Promise<FoundBubblewrap> => {
+    checking ??= findBubblewrap({
       program: options.program,
       bound: async () => ({ view: await view(), hidden: await hiddenPlaces(options.hidden ?? []) }),
     });
-    return looking;
+    return checking;
   };
   return {
     async availability(): Promise<SandboxAvailability> {
-      const found = await look();
+      const found = await check();
       return found.kind === 'available' ? { kind: 'available', version: found.version } : found;
     },
     async open(scope) {
-      const found = await look();
+      const found = await check();
       if (found.kind === 'missing')
         throw new RuntimeError('SANDBOX_UNAVAILABLE', `commands cannot be shut in here: ${found.reason}`, {
           category: 'process',

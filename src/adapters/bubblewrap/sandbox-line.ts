@@ -1,5 +1,5 @@
 /**
- * Command lines that run something in a sandbox. What is mounted is looked at once more inside, before anything of the
+ * Command lines that run something in a sandbox. What is mounted is checked once more inside, before anything of the
  * agent's runs.
  */
 import type { SandboxedProgram } from '../../actors/environment/command-sandbox.ts';
@@ -26,7 +26,7 @@ export interface SandboxLine {
 
 /** Of a sandbox in which something else would be seen than was declared. Nothing has run in it. */
 const REFUSED_EXIT_CODE = 125;
-const SWAPPED_TEXT = 'sandbox: a mounted folder was replaced after it was looked at; nothing was run';
+const SWAPPED_TEXT = 'sandbox: a mounted folder was replaced after it was checked; nothing was run';
 const SEEN_TEXT = 'sandbox: the home of Wakechart or a place of keys can be seen in it; nothing was run';
 const UNFILTERED_TEXT = 'sandbox: the filter of system calls went with the process that began this; nothing was run';
 const MOVED_TEXT = 'sandbox: the home of Wakechart is not where it was when the wake began; nothing was run';
@@ -85,7 +85,7 @@ function checkOutside(stat: string, { settled, sockets, branches }: BoundMounts)
 }
 
 /**
- * Looked for by each command anew: jobs beside this one make branches while it works. A lock is there for a moment
+ * Searched for by each command anew: jobs beside this one make branches while it works. A lock is there for a moment
  * only.
  */
 function keepOthers({ folder, own }: BoundMounts['branches'][number]): string {
@@ -94,7 +94,7 @@ function keepOthers({ folder, own }: BoundMounts['branches'][number]): string {
 
 /**
  * bubblewrap takes its sources by name. Who can write to the folder around one can put a link in its place between the
- * look at it and the mount; then what is mounted has another number. And what is hidden must have its own number
+ * check it and the mount; then what is mounted has another number. And what is hidden must have its own number
  * nowhere.
  */
 function checkInside(stat: string, { places, hidden }: BoundMounts): string {

@@ -2,7 +2,7 @@
  * What the kernel refuses to a command in a sandbox, as the BPF program that bubblewrap hands it.
  *
  * Namespaces keep a command from the host's network, but not from families of sockets that no namespace divides,
- * such as AF_VSOCK. So sockets are made of the families that programs need, by the one call that can be looked at:
+ * such as AF_VSOCK. So sockets are made of the families that programs need, by the one call that can be checked:
  * io_uring and the `socketcall` of 32-bit programs could make them past it. What else is refused reaches out of the
  * sandbox as well, and no build needs it.
  */
@@ -25,7 +25,7 @@ interface CallInterface {
   readonly unshare: number;
   /** add_key, request_key, keyctl. */
   readonly keys: readonly number[];
-  /** That make sockets where their arguments cannot be looked at. */
+  /** That make sockets where their arguments cannot be checked. */
   readonly blind: readonly number[];
   /** From this number on it is a second interface of the same name: x32. */
   readonly end?: number | undefined;
@@ -127,7 +127,7 @@ function callsOf(calls: CallInterface): Code {
     ...(calls.end === undefined ? [] : test(JUMP_FROM, calls.end, [failed(ENOSYS)])),
     ...equals([calls.socket], socketOf()),
     ...equals([calls.socketpair], [argument(0), ...equals([UNIX], [answer(ALLOWED)]), failed(EAFNOSUPPORT)]),
-    // Where these are missing programs do without: glibc takes clone for clone3, whose flags cannot be looked at.
+    // Where these are missing programs do without: glibc takes clone for clone3, whose flags cannot be checked.
     ...equals([...calls.blind, CLONE3], [failed(ENOSYS)]),
     ...equals(
       [calls.clone, calls.unshare],

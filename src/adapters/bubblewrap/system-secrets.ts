@@ -12,8 +12,8 @@ export interface SystemSecrets {
   readonly folders: readonly string[];
 }
 
-/** Looked through, with how many levels of folders: in the others lie programs, which every user may read. */
-const LOOKED_THROUGH = new Map([
+/** Scanned, with how many levels of folders: in the others lie programs, which every user may read. */
+const SCANNED = new Map([
   ['/etc', 8],
   ['/opt', 3],
   ['/usr/local/etc', 4],
@@ -32,7 +32,7 @@ const KNOWN = new Set([
 ]);
 const HOST_KEY = /^\/etc\/ssh\/ssh_host_[^/]*_key$/;
 
-/** More than any system has: who has more is told, and gets no sandbox that shows what was not looked at. */
+/** More than any system has: who has more is told, and gets no sandbox that shows what was not checked. */
 const MAX_ENTRIES = 100_000;
 
 const READ_BY_OTHERS = 0o004;
@@ -47,17 +47,15 @@ interface Search {
 /** @param shown the system's folders that a sandbox shows @throws RuntimeError SANDBOX_UNAVAILABLE */
 export async function secretsIn(shown: readonly string[]): Promise<SystemSecrets> {
   const search: Search = { files: [], folders: [], left: MAX_ENTRIES };
-  for (const [folder, levels] of LOOKED_THROUGH)
-    if (shown.some((each) => folder === each || folder.startsWith(`${each}/`)))
-      await lookThrough(folder, levels, search);
+  for (const [folder, levels] of SCANNED)
+    if (shown.some((each) => folder === each || folder.startsWith(`${each}/`))) await scan(folder, levels, search);
   return { files: search.files.toSorted(), folders: search.folders.toSorted() };
 }
 
-async function lookThrough(folder: string, levels: number, search: Search): Promise<void> {
+async function scan(folder: string, levels: number, search: Search): Promise<void> {
   for (const name of await namesIn(folder)) {
     search.left -= 1;
-    if (search.left < 0)
-      throw unavailable(`more than ${MAX_ENTRIES} files lie in ${[...LOOKED_THROUGH.keys()].join(', ')}`);
+    if (search.left < 0) throw unavailable(`more than ${MAX_ENTRIES} files lie in ${[...SCANNED.keys()].join(', ')}`);
     const path = join(folder, name);
     const found = await lstat(path).catch(() => undefined);
     if (found === undefined || found.isSymbolicLink()) continue;
@@ -65,18 +63,18 @@ async function lookThrough(folder: string, levels: number, search: Search): Prom
     if (!found.isDirectory()) {
       if (isSecret) search.files.push(path);
     } else if (isSecret || (found.mode & ENTERED_BY_OTHERS) === 0) search.folders.push(path);
-    else if (levels > 1) await lookThrough(path, levels - 1, search);
+    else if (levels > 1) await scan(path, levels - 1, search);
   }
 }
 
-/** None in a folder that is not there, or that we cannot look into ourselves: then the sandbox cannot either. */
+/** None in a folder that is not there, or that we cannot examine ourselves: then the sandbox cannot either. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   const names: string[] = [];
   try {
     for await (const { name } of await opendir(folder, { bufferSize: 256 })) names.push(name);
   } catch (cause) {
     if (!hasCode(cause, 'ENOENT', 'EACCES', 'ENOTDIR'))
-      throw unavailable(`${folder} cannot be looked through: ${messageOf(cause)}`, cause);
+      throw unavailable(`${folder} cannot be scanned: ${messageOf(cause)}`, cause);
   }
   return names;
 }
@@ -84,7 +82,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 function unavailable(reason: string, cause?: unknown): RuntimeError {
   return new RuntimeError('SANDBOX_UNAVAILABLE', `the system's secrets cannot be told from the rest of it: ${reason}`, {
     category: 'process',
-    hint: 'Look at that folder, or run Wakechart in a container of its own with "sandbox: off".',
+    hint: 'Check that folder, or run Wakechart in a container of its own with "sandbox: off".',
     cause,
   });
 }

@@ -57,9 +57,9 @@ export interface ViewRequest {
 
 /** @throws RuntimeError SANDBOX_UNAVAILABLE when the system's secrets cannot be told from the rest */
 export async function viewSystem(request: ViewRequest): Promise<SystemView> {
-  const looked = await Promise.all(SYSTEM_FOLDERS.map(lookAt));
-  const folders = looked.flatMap((each) => (each?.target === undefined && each !== undefined ? [each.path] : []));
-  const links = looked.flatMap((each) =>
+  const checked = await Promise.all(SYSTEM_FOLDERS.map(check));
+  const folders = checked.flatMap((each) => (each?.target === undefined && each !== undefined ? [each.path] : []));
+  const links = checked.flatMap((each) =>
     each?.target === undefined ? [] : [{ path: each.path, target: each.target }],
   );
   const [secrets, programs, readOnly, masked, resolver] = await Promise.all([
@@ -80,7 +80,7 @@ export async function viewSystem(request: ViewRequest): Promise<SystemView> {
   };
 }
 
-async function lookAt(
+async function check(
   path: string,
 ): Promise<{ readonly path: string; readonly target?: string | undefined } | undefined> {
   const found = await lstat(path).catch(() => undefined);

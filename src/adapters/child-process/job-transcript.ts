@@ -122,7 +122,7 @@ export class JobTranscript {
 async function openedFile({ path, root = dirname(path) }: JobTranscriptOptions): Promise<FileHandle> {
   const folder = dirname(path);
   await mkdir(root, { recursive: true, mode: PRIVATE_FOLDER });
-  // The folders below are made one after the other, each looked at before anything is made in it.
+  // The folders below are made one after the other, each checked before anything is made in it.
   let real = await realpath(root);
   for (const name of relative(root, folder)
     .split(sep)

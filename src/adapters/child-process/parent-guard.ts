@@ -21,7 +21,7 @@ export interface GuardOptions {
 /** Names the trees that a process belongs to, outermost first; set for the worker by the process that forked it. */
 const TAG_VARIABLE = 'WAKECHART_TASK';
 /** What is forked while the others are killed is found by the next check. */
-const LOOKS = 5;
+const CHECKS = 5;
 
 export function endWithParent(): void {
   const { lifeline, folder, graceMs } = workerData as GuardOptions;
@@ -38,7 +38,7 @@ function endEverything(folder: string): void {
   const tag = process.env[TAG_VARIABLE]?.split(':').at(-1);
   if (tag !== undefined && tag !== '') {
     const trees = new Set([tag]);
-    for (let look = 0; look < LOOKS; look += 1) {
+    for (let check = 0; check < CHECKS; check += 1) {
       const others = processesOf(trees, tag).filter((pid) => pid !== process.pid);
       if (others.length === 0) break;
       for (const pid of others) kill(pid);

@@ -1,6 +1,6 @@
 /**
  * Pages of a transcript. Where every so-manieth line begins is remembered, so that a page costs what is on it however
- * long the file is, and what was appended since the last page is looked through once.
+ * long the file is, and what was appended since the last page is scanned once.
  */
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -27,7 +27,7 @@ export class TranscriptReader {
   /** Whole lines found so far, and where the next one begins. */
   #lines = 0;
   #end = 0;
-  #looking: Promise<unknown> = Promise.resolve();
+  #checking: Promise<unknown> = Promise.resolve();
 
   constructor({ jobId, path }: { readonly jobId: string; readonly path: string }) {
     this.#jobId = jobId;
@@ -39,9 +39,9 @@ export class TranscriptReader {
    * lines.
    */
   page(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
-    // One after the other: two that look through the same new lines would count them twice.
-    const page = this.#looking.then(() => this.#page(cursor));
-    this.#looking = page.catch(() => undefined);
+    // One after the other: two that scan the same new lines would count them twice.
+    const page = this.#checking.then(() => this.#page(cursor));
+    this.#checking = page.catch(() => undefined);
     return page;
   }
 
@@ -52,7 +52,7 @@ export class TranscriptReader {
     });
     if (file === undefined) return logPage({ taskId: this.#jobId, offset: 0, lines: [], end: 0 });
     try {
-      await this.#lookThrough(file);
+      await this.#scan(file);
       const offset = clampLogOffset(cursor?.offset, { first: 0, end: this.#lines });
       const lines = await this.#read(file, offset, Math.min(DEFAULT_LOG_PAGE_LINES, this.#lines - offset));
       return logPage({ taskId: this.#jobId, offset, lines, end: this.#lines });
@@ -62,7 +62,7 @@ export class TranscriptReader {
   }
 
   /** Finds the lines that are new. */
-  async #lookThrough(file: FileHandle): Promise<void> {
+  async #scan(file: FileHandle): Promise<void> {
     let position = this.#end;
     for await (const chunk of chunksFrom(file, position)) {
       for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) {

@@ -19,7 +19,7 @@ export function crashed({ code, signal }: WorkerExit, { stderr }: LastWords): Ba
   };
   return new BackgroundTaskError('crash', `the subagent worker ${how} without a result${said(stderr)}`, {
     code: 'SUBAGENT_WORKER_CRASHED',
-    hint: 'Its session keeps what was done until then. Look at the transcript of the job, then start another one.',
+    hint: 'Its session keeps what was done until then. Check the transcript of the job, then start another one.',
     details,
   });
 }

@@ -92,9 +92,5 @@ export function missingProgram(surroundings: FailureSurroundings): RunFailure {
   const { dialect, command, provider } = surroundings;
   const message = `there is no such program; ${dialect.howToInstall}, or set program.command of the provider "${provider}" to where it is`;
   // Nothing is wrong with the candidate: once the program is there, it can be asked at once.
-  return ownFailure(
-    'unknown',
-    `${message}. PATH was looked through for "${command}", the workspace left out`,
-    surroundings,
-  );
+  return ownFailure('unknown', `${message}. PATH was scanned for "${command}", the workspace left out`, surroundings);
 }

@@ -1,21 +1,21 @@
-/** Looks on the disk where the words of commands lead, once every symbolic link is followed. */
+/** Checks on the disk where the words of commands lead, once every symbolic link is followed. */
 import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { CommandPlaces } from '../../actors/permission/command-places.ts';
 import type { PlaceGuard } from '../../actors/permission/place-guard.ts';
-import type { CommandLook } from '../../machines/permission/command-look.ts';
+import type { CommandCheck } from '../../machines/permission/command-check.ts';
 import { takesInSecrets } from '../../machines/permission/hidden-files.ts';
 import { nameMatcher } from '../../machines/permission/open-word.ts';
 import { matchesGlob, mayMatchBelow } from '../../machines/permission/path-glob.ts';
 import { hasSecretName } from '../../machines/permission/sensitive-path.ts';
 import { hasCode, systemCodeOf } from '../system/error-codes.ts';
 import { repositoryProblem } from './git-repository.ts';
-import { LookFailed } from './look-failed.ts';
+import { CheckFailed } from './check-failed.ts';
 import type { Existing } from './what-lies-there.ts';
 import { existing, readSmallFile } from './what-lies-there.ts';
 
-// Looks into the ignore files that rg obeys: what one of them takes back in is searched though it is hidden.
+// Examines the ignore files that rg obeys: what one of them takes back in is searched though it is hidden.
 
 const IGNORE_FILES: ReadonlySet<string> = new Set(['.gitignore', '.ignore', '.rgignore']);
 /** What is installed, and what git keeps: an ignore file there takes in nothing outside. */
@@ -29,7 +29,7 @@ interface Place {
   readonly workspace: string;
 }
 
-/** Why a search below the folder may show secrets, for people. @throws LookFailed when it cannot be told */
+/** Why a search below the folder may show secrets, for people. @throws CheckFailed when it cannot be told */
 async function ignoreFilesProblem({ cwd, workspace }: Place): Promise<string | undefined> {
   for (let folder = cwd; folder !== workspace && folder !== dirname(folder);) {
     folder = dirname(folder);
@@ -44,7 +44,7 @@ async function ignoreFilesProblem({ cwd, workspace }: Place): Promise<string | u
     if (problem !== undefined) return problem;
     for (const entry of entries)
       if (entry.isDirectory() && !NOT_ENTERED.has(entry.name)) folders.push(join(folder, entry.name));
-    if (folders.length > MAX_FOLDERS) throw new LookFailed(`there are more than ${MAX_FOLDERS} folders to search`);
+    if (folders.length > MAX_FOLDERS) throw new CheckFailed(`there are more than ${MAX_FOLDERS} folders to search`);
   }
   return undefined;
 }
@@ -72,7 +72,7 @@ async function problemIn(folder: string, entries: readonly Dirent[], workspace: 
 const MAX_NAMES = 20_000;
 
 /**
- * From the folder, as the pattern writes them; the pattern itself when it has no wildcard. @throws LookFailed when
+ * From the folder, as the pattern writes them; the pattern itself when it has no wildcard. @throws CheckFailed when
  * there are too many
  */
 async function placesFound(folder: string, pattern: string, max: number): Promise<readonly string[]> {
@@ -86,7 +86,7 @@ async function placesFound(folder: string, pattern: string, max: number): Promis
           ? [join(place, segment)]
           : (await namesIn(join(folder, place), matcher)).map((name) => join(place, name))),
       );
-    if (next.length > max) throw new LookFailed(`"${pattern}" finds more than ${max} places`);
+    if (next.length > max) throw new CheckFailed(`"${pattern}" finds more than ${max} places`);
     found = next;
   }
   return found;
@@ -95,14 +95,14 @@ async function placesFound(folder: string, pattern: string, max: number): Promis
 async function namesIn(folder: string, matcher: RegExp): Promise<readonly string[]> {
   const names = (await namesOf(folder)).filter((name) => matcher.test(name));
   const odd = names.find((name) => name.includes('\uFFFD'));
-  if (odd !== undefined) throw new LookFailed(`"${odd}" has a name that is no text`);
+  if (odd !== undefined) throw new CheckFailed(`"${odd}" has a name that is no text`);
   return names;
 }
 
 async function namesOf(folder: string): Promise<readonly string[]> {
   try {
     const names = await readdir(folder);
-    if (names.length > MAX_NAMES) throw new LookFailed(`"${folder}" holds more than ${MAX_NAMES} names`);
+    if (names.length > MAX_NAMES) throw new CheckFailed(`"${folder}" holds more than ${MAX_NAMES} names`);
     return names;
   } catch (error) {
     // A shell finds nothing there either.
@@ -132,18 +132,18 @@ export class FileCommandPlaces implements CommandPlaces {
     this.#guard = guard;
   }
 
-  async problem(look: CommandLook): Promise<string | undefined> {
+  async problem(check: CommandCheck): Promise<string | undefined> {
     try {
-      return await lookAt(look, this.#guard);
+      return await checkPlaces(check, this.#guard);
     } catch (error) {
-      if (error instanceof LookFailed) return error.because;
-      return `what it would read cannot be looked at (${systemCodeOf(error) ?? 'the look failed'})`;
+      if (error instanceof CheckFailed) return error.because;
+      return `what it would read cannot be checked (${systemCodeOf(error) ?? 'the check failed'})`;
     }
   }
 }
 
-async function lookAt(
-  { commands, cwd, workspaceDirectory, forbidden }: CommandLook,
+async function checkPlaces(
+  { commands, cwd, workspaceDirectory, forbidden }: CommandCheck,
   guard: RealWorkspace['guard'],
 ): Promise<string | undefined> {
   const workspace = { directory: await realpath(workspaceDirectory), cwd: await realpath(cwd), forbidden, guard };
@@ -166,7 +166,7 @@ async function lookAt(
 
 async function commandProblem(
   workspace: RealWorkspace,
-  { argv, usesGit }: CommandLook['commands'][number],
+  { argv, usesGit }: CommandCheck['commands'][number],
   paths: readonly string[],
 ): Promise<string | undefined> {
   const program = argv[0] ?? '';
@@ -181,7 +181,7 @@ async function commandProblem(
   return usesGit ? repositoryProblem(place) : undefined;
 }
 
-/** A folder that the line enters is looked at by its name: what is allowed there is allowed for that name. */
+/** A folder that the line enters is checked by its name: what is allowed there is allowed for that name. */
 async function folderProblem(workspace: RealWorkspace): Promise<string | undefined> {
   const { realPath } = await existing(workspace.cwd);
   if (realPath !== workspace.cwd) return 'its folder is a link, or is reached through one';

@@ -66,7 +66,7 @@ export function readGitConfig(text: string, what: string): GitConfig {
     const value = setting['value']?.toLowerCase();
     if (!isHarmless(section, key, value))
       return {
-        problem: `${what} sets ${section}.${key}, which may make git run a program or look elsewhere`,
+        problem: `${what} sets ${section}.${key}, which may make git run a program or check elsewhere`,
         hashBytes,
       };
     if (`${section}.${key}` === 'extensions.objectformat') hashBytes = value === 'sha256' ? 32 : 20;

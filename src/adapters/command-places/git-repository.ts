@@ -7,14 +7,14 @@ import { dirname, join, relative } from 'node:path';
 import { readGitConfig } from './git-config.ts';
 import type { GitConfig } from './git-config.ts';
 import { readGitIndex } from './git-index.ts';
-import { LookFailed } from './look-failed.ts';
+import { CheckFailed } from './check-failed.ts';
 import { lstatOf, readSmallFile } from './what-lies-there.ts';
 
 const MAX_CONFIG_BYTES = 262_144;
 const MAX_ATTRIBUTES_BYTES = 262_144;
 const MAX_INDEX_BYTES = 67_108_864;
 
-/** Parts without which git looks for a repository further up. */
+/** Parts without which git searches for a repository further up. */
 const NEEDED_FOLDERS = ['objects', 'refs'];
 /** Parts that may be missing, but may not be links. */
 const OTHER_FOLDERS = ['info', 'hooks', 'objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'refs/remotes'];
@@ -36,7 +36,7 @@ interface Place {
 }
 
 /**
- * Why git would not be safe there, for people; undefined when nothing speaks against it. @throws LookFailed when it
+ * Why git would not be safe there, for people; undefined when nothing speaks against it. @throws CheckFailed when it
  * cannot be told
  */
 export async function repositoryProblem({ cwd, workspace }: Place): Promise<string | undefined> {
@@ -46,7 +46,7 @@ export async function repositoryProblem({ cwd, workspace }: Place): Promise<stri
     if (found !== undefined) return 'its .git is no folder: the repository lies elsewhere';
     if (await isBareRepository(folder)) return 'its folder is a repository without files of its own';
     if (folder === workspace || folder === dirname(folder))
-      return 'there is no repository in the workspace, so git would look for one above it';
+      return 'there is no repository in the workspace, so git would search for one above it';
   }
 }
 
@@ -121,7 +121,7 @@ async function submoduleProblem(
   const bytes = await readSmallFile(join(gitFolder, 'index'), { what: '.git/index', maxBytes: MAX_INDEX_BYTES });
   if (bytes === undefined) return undefined;
   const index = readGitIndex(bytes, hashBytes);
-  if (index === undefined) throw new LookFailed('.git/index is not understood');
+  if (index === undefined) throw new CheckFailed('.git/index is not understood');
   for (const path of index.repositories) {
     const inside = await lstatOf(join(top, path, '.git'));
     if (inside !== undefined) return `the repository "${path}" lies in it, with settings of its own`;

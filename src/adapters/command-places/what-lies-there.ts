@@ -4,7 +4,7 @@ import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isMissing } from '../system/error-codes.ts';
 import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
-import { LookFailed } from './look-failed.ts';
+import { CheckFailed } from './check-failed.ts';
 
 export interface Existing {
   /** Of the thing, or of where it would be. */
@@ -12,7 +12,7 @@ export interface Existing {
   readonly kind: 'file' | 'folder' | 'other' | 'missing';
 }
 
-/** @throws LookFailed for a link that leads nowhere: something may be put there at any time */
+/** @throws CheckFailed for a link that leads nowhere: something may be put there at any time */
 export async function existing(path: string): Promise<Existing> {
   try {
     const realPath = await realpath(path);
@@ -20,9 +20,9 @@ export async function existing(path: string): Promise<Existing> {
   } catch (error) {
     if (!isMissing(error)) throw error;
   }
-  if ((await lstatOf(path)) !== undefined) throw new LookFailed(`"${basename(path)}" is a link that leads nowhere`);
+  if ((await lstatOf(path)) !== undefined) throw new CheckFailed(`"${basename(path)}" is a link that leads nowhere`);
   const parent = dirname(path);
-  if (parent === path) throw new LookFailed('its folder is gone');
+  if (parent === path) throw new CheckFailed('its folder is gone');
   return { realPath: join((await existing(parent)).realPath, basename(path)), kind: 'missing' };
 }
 
@@ -37,7 +37,7 @@ export async function lstatOf(path: string): Promise<Stats | undefined> {
 }
 
 /**
- * The bytes of an ordinary file that is no link; undefined when there is none. @throws LookFailed when it is something
+ * The bytes of an ordinary file that is no link; undefined when there is none. @throws CheckFailed when it is something
  * else, or too large
  */
 export async function readSmallFile(
@@ -46,14 +46,14 @@ export async function readSmallFile(
 ): Promise<Buffer | undefined> {
   const found = await lstatOf(path);
   if (found === undefined) return undefined;
-  if (!found.isFile()) throw new LookFailed(`${what} is no ordinary file`);
+  if (!found.isFile()) throw new CheckFailed(`${what} is no ordinary file`);
   // Windows knows neither flag.
   const handle = await open(path, READING_NO_LINK);
   try {
     const { size } = await handle.stat();
-    if (size > maxBytes) throw new LookFailed(`${what} is larger than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new CheckFailed(`${what} is larger than ${maxBytes} bytes`);
     const bytes = await bytesOf(handle, size + 1);
-    if (bytes.length > size) throw new LookFailed(`${what} changes while it is looked at`);
+    if (bytes.length > size) throw new CheckFailed(`${what} changes while it is checked`);
     return bytes;
   } finally {
     await handle.close();

@@ -54,19 +54,19 @@ export async function drawPicture({
   beside,
   layout = layOut,
   layoutMs = AMPLE_LAYOUT_MS,
-  ...look
+  ...style
 }: ChartPicture): Promise<Drawn> {
-  const drawing = drawingOf(description, look);
+  const drawing = drawingOf(description, style);
   const list = (because: string): Drawn =>
     drawList(description, {
       drawing,
       heading,
       because,
-      wording: { marks: look.marks, otherwise: otherwiseOf(description.transitions), widestRow: WIDEST_IN_LIST },
+      wording: { marks: style.marks, otherwise: otherwiseOf(description.transitions), widestRow: WIDEST_IN_LIST },
     });
   if (description.states.length - 1 > MOST_DRAWN.states || description.transitions.length > MOST_DRAWN.transitions)
     return list('the chart is too big for a picture');
-  const own: Version = { description, marks: look.marks };
+  const own: Version = { description, marks: style.marks };
   const inTime = timed(layout, layoutMs);
   const shared = beside === undefined ? undefined : await narrowest(own, sharing(inTime, beside));
   const placed = shared ?? (await narrowest(own, inTime));

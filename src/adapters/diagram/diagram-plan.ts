@@ -5,7 +5,7 @@
 /** Signs that are drawn as lines, since no font is sure to have them. */
 export type Icon = 'play' | 'done' | 'failed' | 'clock' | 'again' | 'forbidden';
 
-/** How a piece of text looks. */
+/** How a piece of text checks. */
 export type Tone = 'name' | 'event' | 'guard' | 'action' | 'quiet' | 'error' | 'mark';
 
 export interface TextPart {

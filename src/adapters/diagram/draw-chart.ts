@@ -16,9 +16,9 @@ import { shortened, textWidth } from './text-width.ts';
 function drawEdge(edge: PlacedEdge, drawing: Drawing): string {
   const [run, tip] = [runOf(edge.points, edge.label), tipOf(edge.points)];
   const [only] = edge.transitions;
-  const look = edge.isError ? 'error-' : '';
+  const style = edge.isError ? 'error-' : '';
   const line = (transition: string | undefined): string => {
-    const { runPaint, tipPaint } = drawing.edgePaint(look, transition);
+    const { runPaint, tipPaint } = drawing.edgePaint(style, transition);
     return (
       element('path', { ...runPaint, d: run, 'stroke-width': 1.25, 'stroke-linecap': 'round' }) +
       element('path', { ...tipPaint, d: tip, 'stroke-linejoin': 'round' })

@@ -39,9 +39,9 @@ export function drawNode(node: PlacedNode, drawing: Drawing): string {
 
 function frameOf({ shape, box, depth, state }: PlacedNode, drawing: Drawing): string[] {
   const isOuter = shape === 'compound' || shape === 'region';
-  const look = drawing.shapePaint(isOuter ? (depth % 2 === 0 ? 'even' : 'odd') : 'box', state);
+  const style = drawing.shapePaint(isOuter ? (depth % 2 === 0 ? 'even' : 'odd') : 'box', state);
   const outline = element('rect', {
-    ...look,
+    ...style,
     ...rectOf(box),
     rx: isOuter ? RADIUS + 3 : RADIUS,
     'stroke-width': 1.25,
@@ -118,9 +118,9 @@ function drawSign({ box, name }: PlacedNode, drawing: Drawing, tooltip: string):
   );
 }
 
-function circle(box: Box, look: string, { theme }: Drawing): string {
+function circle(box: Box, style: string, { theme }: Drawing): string {
   const { x, y } = middleOf(box);
-  const { class: name, ...colors } = paint(look, theme);
+  const { class: name, ...colors } = paint(style, theme);
   return element('circle', {
     class: `wk-shape ${name}`,
     ...colors,

@@ -17,9 +17,9 @@ export interface Drawing {
   /** The class of the group of a state or a transition. */
   classOf(base: string, id: string): string;
   /** Of the outline of a state. */
-  shapePaint(look: string, state: string): Painted;
-  /** Of the line of an edge and its tip; `look` is the beginning of the name of its paint. */
-  edgePaint(look: string, transition: string | undefined): { readonly runPaint: Painted; readonly tipPaint: Painted };
+  shapePaint(style: string, state: string): Painted;
+  /** Of the line of an edge and its tip; `style` is the beginning of the name of its paint. */
+  edgePaint(style: string, transition: string | undefined): { readonly runPaint: Painted; readonly tipPaint: Painted };
   /** The color of lines of a state or a transition that is lit or marked. */
   colorOf(id: string): string | undefined;
   tooltipOf(state: string): string;
@@ -44,9 +44,9 @@ export function drawingOf(
       [base, active.has(id) ? 'is-active' : '', marks.has(id) ? `is-${marks.get(id)}` : '']
         .filter((part) => part !== '')
         .join(' '),
-    shapePaint: (look, state) => {
+    shapePaint: (style, state) => {
       const mark = marks.get(state);
-      const { class: name, ...colors } = paint(look, theme);
+      const { class: name, ...colors } = paint(style, theme);
       const lit = active.has(state) ? { fill: plainColor('glow', theme), stroke: plainColor('lit', theme) } : {};
       return {
         class: `wk-shape ${name}`,
@@ -55,7 +55,7 @@ export function drawingOf(
         ...lit,
       };
     },
-    edgePaint: (look, transition = '') => {
+    edgePaint: (style, transition = '') => {
       const color = colorOf(transition);
       const withClass = (added: string, { class: name, ...colors }: Painted): Painted => ({
         class: `${added} ${name ?? ''}`,
@@ -63,11 +63,11 @@ export function drawingOf(
       });
       return {
         runPaint: {
-          ...withClass('wk-run', paint(`${look}line`, theme)),
+          ...withClass('wk-run', paint(`${style}line`, theme)),
           ...(color === undefined ? {} : { stroke: color }),
         },
         tipPaint: {
-          ...withClass('wk-head', paint(`${look}tip`, theme)),
+          ...withClass('wk-head', paint(`${style}tip`, theme)),
           ...(color === undefined ? {} : { fill: color, stroke: color }),
         },
       };

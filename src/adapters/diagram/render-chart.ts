@@ -68,19 +68,19 @@ interface DiagramMarks {
  */
 export async function renderChart(description: ChartDescription, options: RenderOptions = {}): Promise<string> {
   const chart = checkedChart(description);
-  const { cacheDirectory, layoutMs, ...look } = checkedOptions(options);
+  const { cacheDirectory, layoutMs, ...style } = checkedOptions(options);
   const hash = diagramHash(chart);
   const key = sha256Of(
-    canonicalJson({ hash, ...look, active: look.active.toSorted(), ...(layoutMs === undefined ? {} : { layoutMs }) }),
+    canonicalJson({ hash, ...style, active: style.active.toSorted(), ...(layoutMs === undefined ? {} : { layoutMs }) }),
   );
   return cachedDrawing({ key, directory: cacheDirectory }, async () => {
-    const { theme, styles } = look;
+    const { theme, styles } = style;
     const drawn = await drawPicture({
       description: chart,
       theme,
-      active: new Set(look.active),
-      marks: marksOf(look.marks),
-      heading: look.title ? headingOf(chart) : undefined,
+      active: new Set(style.active),
+      marks: marksOf(style.marks),
+      heading: style.title ? headingOf(chart) : undefined,
       layoutMs,
     });
     return svgDocument({

@@ -34,7 +34,7 @@ interface EmbeddedAgentRuntimeOptions {
   readonly clock: Clock;
   /** Default: `embedded`. */
   readonly id?: string | undefined;
-  /** Where keys are looked for that no auth profile holds, read anew for each run. Default: that of this process. */
+  /** Where keys are searched for that no auth profile holds, read anew for each run. Default: that of this process. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
   /** Default: the file system. */
   readonly files?: WorkspaceFiles | undefined;

@@ -10,7 +10,7 @@ const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const COLON = 58;
 
-/** Bytes of a line that are looked at. */
+/** Bytes of a line that are checked. */
 const MAX_HEAD_BYTES = 32;
 
 const PING = /^event: ?ping$/;

@@ -58,7 +58,7 @@ function eventsOf(body: ReadableStream<Uint8Array>, onHeard: (heard: Heard) => v
   );
 }
 
-/** As much of a body as is looked at: what comes after it is not waited for. */
+/** As much of a body as is checked: what comes after it is not waited for. */
 function firstBytesOf(body: ReadableStream<Uint8Array>, onHeard: (heard: Heard) => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let room = MAX_OTHER_BYTES;

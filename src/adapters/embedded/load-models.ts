@@ -20,7 +20,7 @@ export interface ModelAddress {
 
 export type ModelMaker = (address: ModelAddress) => LanguageModel;
 
-/** The base addresses are given in any case: left out, the packages would look into the environment of this process. */
+/** The base addresses are given in any case: left out, the packages would examine the environment of this process. */
 const LOADERS: Readonly<Record<HttpInterface, () => Promise<ModelMaker>>> = {
   async anthropic() {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
@@ -46,7 +46,7 @@ const LOADERS: Readonly<Record<HttpInterface, () => Promise<ModelMaker>>> = {
   },
 };
 
-/** Under which name the packages look for what is meant for them. */
+/** Under which name the packages search for what is meant for them. */
 export const OPTIONS_NAMES = {
   anthropic: 'anthropic',
   openai: 'openai',

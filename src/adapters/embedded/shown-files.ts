@@ -56,7 +56,7 @@ export class ShownFiles {
     const shown = new Map<FileReference, ShownFile>();
     let room = MAX_BYTES_OF_REQUEST;
     for (const reference of referencesIn(messages).reverse()) {
-      const file = await look(reference, room, options);
+      const file = await check(reference, room, options);
       shown.set(reference, file.shown);
       room -= file.bytes;
     }
@@ -64,7 +64,7 @@ export class ShownFiles {
   }
 
   of(reference: FileReference): ShownFile {
-    return this.#shown.get(reference) ?? notShown(reference, 'it was not looked at');
+    return this.#shown.get(reference) ?? notShown(reference, 'it was not checked');
   }
 }
 
@@ -77,7 +77,7 @@ function referencesIn(messages: readonly ProviderMessage[]): FileReference[] {
   });
 }
 
-async function look(
+async function check(
   reference: FileReference,
   room: number,
   { files, workspaceDir, api, reads }: ShownFilesOptions,

@@ -36,7 +36,7 @@ export const workspaceFiles: WorkspaceFiles = {
       const root = await realpath(workspaceDir);
       const place = await realpath(resolve(root, path));
       if (place === root || !isWithin(root, place)) return unusable('it lies outside the workspace');
-      // The last name may have become a link since it was looked at, or a pipe without a writer.
+      // The last name may have become a link since it was checked, or a pipe without a writer.
       const file = await open(place, READING_NO_LINK);
       try {
         if ((await realpath(place)) !== place) return unusable('it was moved while it was read');

@@ -1,6 +1,6 @@
 /**
  * The folders behind the mounts of a session, in a home: its own ones are made, and those that an environment declares
- * are looked at with care.
+ * are checked with care.
  */
 import { lstatSync, realpathSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
@@ -73,12 +73,12 @@ const OF_THE_HOME = ['agents', 'vaults', 'environments'];
 
 function requireRealHome(home: string): void {
   for (const path of OF_THE_HOME.map((name) => join(home, name))) {
-    if (lookAt(path)?.isSymbolicLink() === true)
+    if (check(path)?.isSymbolicLink() === true)
       throw unavailable(path, 'it is a link', 'Make it a real folder of the home.');
   }
 }
 
-/** As declared sources are looked at. What lies in the home is the session's own. */
+/** As declared sources are checked. What lies in the home is the session's own. */
 async function requireShuttable(
   workspace: string,
   { home, userHome }: { readonly home: string; readonly userHome: string },
@@ -102,7 +102,7 @@ async function requireShuttable(
 }
 
 function socketOfContainers(folder: string): string | undefined {
-  return SOCKETS_OF_CONTAINERS.find((name) => lookAt(join(folder, name)) !== undefined);
+  return SOCKETS_OF_CONTAINERS.find((name) => check(join(folder, name)) !== undefined);
 }
 
 /** The same folder with two accesses: what is to be read only could be written by its other name. */
@@ -128,8 +128,8 @@ async function checkedSources(
   }: { readonly home: string; readonly userHome: string; readonly environmentId: string },
 ): Promise<readonly DeclaredMount[]> {
   if (declared.length === 0) return declared;
-  const check = { home: await realpath(home), kept: await keptPlaces(userHome), environmentId };
-  return Promise.all(declared.map(async (mount) => ({ ...mount, source: await checkedSource(mount, check) })));
+  const place = { home: await realpath(home), kept: await keptPlaces(userHome), environmentId };
+  return Promise.all(declared.map(async (mount) => ({ ...mount, source: await checkedSource(mount, place) })));
 }
 
 export interface SourcesCheck {
@@ -147,10 +147,10 @@ export async function sourceProblems({
   declared,
   userHome = homedir(),
 }: SourcesCheck): Promise<readonly RuntimeError[]> {
-  const check = { home: await nearestRealPath(home), kept: await keptPlaces(userHome), environmentId };
+  const place = { home: await nearestRealPath(home), kept: await keptPlaces(userHome), environmentId };
   const found = await Promise.all(
     declared.map((mount) =>
-      checkedSource(mount, check).then(
+      checkedSource(mount, place).then(
         () => undefined,
         (error: unknown) => error,
       ),
@@ -179,7 +179,7 @@ async function ownFolders({ layout, session, workspaceDirectory, own }: OwnFolde
     ofAgent(LEARNINGS_FOLDER),
     own.at(layout.session(session), AGENT_RUNTIME_FOLDER),
     own.at(layout.home, [SKILLS_FOLDER]),
-    lookAt(join(agentFolder, SKILLS_FOLDER)) === undefined ? undefined : ofAgent(SKILLS_FOLDER),
+    check(join(agentFolder, SKILLS_FOLDER)) === undefined ? undefined : ofAgent(SKILLS_FOLDER),
   ]);
   return { workspace, agent, learnings, runtime, skills, agentSkills };
 }
@@ -227,7 +227,7 @@ class OwnFolders {
 
 /** Undefined for what is no folder, a link to one above all. */
 function identityOf(path: string): string | undefined {
-  const found = lookAt(path);
+  const found = check(path);
   return found?.isDirectory() === true ? `${found.dev} ${found.ino}` : undefined;
 }
 
@@ -235,7 +235,7 @@ function identityOf(path: string): string | undefined {
  * What is there, links not followed. In this turn of the event loop: every wake checks its folders, and each check
  * takes microseconds.
  */
-function lookAt(path: string): BigIntStats | undefined {
+function check(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false });
   } catch {

@@ -46,7 +46,7 @@ export function createArtifactFiles(): ArtifactFiles {
   /** By real path, the one used last at the end. */
   const known = new Map<string, KnownFiles>();
   const inFolder = async (folder: HeldFolder, artifacts: readonly Artifact[]): Promise<readonly string[]> => {
-    const files = known.get(folder.realPath) ?? (await firstLook(folder));
+    const files = known.get(folder.realPath) ?? (await firstCheck(folder));
     known.delete(folder.realPath);
     known.set(folder.realPath, files);
     const [oldest] = known.keys();
@@ -87,7 +87,7 @@ async function within<Result>(
 }
 
 /** Takes away what killed processes have left. */
-async function firstLook(folder: HeldFolder): Promise<KnownFiles> {
+async function firstCheck(folder: HeldFolder): Promise<KnownFiles> {
   for await (const { name } of await opendir(folder.at())) {
     if (!isDraft(name)) continue;
     const stats = await lstat(folder.at(name)).catch(() => undefined);

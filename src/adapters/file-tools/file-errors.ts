@@ -84,7 +84,7 @@ const OTHERWISE: Explanation = {
   code: 'STORAGE_FAILED',
   category: 'storage',
   says: 'the system reports an error',
-  hint: 'Try again; if it stays, the disk or the file system has to be looked at.',
+  hint: 'Try again; if it stays, the disk or the file system has to be checked.',
 };
 
 /** `what` was being done: "read", "write". An error of ours and the reason of a stop pass through. */

@@ -13,7 +13,7 @@ import type { Places } from './places.ts';
 import { TreeWalk } from './tree-walk.ts';
 import type { WalkedFolder } from './tree-walk.ts';
 
-/** Files that are looked at together. */
+/** Files that are checked together. */
 const BATCH_FILES = 32;
 
 interface FoundFile {
@@ -80,10 +80,10 @@ async function collect(
     const shownFolder = places.shownAs(folder.realPath);
     for (let start = 0; start < files.length; start += BATCH_FILES) {
       signal.throwIfAborted();
-      const looked = await Promise.all(
-        files.slice(start, start + BATCH_FILES).map((file) => lookAt(file, { folder, shownFolder, places })),
+      const checked = await Promise.all(
+        files.slice(start, start + BATCH_FILES).map((file) => check(file, { folder, shownFolder, places })),
       );
-      found.push(...looked.flatMap((file) => file ?? []));
+      found.push(...checked.flatMap((file) => file ?? []));
       if (found.length >= MAX_GLOB_COLLECTED) return { found: found.slice(0, MAX_GLOB_COLLECTED), isCut: true };
     }
   }
@@ -96,7 +96,7 @@ interface Surroundings extends Pick<WalkedFolder, 'folder'> {
 }
 
 /** When a file was changed; undefined when it is gone, or a link to no file that may be read. */
-async function lookAt(
+async function check(
   { name, isLink }: WalkedFolder['files'][number],
   { folder, shownFolder, places }: Surroundings,
 ): Promise<FoundFile | undefined> {

@@ -241,7 +241,7 @@ export async function openRegularFile(
 ): Promise<FileHandle> {
   let handle: FileHandle | undefined;
   try {
-    // Looked at before it is opened as well: opening a device can do something by itself.
+    // Checked before it is opened as well: opening a device can do something by itself.
     requireFile(await lstat(realPath), path);
     handle = await open(realPath, READING_NO_LINK);
     requireFile(await handle.stat(), path);

@@ -1,5 +1,5 @@
 /**
- * A file that is about to be replaced: held open, so that what is known about it stays true of it, and looked at again
+ * A file that is about to be replaced: held open, so that what is known about it stays true of it, and checked again
  * before the end.
  */
 import { Buffer } from 'node:buffer';

@@ -57,7 +57,7 @@ export class TreeWalk {
     this.#breather = new Breather(options.signal);
   }
 
-  /** What was not looked at, and why. */
+  /** What was not checked, and why. */
   get notes(): readonly string[] {
     const unreadable =
       this.#unreadable === 0
@@ -75,7 +75,7 @@ export class TreeWalk {
       const folder = await this.#open(next);
       if (folder === undefined) continue;
       try {
-        const { files, folders } = await this.#look(folder, next);
+        const { files, folders } = await this.#check(folder, next);
         if (files.length > 0) yield { folder, files };
         waiting.push(...folders.reverse());
       } finally {
@@ -83,7 +83,7 @@ export class TreeWalk {
       }
       if (this.#entries > MAX_WALKED_ENTRIES) {
         this.#notes.add(
-          `Only the first ${MAX_WALKED_ENTRIES} files and folders were looked at. Begin in a folder further down.`,
+          `Only the first ${MAX_WALKED_ENTRIES} files and folders were checked. Begin in a folder further down.`,
         );
         return;
       }
@@ -102,7 +102,7 @@ export class TreeWalk {
     }
   }
 
-  async #look(
+  async #check(
     folder: HeldFolder,
     { realPath, depth, progress, ignored: above }: WaitingFolder,
   ): Promise<{ files: WalkedFolder['files']; folders: WaitingFolder[] }> {
@@ -123,7 +123,7 @@ export class TreeWalk {
       if (!isFolder) files.push({ name, isLink: entry.isSymbolicLink() });
       else if (depth < MAX_WALK_DEPTH)
         folders.push({ realPath: join(realPath, name), depth: depth + 1, progress: next, ignored });
-      else this.#notes.add(`Folders more than ${MAX_WALK_DEPTH} deep were not looked into.`);
+      else this.#notes.add(`Folders more than ${MAX_WALK_DEPTH} deep were not examined.`);
     }
     return { files, folders };
   }
@@ -134,7 +134,7 @@ export class TreeWalk {
       for await (const entry of await opendir(folder.at(), { bufferSize: BUFFERED_ENTRIES })) {
         if (entries.length === MAX_FOLDER_ENTRIES) {
           this.#notes.add(
-            `Only ${MAX_FOLDER_ENTRIES} entries of ${this.#options.places.shownAs(folder.realPath)} were looked at.`,
+            `Only ${MAX_FOLDER_ENTRIES} entries of ${this.#options.places.shownAs(folder.realPath)} were checked.`,
           );
           break;
         }

@@ -45,7 +45,7 @@ const AGE_PER_DURATION = 20;
 const MIN_AGE_MS = 1_000;
 const MAX_AGE_MS = 60_000;
 
-/** Files that are looked at together. */
+/** Files that are checked together. */
 const BATCH_FILES = 64;
 
 export class WorkspaceQuotas {

@@ -14,7 +14,7 @@ const BELL_FILE = '.bell';
 const BELL_MODE = 0o600;
 
 /** How often the bell is checked when the system cannot notify, as when its limit of watches is reached. */
-const FALLBACK_LOOK_INTERVAL_MS = 500;
+const FALLBACK_CHECK_INTERVAL_MS = 500;
 
 export interface BellWatch {
   /** The folder that the bell lies in. */
@@ -71,9 +71,9 @@ class Ear {
       if (this.#isClosed) return;
       this.#folder = ino;
       this.#watcher = watch(directory, (what, name) => this.#hear(what, name));
-      this.#watcher.on('error', () => this.#lookInstead());
+      this.#watcher.on('error', () => this.#checkInstead());
     } catch {
-      this.#lookInstead();
+      this.#checkInstead();
     }
     if (!this.#isClosed) onRing();
   }
@@ -105,14 +105,14 @@ class Ear {
     }
   }
 
-  #lookInstead(): void {
+  #checkInstead(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
     if (this.#isClosed || this.#timer !== undefined) return;
-    this.#timer = this.#options.clock.setTimeout(() => void this.#look(), FALLBACK_LOOK_INTERVAL_MS);
+    this.#timer = this.#options.clock.setTimeout(() => void this.#check(), FALLBACK_CHECK_INTERVAL_MS);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const rungAtMs = await stat(join(this.#options.directory, BELL_FILE)).then(
       (found) => found.mtimeMs,
       () => undefined,
@@ -121,6 +121,6 @@ class Ear {
     if (this.#isClosed) return;
     if (rungAtMs !== this.#rungAtMs) this.#options.onRing();
     this.#rungAtMs = rungAtMs;
-    this.#lookInstead();
+    this.#checkInstead();
   }
 }

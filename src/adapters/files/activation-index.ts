@@ -125,7 +125,7 @@ export class FileActivationIndex implements ActivationIndex {
         query,
       );
     } catch (error) {
-      throw storageFailed(`look for what is due in ${this.#directory}`, error);
+      throw storageFailed(`search for what is due in ${this.#directory}`, error);
     }
     return {
       due: dueSessions(found, query.limit),

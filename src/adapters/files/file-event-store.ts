@@ -294,10 +294,10 @@ export class FileEventStore implements EventStore {
     const listings = new Array<SessionListing | undefined>(identities.length);
     const left = identities.entries();
     // They share what is left: one after the other, ten thousand sessions are eighty thousand waits for the disk.
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       for (const [place, identity] of left) listings[place] = await this.#listing(identity);
     };
-    await Promise.all(Array.from({ length: LISTED_AT_ONCE }, look));
+    await Promise.all(Array.from({ length: LISTED_AT_ONCE }, check));
     return listings.filter((listing) => listing !== undefined);
   }
 
@@ -418,7 +418,7 @@ export class FileEventStore implements EventStore {
     if (this.#identities.size > MAX_IDENTITIES && oldest !== undefined) this.#identities.delete(oldest);
   }
 
-  /** Removes the hints of an append that has stored nothing, so that no worker looks for what they speak of. */
+  /** Removes the hints of an append that has stored nothing, so that no worker searches for what they speak of. */
   async #takeBack(sessionId: string, events: NewSessionEvents, activate: readonly Activation[]): Promise<void> {
     const vain = hintsOf(events, activate);
     if (vain.length === 0) return;

@@ -87,6 +87,6 @@ export function decodeEntry(bytes: Buffer, at: number, number: number): IndexedR
 }
 
 function checksumOf(bytes: Buffer, at: number, number: number): number {
-  // An entry at another one's place must not look whole.
+  // An entry at another one's place must not check whole.
   return crc32(bytes.subarray(at, at + CHECKED_BYTES), number % WORD);
 }

@@ -128,7 +128,7 @@ export class IndexedPart {
     return part;
   }
 
-  /** False when it is certain, without looking at the disk, that `record` repeats nothing here. */
+  /** False when it is certain, without checking the disk, that `record` repeats nothing here. */
   mayHold({ key, events: [{ id }] }: LogRecord): boolean {
     const isOld = id <= this.extent.greatestId;
     return (isOld && this.#mayFind('ids', id)) || (key !== undefined && this.#mayFind('keys', key));
@@ -191,13 +191,13 @@ export class IndexedPart {
     return low;
   }
 
-  /** False when it is certain, without looking at the disk, that it is not there. */
+  /** False when it is certain, without checking the disk, that it is not there. */
   #mayFind(what: keyof Tables, text: string): boolean {
     const table = this.#tables[what];
     return table === undefined || table.find(hashText(text)).length > 0;
   }
 
-  /** The first of the candidates whose record is the one that is looked for. */
+  /** The first of the candidates whose record is the one that is searched for. */
   async #find(
     what: keyof Tables,
     text: string,

@@ -84,7 +84,7 @@ export class LeaseFolder {
   static async #open(place: LeasePlace, directory: string): Promise<LeaseFolder> {
     const path = await pathOf(place, directory);
     const isThrownAway = place.kind === 'elsewhere';
-    // In this turn of the event loop, as the bind and the listing: a folder with a few names is looked at faster than a
+    // In this turn of the event loop, as the bind and the listing: a folder with a few names is checked faster than a
     // thread takes over.
     if (hasDescriptorPaths()) return new LeaseFolder(path, openSync(path, 'r'), isThrownAway);
     await readdir(path);

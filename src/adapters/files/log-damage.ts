@@ -27,7 +27,7 @@ export interface DamagedPlace {
 
 /** How long a line without its end is given to come to one: a process may be writing it at this moment. */
 const WRITE_GRACE_MS = 20;
-const MAX_LOOKS = 10;
+const MAX_CHECKS = 10;
 
 /** Beginnings whose rest may follow that are remembered. */
 const MAX_BEGINNINGS = 8;
@@ -63,9 +63,9 @@ class DamageSearch {
   async run(): Promise<DamagedPlace[]> {
     let read = 0;
     let size = await this.#log.size();
-    for (let looks = 1; ; looks += 1) {
+    for (let checks = 1; ; checks += 1) {
       read = await this.#lines(read, size);
-      if (read === size || looks === MAX_LOOKS) break;
+      if (read === size || checks === MAX_CHECKS) break;
       await pause(WRITE_GRACE_MS);
       const now = await this.#log.size();
       if (now === size) break;

@@ -59,7 +59,7 @@ export class LogReader {
   #index: LogIndex;
   /** The state at the point where the index begins. */
   #state: SessionState | undefined;
-  /** Whether the file after this segment was looked for, and nothing has raised a doubt since. */
+  /** Whether the file after this segment was searched for, and nothing has raised a doubt since. */
   #isLastSegment = false;
   readonly #recent: RecentRecords;
   /** From here on records of the segment that is being scanned are among the newest. */
@@ -300,7 +300,7 @@ export class LogReader {
       throw historyLost(this.#options.sessionId, this.fault);
   }
 
-  /** Not an async function: it runs for every record, and only few of them need to look at the disk. */
+  /** Not an async function: it runs for every record, and only few of them need to check the disk. */
   #takeLine(
     line: ScannedLine,
     wanted: Wanted,

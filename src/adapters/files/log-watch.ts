@@ -9,7 +9,7 @@ import type { LogSegments } from './log-segments.ts';
 // where those fail.
 
 /** How often a file is checked when the system cannot notify, as when its limit of watches is reached. */
-const FALLBACK_LOOK_INTERVAL_MS = 500;
+const FALLBACK_CHECK_INTERVAL_MS = 500;
 
 interface FileWatchOptions {
   readonly path: string;
@@ -23,10 +23,10 @@ interface FileWatchOptions {
  */
 function watchFile({ path, clock, onChange }: FileWatchOptions): () => void {
   let watcher: FSWatcher | undefined;
-  let stopLooking: (() => void) | undefined;
+  let stopChecking: (() => void) | undefined;
   const fallBack = (): void => {
     watcher?.close();
-    stopLooking ??= lookNowAndThen({ path, clock, onChange });
+    stopChecking ??= checkNowAndThen({ path, clock, onChange });
   };
   try {
     watcher = watch(path, onChange);
@@ -40,15 +40,15 @@ function watchFile({ path, clock, onChange }: FileWatchOptions): () => void {
     watcher?.removeAllListeners();
     // What it might still say has no listener to reach, and must not end the process.
     watcher?.on('error', () => undefined);
-    stopLooking?.();
+    stopChecking?.();
   };
 }
 
-function lookNowAndThen({ path, clock, onChange }: FileWatchOptions): () => void {
+function checkNowAndThen({ path, clock, onChange }: FileWatchOptions): () => void {
   let size = -1;
   let timer: TimerHandle | undefined;
   let hasEnded = false;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const now = await stat(path).then(
       (found) => found.size,
       () => size,
@@ -59,7 +59,7 @@ function lookNowAndThen({ path, clock, onChange }: FileWatchOptions): () => void
     arm();
   };
   const arm = (): void => {
-    timer = clock.setTimeout(() => void look(), FALLBACK_LOOK_INTERVAL_MS);
+    timer = clock.setTimeout(() => void check(), FALLBACK_CHECK_INTERVAL_MS);
   };
   arm();
   return () => {

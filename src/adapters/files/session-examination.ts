@@ -1,5 +1,5 @@
 /**
- * Looks at all of one session's files, byte by byte and trusting none of them: what is damaged, and what does not agree
+ * Checks all of one session's files, byte by byte and trusting none of them: what is damaged, and what does not agree
  * with the log.
  */
 import { readFile, readdir, stat } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import { VIEW_FORMAT, readSessionView } from './session-view.ts';
 const FORMATS: ReadonlySet<string> = new Set([CHECKPOINT_FORMAT, VIEW_FORMAT]);
 
 /** How often copies are read again that were replaced meanwhile. */
-const MAX_LOOKS = 5;
+const MAX_CHECKS = 5;
 
 const withFold = z.object({ format: z.string().optional(), foldVersion: z.number() });
 const storedFold = z.union([z.object({ checkpoint: withFold }), withFold]);
@@ -126,7 +126,7 @@ async function compareCopies(
   identity: SessionIdentity,
   directory: string,
 ): Promise<Pick<SessionExamination, 'state' | 'loss' | 'untrue'>> {
-  for (let looks = 1; ; looks += 1) {
+  for (let checks = 1; ; checks += 1) {
     // Before the log: so none of them may be ahead of it.
     const copies = [await viewCopy(identity, directory), await checkpointCopy(identity, directory)];
     const { state, loss } = await foldWhole(identity, directory);
@@ -144,7 +144,7 @@ async function compareCopies(
       if ((await markOf(path)) === mark) untrue.push(path);
       else isReplaced = true;
     }
-    if (!isReplaced || looks === MAX_LOOKS) return { state, loss, untrue };
+    if (!isReplaced || checks === MAX_CHECKS) return { state, loss, untrue };
   }
 }
 

@@ -306,7 +306,7 @@ export class SessionLog {
       batch.push(pending);
       const encoded = this.#encode(pending);
       if (encoded === undefined) continue;
-      // Most records are judged without looking at the disk, and so without waiting.
+      // Most records are judged without checking the disk, and so without waiting.
       const verdict = this.#outcomes.judgeAtOnce(encoded.record) ?? (await this.#outcomes.judge(encoded.record));
       if (!this.#outcomes.isToBeWritten(pending, encoded.record, { verdict, hasOthersAhead: written.length > 0 }))
         continue;
@@ -343,7 +343,7 @@ export class SessionLog {
     const synced = this.#durability === 'disk' ? file.sync() : Promise.resolve();
     // It is awaited below, unless the size says first that the file is gone.
     synced.catch(() => undefined);
-    // Looked at while the sync runs: any time after the write will do.
+    // Checked while the sync runs: any time after the write will do.
     const size = await file.size();
     // Nothing but ours came since the last time: no need to read it back.
     if (size === index.offset + total) {

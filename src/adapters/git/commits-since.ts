@@ -2,7 +2,7 @@
  * What was committed on the checked-out branch since some work began, and the tree that everything is compared with to
  * see what has changed since.
  */
-import type { FolderDifference, FolderLook } from '../../actors/inspection/folder-changes.ts';
+import type { FolderDifference, FolderCheck } from '../../actors/inspection/folder-changes.ts';
 import { beginningOf } from '../../machines/cut-text.ts';
 import { shownPath } from './git-command.ts';
 import { GitFailure } from './worktree-errors.ts';
@@ -13,7 +13,7 @@ export interface CommitsSince
   readonly base: string;
 }
 
-interface SinceQuestion extends Pick<FolderLook, 'since' | 'begunAt'> {
+interface SinceQuestion extends Pick<FolderCheck, 'since' | 'begunAt'> {
   readonly head: string;
   /**
    * Those that changed something there are listed, where it is a part of the repository: nothing, or `--` and a folder.

@@ -160,7 +160,7 @@ async function addWorktree(
 
 /**
  * Without the settings of the repository, in which a process may name a program just now. Not where its programs may
- * run, nor where filters of the user's own are to run: those may look for the repository that they work for.
+ * run, nor where filters of the user's own are to run: those may search for the repository that they work for.
  */
 async function canCheckOutPrivately(
   { git, worktreesDirectory, runGitHooks, runRepositoryFilters }: WorktreeContext,

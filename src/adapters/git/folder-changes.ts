@@ -1,5 +1,5 @@
 /**
- * What was changed in a folder of a git repository, for people who look at it: the files, the difference to a commit,
+ * What was changed in a folder of a git repository, for people who check it: the files, the difference to a commit,
  * and the commits since that one.
  *
  * An agent in the folder may have written the settings of its repository, so git runs over a folder of its own for
@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import { realpath, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { FolderChanges, FolderDifference, FolderLook } from '../../actors/inspection/folder-changes.ts';
+import type { FolderChanges, FolderDifference, FolderCheck } from '../../actors/inspection/folder-changes.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { makeFolder } from '../system/whole-files.ts';
 import { commitsSince } from './commits-since.ts';
@@ -82,7 +82,7 @@ export function createGitFolderChanges({
   gitPath = 'git',
 }: GitFolderChangesOptions): FolderChanges {
   const git = new GitCommand({ gitPath, timeoutMs });
-  return { read: (folder, look) => differenceIn({ git, near, ceilingDirectories }, folder, look) };
+  return { read: (folder, check) => differenceIn({ git, near, ceilingDirectories }, folder, check) };
 }
 
 interface Surroundings {
@@ -91,12 +91,12 @@ interface Surroundings {
   readonly ceilingDirectories: readonly string[];
 }
 
-async function differenceIn(around: Surroundings, folder: string, look: FolderLook): Promise<FolderDifference> {
+async function differenceIn(around: Surroundings, folder: string, check: FolderCheck): Promise<FolderDifference> {
   try {
-    const repository = await locateRepository(around, folder, look.signal);
+    const repository = await locateRepository(around, folder, check.signal);
     if (!isInside(await realpath(folder), repository.root) || !(await isOwnRoot(repository)))
       return nothing('the settings of its git repository say that its files lie elsewhere');
-    return await new Difference(around, repository, look).read();
+    return await new Difference(around, repository, check).read();
   } catch (error) {
     if (!RuntimeError.is(error)) throw error;
     if (error.code === 'WORKTREE_NOT_A_REPOSITORY') return nothing('it is not in a git repository');
@@ -122,18 +122,18 @@ function nothing(because: string): FolderDifference {
 class Difference {
   readonly #around: Surroundings;
   readonly #repository: Omit<Repository, 'stashes'>;
-  readonly #look: FolderLook;
+  readonly #check: FolderCheck;
   /** A copy. */
   readonly #index: string;
   #filters: readonly string[] = [];
   /** What it is compared with. */
   #base: string;
 
-  constructor(around: Surroundings, repository: Omit<Repository, 'stashes'>, look: FolderLook) {
+  constructor(around: Surroundings, repository: Omit<Repository, 'stashes'>, check: FolderCheck) {
     this.#around = around;
     this.#index = join(around.near, `index.${randomUUID()}.tmp`);
     this.#repository = repository;
-    this.#look = look;
+    this.#check = check;
     this.#base = repository.head;
   }
 
@@ -145,7 +145,7 @@ class Difference {
       return nothing(
         `the index of its git repository is missing, or no plain file of at most ${MAX_INDEX_BYTES} bytes`,
       );
-    this.#filters = await userFilters(git, root, this.#look.signal);
+    this.#filters = await userFilters(git, root, this.#check.signal);
     await makeFolder(near, { durability: 'os' });
     try {
       await writeFile(this.#index, content, { mode: 0o600, flag: 'wx' });
@@ -195,14 +195,14 @@ class Difference {
 
   async #commits(within: readonly string[]): Promise<CommitsSince> {
     const { head, commonDirectory } = this.#repository;
-    const { since, begunAt } = this.#look;
+    const { since, begunAt } = this.#check;
     const isShallow = (await plainContent(join(commonDirectory, 'shallow'), MAX_SHALLOW_BYTES)) !== undefined;
     return commitsSince({ head, since, begunAt, within, isShallow, run: (command) => this.#run(command) });
   }
 
   /** Undefined where none is checked out. */
   async #branch(): Promise<string | undefined> {
-    const { signal } = this.#look;
+    const { signal } = this.#check;
     const name = await this.#around.git
       .run(['symbolic-ref', '-q', '--short', 'HEAD'], { cwd: this.#repository.root, signal })
       .catch(() => '');
@@ -210,7 +210,7 @@ class Difference {
   }
 
   async #compared(named: readonly NamedChange[]): Promise<Pick<FolderDifference, 'difference' | 'isCut'>> {
-    const { maxCharacters } = this.#look;
+    const { maxCharacters } = this.#check;
     // A folder is a repository of its own.
     const files = named.filter(({ path }) => !path.endsWith('/')).slice(0, MAX_COMPARED);
     await this.#addToIndex(files.filter(({ change }) => change === 'untracked'));
@@ -242,7 +242,7 @@ class Difference {
   #run(command: readonly string[], call: { readonly input?: string; readonly writes?: boolean } = {}): Promise<string> {
     const { git, near } = this.#around;
     const { root: place, commonDirectory, gitDirectory, head, settings } = this.#repository;
-    const { signal } = this.#look;
+    const { signal } = this.#check;
     const files = { near, commonDirectory, gitDirectory, place, head, index: this.#index };
     return runPrivately(git, files, command, {
       ...call,

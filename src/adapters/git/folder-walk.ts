@@ -23,7 +23,7 @@ export interface WalkedEntry {
 export interface FolderWalk {
   /** By path from the root, folders before what is in them. */
   readonly entries: ReadonlyMap<string, WalkedEntry>;
-  /** Which folder it is: its device and inode. Undefined where it could not be looked at. */
+  /** Which folder it is: its device and inode. Undefined where it could not be checked. */
   readonly root: string | undefined;
   /** What could not be read, in words. */
   readonly problems: readonly string[];
@@ -33,7 +33,7 @@ export interface FolderWalk {
   readonly newestMs: number;
 }
 
-/** @param skip paths from the root that are not looked at. */
+/** @param skip paths from the root that are not checked. */
 export async function walkFolder(root: string, skip: ReadonlySet<string> = new Set()): Promise<FolderWalk> {
   const walker = new Walker(Buffer.from(root, 'utf8').toString('latin1'), skip);
   await walker.run();
@@ -87,7 +87,7 @@ class Walker implements FolderWalk {
     lstat(this.#at(path), { bigint: true }, (error, stats) => {
       this.#reads -= 1;
       if (error === null) seen(stats);
-      else this.problems.push(`${this.#shown(path)} cannot be looked at (${systemCodeOf(error) ?? 'unknown reason'})`);
+      else this.problems.push(`${this.#shown(path)} cannot be checked (${systemCodeOf(error) ?? 'unknown reason'})`);
       this.#goOn();
     });
   }

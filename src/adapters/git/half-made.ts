@@ -37,7 +37,7 @@ export async function endHalfMade(context: WorktreeContext, record: WorktreeReco
   if (findings.length > 0) {
     await keep(context, movedRecord(record, 'OWNER_LOST', 'INSPECT', 'DIRTY'), {
       findings,
-      nextAction: `Look at it, and take from it what you need. Then: wakechart worktree remove ${record.id} --discard`,
+      nextAction: `Check it, and take from it what you need. Then: wakechart worktree remove ${record.id} --discard`,
     });
     return { action: 'preserved', reason: findings.map(({ text }) => text).join('; ') };
   }

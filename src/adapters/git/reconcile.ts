@@ -13,7 +13,7 @@ import { deleteWalked, deleteWhole } from './delete-walked.ts';
 import { endHalfMade } from './half-made.ts';
 import { asideOf, gitDirectoryOf } from './worktree-context.ts';
 import type { WorktreeContext } from './worktree-context.ts';
-import { lookAt } from './look.ts';
+import { checkWorktree } from './check.ts';
 import type { UnreadableRecord } from './record-files.ts';
 import { finishVerified, gitFolderWalk, keep, putBack, removeWorktree } from './remove-worktree.ts';
 import { branchTip, dropBranch, removeBranchLock } from './undo-creation.ts';
@@ -55,7 +55,7 @@ async function setAside(context: WorktreeContext, bad: UnreadableRecord): Promis
     ...place,
     action: 'preserved',
     reason: `${bad.problem}; ${where}`,
-    nextAction: `Look at the record and at ${place.worktreePath}; nothing of the worktree was changed.`,
+    nextAction: `Check the record and at ${place.worktreePath}; nothing of the worktree was changed.`,
   };
 }
 
@@ -101,7 +101,7 @@ export async function endOf(context: WorktreeContext, record: WorktreeRecord): P
   if (!(await isThere(record.worktreePath)) && !(await isThere(gitDirectoryOf(record))))
     return endVanished(context, lost);
   try {
-    await removeWorktree(context, withoutMarks(lost), { looksFirst: true });
+    await removeWorktree(context, withoutMarks(lost), { checksFirst: true });
     return { action: 'removed', reason: 'there was nothing in it' };
   } catch (error) {
     if (!RuntimeError.is(error)) throw error;
@@ -119,13 +119,13 @@ async function endVerified(context: WorktreeContext, record: WorktreeRecord, isA
   if (isAside && record.mayLose === true) await deleteWhole(aside);
   else if (isAside && (await readdir(aside)).length === 0) await rmdir(aside);
   else if (isAside) {
-    const look = await lookAt(context, record, { place: aside, missingIsFine: true });
-    if (!look.inspection.isClean) {
+    const check = await checkWorktree(context, record, { place: aside, missingIsFine: true });
+    if (!check.inspection.isClean) {
       await putBack(record);
-      await keep(context, movedRecord(withoutMarks(record), 'REMOVE_FAILED'), look.inspection);
-      return { action: 'preserved', reason: look.inspection.findings.map(({ text }) => text).join('; ') };
+      await keep(context, movedRecord(withoutMarks(record), 'REMOVE_FAILED'), check.inspection);
+      return { action: 'preserved', reason: check.inspection.findings.map(({ text }) => text).join('; ') };
     }
-    await deleteWalked(aside, look.files);
+    await deleteWalked(aside, check.files);
   }
   const tip = await branchTip(context, record);
   // A branch that was moved since has commits: it stays, as any branch does.

@@ -169,7 +169,7 @@ function unreadable(fileName: string, because: string): RuntimeError {
     `expected "${fileName}" to be the record of a worktree: ${because}`,
     {
       category: 'storage',
-      hint: 'Look at the file and at the worktree of that name; nothing of either was changed.',
+      hint: 'Check the file and at the worktree of that name; nothing of either was changed.',
     },
   );
 }

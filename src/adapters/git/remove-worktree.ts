@@ -18,8 +18,8 @@ import { makeFolder } from '../system/whole-files.ts';
 import { deleteWalked, deleteWhole } from './delete-walked.ts';
 import type { FolderWalk } from './folder-walk.ts';
 import { walkFolder } from './folder-walk.ts';
-import type { WorktreeLook } from './look.ts';
-import { lookAt, runtimeFoldersIn } from './look.ts';
+import type { WorktreeCheck } from './check.ts';
+import { checkWorktree, runtimeFoldersIn } from './check.ts';
 import { gitIn } from './private-git.ts';
 import { usersOf } from './processes-inside.ts';
 import { userFilters } from './read-settings.ts';
@@ -101,8 +101,8 @@ export interface RemoveOptions {
   /** A person said that what is in it may be lost. */
   readonly mayLose?: boolean | undefined;
   readonly mergedIsFine?: boolean | undefined;
-  /** It may well have work in it: it is looked at where it lies before it is moved. */
-  readonly looksFirst?: boolean | undefined;
+  /** It may well have work in it: it is checked where it lies before it is moved. */
+  readonly checksFirst?: boolean | undefined;
 }
 
 /**
@@ -116,8 +116,8 @@ export async function removeWorktree(
 ): Promise<void> {
   const inspecting = movedRecord(record, 'INSPECT');
   const isThere = (await lstat(record.worktreePath).catch(() => undefined))?.isDirectory() === true;
-  if (options.looksFirst === true || !isThere)
-    await refuseDirty(context, inspecting, await lookAt(context, record, options), options);
+  if (options.checksFirst === true || !isThere)
+    await refuseDirty(context, inspecting, await checkWorktree(context, record, options), options);
   const user = (await usersOf(record.worktreePath))[0];
   if (user !== undefined) {
     await keep(context, movedRecord(inspecting, 'DIRTY'), {
@@ -135,7 +135,7 @@ export async function removeWorktree(
 async function refuseDirty(
   context: WorktreeContext,
   inspecting: WorktreeRecord,
-  { inspection }: WorktreeLook,
+  { inspection }: WorktreeCheck,
   { mayLose }: RemoveOptions,
 ): Promise<void> {
   const { findings, nextAction } = inspection;
@@ -172,19 +172,19 @@ async function removeAside(
   let record: WorktreeRecord = mayLose ? { ...inspecting, mayLose } : inspecting;
   try {
     await moveAside(record);
-    const look = await lookAt(context, record, { ...options, place: asideOf(record) });
-    const user = look.inspection.findings.find(({ kind }) => kind === 'in_use');
+    const check = await checkWorktree(context, record, { ...options, place: asideOf(record) });
+    const user = check.inspection.findings.find(({ kind }) => kind === 'in_use');
     if (user !== undefined) throw inUse(record.id, user.text);
-    if (!mayLose && !look.inspection.isClean)
-      throw notClean(record.id, look.inspection.findings, look.inspection.nextAction);
+    if (!mayLose && !check.inspection.isClean)
+      throw notClean(record.id, check.inspection.findings, check.inspection.nextAction);
     const kept = await takeRuntimeFiles(record, asideOf(record));
     record = movedRecord(
       { ...record, findings: [], isVerified: true, ...(kept.length === 0 ? {} : { filesKeptIn: [...kept] }) },
       'CLEAN',
     );
     await context.records.write(record);
-    await deleteAside(record, look.files, mayLose);
-    await finishVerified(context, record, look.gitFiles, look.tip);
+    await deleteAside(record, check.files, mayLose);
+    await finishVerified(context, record, check.gitFiles, check.tip);
   } catch (error) {
     await restore(context, record, error);
     throw RuntimeError.is(error) ? error : notRemoved(record.id, error);
@@ -258,7 +258,7 @@ async function restore(context: WorktreeContext, record: WorktreeRecord, error: 
           filters: await userFilters(context.git, dirname(record.worktreePath)),
         });
     }
-    const { inspection } = await lookAt(context, record);
+    const { inspection } = await checkWorktree(context, record);
     findings.push(...inspection.findings);
     nextAction = inspection.nextAction ?? nextAction;
   } catch (cause) {

@@ -19,7 +19,7 @@ import { takeBaseline } from './baseline.ts';
 import { createWorktree } from './create-worktree.ts';
 import { MARKER, asideOf, gitDirectoryOf, worktreeMutex } from './worktree-context.ts';
 import type { WorktreeContext } from './worktree-context.ts';
-import { lookAt } from './look.ts';
+import { checkWorktree } from './check.ts';
 import type { TakeOptions } from './owner-files.ts';
 import { endOf, reconcileWorktrees } from './reconcile.ts';
 import { keep, putBack, removeWorktree } from './remove-worktree.ts';
@@ -65,7 +65,7 @@ export class WorktreeDesk {
 
   async inspect(worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
     return this.#with(idOf(worktree), async (record) => {
-      if (record !== undefined) return (await lookAt(this.#context, record)).inspection;
+      if (record !== undefined) return (await checkWorktree(this.#context, record)).inspection;
       return {
         isClean: false,
         findings: [{ kind: 'unknown', text: `there is no record of worktree ${idOf(worktree)}` }],
@@ -130,7 +130,7 @@ export class WorktreeDesk {
       if (left === undefined) return kept;
       await this.#take(id);
       const found = isResting(left) ? left : movedRecord(left, 'OWNER_LOST');
-      await removeWorktree(this.#context, found, { mayLose, mergedIsFine: true, looksFirst: true });
+      await removeWorktree(this.#context, found, { mayLose, mergedIsFine: true, checksFirst: true });
       return kept;
     });
   }

@@ -84,7 +84,7 @@ export function notClean(id: string, findings: readonly WorktreeFinding[], nextA
       category: 'conflict',
       hint:
         nextAction ??
-        `Look at it with \`wakechart worktree list\`, or give it up with \`wakechart worktree remove ${id} --discard\`.`,
+        `Check it with \`wakechart worktree list\`, or give it up with \`wakechart worktree remove ${id} --discard\`.`,
       details: { id, findings },
     },
   );

@@ -26,7 +26,7 @@ import { exchange } from './http-exchange.ts';
 const TEXT =
   /^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml|x-yaml|javascript|graphql|x-www-form-urlencoded|x-ndjson|toml|sql)|image\/svg\+xml|message\/|multipart\/)/i;
 
-/** Bytes that are looked through at a stretch: whatever else runs in this process has its turn in between. */
+/** Bytes that are scanned at a stretch: whatever else runs in this process has its turn in between. */
 const PIECE_BYTES = 65_536;
 
 /** Characters of all values of one header. */

@@ -20,7 +20,7 @@ export interface SourceSession {
   readonly agentName?: string | undefined;
 }
 
-/** Something on the way that is not looked into. */
+/** Something on the way that is not examined. */
 export interface PassedOver {
   readonly path: string;
   readonly because: string;
@@ -46,7 +46,7 @@ const HOME_FOLDERS: Readonly<Record<SourceRuntime, string>> = { openboa: '.openb
 export async function findSessions(tree: SourceTree, from: SourceRuntime): Promise<FoundSessions> {
   const finder = new Finder(tree, from);
   if (tree.isFile) return { sessions: [ofFile(tree.root, from)], passedOver: [] };
-  await finder.look(tree.root, undefined);
+  await finder.check(tree.root, undefined);
   return {
     sessions: finder.sessions.slice(0, MAX_IMPORT_SESSIONS),
     passedOver: [...finder.passedOver.values(), ...finder.tooMany()],
@@ -103,19 +103,19 @@ class Finder {
         ];
   }
 
-  async look(folder: string, agentName: string | undefined): Promise<void> {
+  async check(folder: string, agentName: string | undefined): Promise<void> {
     const kinds = await this.#kindsIn(folder);
     const below = kinds.get(HOME_FOLDERS[this.#from]);
     if (this.#from === 'rowboat') {
       if (kinds.get(RUNS) === 'folder') return this.#runs(join(folder, RUNS));
-      if (below === 'folder') return this.look(join(folder, HOME_FOLDERS.rowboat), undefined);
+      if (below === 'folder') return this.check(join(folder, HOME_FOLDERS.rowboat), undefined);
       return this.#runs(folder);
     }
     if (kinds.has(SOURCE_LOG) || kinds.has(SOURCE_STATE))
       this.sessions.push(ofFolder(folder, agentName ?? agentAbove(folder)));
     else if (kinds.get(SESSIONS) === 'folder') await this.#sessions(join(folder, SESSIONS), basename(folder));
     else if (kinds.get(AGENTS) === 'folder') await this.#agents(join(folder, AGENTS));
-    else if (below === 'folder') await this.look(join(folder, HOME_FOLDERS.openboa), undefined);
+    else if (below === 'folder') await this.check(join(folder, HOME_FOLDERS.openboa), undefined);
     else if (basename(folder) === AGENTS) await this.#agents(folder);
     else await this.#sessions(folder, basename(folder) === SESSIONS ? basename(dirname(folder)) : undefined);
   }

@@ -39,7 +39,7 @@ export interface ImportRequest {
   readonly path: string;
   /** Whose sessions they become. Default: the agent of the same id. */
   readonly agentId?: string | undefined;
-  /** Looks, and makes nothing. */
+  /** Checks, and makes nothing. */
   readonly dryRun?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Hears of each session when it is done. */
@@ -48,7 +48,7 @@ export interface ImportRequest {
 
 export interface ImportOutcome {
   readonly sessions: readonly ImportedSessionReport[];
-  /** Sessions that were found and not looked at, since the caller stopped the import. */
+  /** Sessions that were found and not checked, since the caller stopped the import. */
   readonly notReached: number;
   readonly passedOver: readonly PassedOver[];
 }

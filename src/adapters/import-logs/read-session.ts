@@ -49,7 +49,7 @@ const ALONG = [
   join(RUNTIME, 'working-buffer.md'),
 ];
 /** How often a log is read again that is written meanwhile. */
-const MAX_LOOKS = 3;
+const MAX_CHECKS = 3;
 
 export const sha256: Digest = (text) => createHash('sha256').update(text).digest();
 
@@ -104,14 +104,14 @@ interface LogRead {
 
 async function readLog(tree: SourceTree, path: string, read: (record: JsonObject) => RecordReading): Promise<LogRead> {
   return tree.read(path, async (handle) => {
-    for (let looks = 1; ; looks += 1) {
+    for (let checks = 1; ; checks += 1) {
       const before = await handle.stat({ bigint: true });
       if (before.size > MAX_IMPORT_LOG_BYTES) throw tooLarge(tree.shown(path), before.size);
       const found = await readOnce(handle, read);
       const after = await handle.stat({ bigint: true });
       if (after.size === before.size && after.mtimeNs === before.mtimeNs)
         return { ...found, writtenAtMs: Number(after.mtimeMs) };
-      if (looks === MAX_LOOKS) throw beingWritten(tree.shown(path));
+      if (checks === MAX_CHECKS) throw beingWritten(tree.shown(path));
     }
   });
 }

@@ -72,7 +72,7 @@ export class InspectionLogFile {
   #missing = 0;
   #writing: Promise<void> | undefined;
   #isWriting = false;
-  /** Something came since it was looked last. */
+  /** Something came since it was checked last. */
   #isBehind = false;
   #hasFailed = false;
   #closing: Promise<WrittenLog> | undefined;

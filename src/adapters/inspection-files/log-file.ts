@@ -16,11 +16,11 @@ import { isGzip, textOf, unpacked } from './log-text.ts';
 export interface LogFileOptions {
   /** Whether what is written later is read too. Nothing is written to a compressed one. Default true. */
   readonly follow?: boolean | undefined;
-  /** How often a file that is followed is looked at, in milliseconds. Default 250. */
-  readonly lookMs?: number | undefined;
+  /** How often a file that is followed is checked, in milliseconds. Default 250. */
+  readonly checkMs?: number | undefined;
 }
 
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 const CHUNK_BYTES = 256 * 1024;
 /** A pipe of that name does not keep us waiting. */
 const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -31,11 +31,11 @@ const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
  */
 export async function openLogFile(
   path: string,
-  { follow = true, lookMs = LOOK_MS }: LogFileOptions = {},
+  { follow = true, checkMs = CHECK_MS }: LogFileOptions = {},
 ): Promise<AsyncIterable<LogPiece>> {
   const handle = await opened(path);
   const left = new AbortController();
-  const pieces = piecesOf({ path, handle, follow, lookMs, left: left.signal });
+  const pieces = piecesOf({ path, handle, follow, checkMs, left: left.signal });
   return {
     [Symbol.asyncIterator]: () => ({
       next: () => pieces.next(),
@@ -60,7 +60,7 @@ async function opened(path: string): Promise<FileHandle> {
     if (isMissing(cause))
       throw new RuntimeError('INSPECTION_FILE_MISSING', `there is no file ${JSON.stringify(path)}`, {
         category: 'not_found',
-        hint: 'Give the path of an inspection log, or none to look at the sessions of the home.',
+        hint: 'Give the path of an inspection log, or none to check the sessions of the home.',
         cause,
       });
     throw unreadable(path, code ?? 'no reason was given', cause);
@@ -81,7 +81,7 @@ interface OpenFile {
   readonly path: string;
   readonly handle: FileHandle;
   readonly follow: boolean;
-  readonly lookMs: number;
+  readonly checkMs: number;
   readonly left: AbortSignal;
 }
 
@@ -126,12 +126,12 @@ async function* bytesOf(file: OpenFile): AsyncGenerator<Buffer | Exclude<LogPiec
 }
 
 /**
- * Waits by looking: what tells of changes to files is not to be relied upon everywhere. @returns a note where nothing
+ * Waits by checking: what tells of changes to files is not to be relied upon everywhere. @returns a note where nothing
  * can be added any more
  */
-async function changed({ path, handle, lookMs, left }: OpenFile, size: number): Promise<string> {
+async function changed({ path, handle, checkMs, left }: OpenFile, size: number): Promise<string> {
   for (;;) {
-    await pause(lookMs, { signal: left });
+    await pause(checkMs, { signal: left });
     if (left.aborted) return 'left';
     const [own, named] = await Promise.all([handle.stat(), stat(path).catch(() => undefined)]);
     if (own.size > size) return 'grown';

@@ -2,7 +2,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { keepAddress, readAddress } from './model/address.ts';
-import { keepLookingAtServer } from './model/server-watch.ts';
+import { keepCheckingServer } from './model/server-watch.ts';
 import { keepKeys } from './shared/keys.ts';
 import 'virtual:diagram.css';
 import './styles/tokens.css';
@@ -13,7 +13,7 @@ const place = document.querySelector('#page');
 if (place !== null) {
   readAddress(location.hash);
   keepAddress();
-  keepLookingAtServer();
+  keepCheckingServer();
   keepKeys();
   place.replaceChildren();
   render(<App />, place);

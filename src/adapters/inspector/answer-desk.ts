@@ -54,7 +54,7 @@ export class AnswerDesk {
     await before.receipt.catch(() => undefined);
     if (this.#given.get(key) === before)
       throw new Refusal(409, 'INSPECTOR_ANSWERED_OTHERWISE', 'this request was answered otherwise before', {
-        hint: 'Look at the session: the first answer counts.',
+        hint: 'Check the session: the first answer counts.',
       });
     return this.take(sessionId, body);
   }

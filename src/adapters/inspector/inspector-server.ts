@@ -97,8 +97,8 @@ export interface InspectorServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** How often Node looks for requests that take too long, at most. */
-const LOOK_MS = 1_000;
+/** How often Node searches for requests that take too long, at most. */
+const CHECK_MS = 1_000;
 const IDLE_MS = 5_000;
 /** The head of a request is short: a client that takes longer only holds a connection. */
 const HEAD_MS = 3_000;
@@ -110,7 +110,7 @@ export async function listen(given: InspectorOptions, place: Place = newPlace())
     requestTimeout: options.limits.requestMs,
     headersTimeout: Math.min(HEAD_MS, options.limits.requestMs),
     keepAliveTimeout: IDLE_MS,
-    connectionsCheckingInterval: Math.min(LOOK_MS, options.limits.requestMs),
+    connectionsCheckingInterval: Math.min(CHECK_MS, options.limits.requestMs),
   });
   const { maxConnections, stallMs } = options.limits;
   boundConnections(server, maxConnections);
@@ -226,7 +226,7 @@ class Gate {
       });
     }
     const { token = '' } = parametersOf(query, [TOKEN]);
-    // Looking whether an address leads somewhere must not use it up.
+    // Checking whether an address leads somewhere must not use it up.
     const cookie = method === 'GET' ? this.signIn.exchange(token) : undefined;
     if (cookie === undefined && !isKnown)
       throw new Refusal(401, 'INSPECTOR_TOKEN_REFUSED', 'this address is not good, was used before, or is too old', {

@@ -1,5 +1,5 @@
 /**
- * What is looked at through time: the records, those that come, and the charts, of the main recording or of that of one
+ * What is checked through time: the records, those that come, and the charts, of the main recording or of that of one
  * session.
  */
 import { pipeline } from 'node:stream';

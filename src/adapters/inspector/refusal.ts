@@ -27,7 +27,7 @@ export interface ToldError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { readonly code: string; readonly message: string; readonly hint: string };
-  /** Whether an operator has to look into it: it is not what the client did. */
+  /** Whether an operator has to examine it: it is not what the client did. */
   readonly isOurs: boolean;
 }
 

@@ -116,7 +116,7 @@ export function parametersOf(query: URLSearchParams, allowed: readonly string[])
         400,
         'INSPECTOR_QUERY_INVALID',
         `expected ${allowed.length === 0 ? 'no parameters' : `each of ${allowed.join(', ')} at most once`}, received another`,
-        { hint: 'Look at the address.' },
+        { hint: 'Check the address.' },
       );
     }
     found[name] = value;
@@ -133,7 +133,7 @@ export function numberOf(
   const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= min && number <= max) return number;
   throw new Refusal(400, 'INSPECTOR_QUERY_INVALID', `${name}: expected a whole number from ${min} to ${max}`, {
-    hint: 'Look at the address.',
+    hint: 'Check the address.',
   });
 }
 

@@ -16,7 +16,7 @@ import type { Route, Visit } from './route.ts';
 import { READING } from './route.ts';
 import { SessionRoutes } from './session-routes.ts';
 
-// What many workers do between them, where what is looked at knows of it.
+// What many workers do between them, where what is checked knows of it.
 
 function fleetRoute({ source, limits }: CheckedInspectorOptions): Route {
   const answer = async ({ query, ...exchange }: Visit): Promise<void> => {

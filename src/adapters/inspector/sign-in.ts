@@ -1,5 +1,5 @@
 /**
- * Who may look: a random token in an address is exchanged, once, for a cookie that scripts cannot read.
+ * Who may check: a random token in an address is exchanged, once, for a cookie that scripts cannot read.
  *
  * An address ends up in histories and lists of processes, so what it holds is worthless after its first use, and some
  * minutes later. Only digests are kept, and each comparison takes the same time whatever was given.
@@ -87,7 +87,7 @@ class Digests {
     return found !== undefined;
   }
 
-  /** Looks at all of them, wherever the right one stands. */
+  /** Checks all of them, wherever the right one stands. */
   #find(secret: string): Issued | undefined {
     const given = digestOf(secret);
     const now = performance.now();

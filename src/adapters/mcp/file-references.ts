@@ -9,7 +9,7 @@ import type { FileKind, ImageMediaType } from '../../machines/turn/files/file-ki
 import { fileKindOf } from '../../machines/turn/files/file-kind.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 
-// Bytes that a server sends as base64 with a media type: neither is believed before it was looked at.
+// Bytes that a server sends as base64 with a media type: neither is believed before it was checked.
 
 /** Bytes of one file. Providers take no image that is larger, and a message of a server holds little more. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
@@ -27,7 +27,7 @@ function decodeBase64(data: string): Decoded {
   const bytes = Math.floor(body.length * BASE64_BYTES);
   if (bytes > MAX_FILE_BYTES)
     return { kind: 'unusable', reason: `${bytes} bytes are too many, ${MAX_FILE_BYTES} are kept at most` };
-  // What is not in the alphabet is looked for: a pattern for the whole would need memory for each character.
+  // What is not in the alphabet is searched for: a pattern for the whole would need memory for each character.
   if (/[^A-Za-z0-9+/]/.test(body) || body.length % 4 === 1)
     return { kind: 'unusable', reason: 'the data is not base64' };
   return body === ''

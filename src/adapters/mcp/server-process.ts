@@ -50,7 +50,7 @@ export async function startServerProcess({
   return {
     ...started,
     exited: started.exited.then(exitText),
-    // A process that holds its output is no reason to look through the whole system.
+    // A process that holds its output is no reason to scan the whole system.
     end: ({ lingerMs }) => started.end({ lingerMs, graceMs: killGraceMs, includeOutputHolders: false }),
   };
 }

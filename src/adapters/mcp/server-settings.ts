@@ -144,7 +144,7 @@ function resolved(values: Values, { environment, secrets, secretOf, refuse }: Re
         `${where} holds characters that cannot be sent, such as line ends`,
         {
           category: 'validation',
-          hint: 'Look for a line end at the end of the value.',
+          hint: 'Search for a line end at the end of the value.',
         },
       );
     }

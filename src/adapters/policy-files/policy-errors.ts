@@ -29,7 +29,7 @@ export function policyExposed(path: string, problem: string, hint: string): Runt
 export function policyUnreadable(path: string, cause: unknown): RuntimeError {
   return new RuntimeError('POLICY_INVALID', `the policy in ${path} cannot be read: ${messageOf(cause)}`, {
     category: 'permission',
-    hint: 'Look at the file and at who owns it. Nothing is allowed by itself until it can be read.',
+    hint: 'Check the file and at who owns it. Nothing is allowed by itself until it can be read.',
     details: { path },
     cause,
   });
@@ -38,7 +38,7 @@ export function policyUnreadable(path: string, cause: unknown): RuntimeError {
 export function policyBusy(path: string, waitedMs: number): RuntimeError {
   return new RuntimeError('POLICY_BUSY', `the policy in ${path} was being changed by others for ${waitedMs} ms`, {
     category: 'conflict',
-    hint: 'Try again. If no process changes it, look at the lock file beside it.',
+    hint: 'Try again. If no process changes it, check the lock file beside it.',
     details: { path, waitedMs },
   });
 }

@@ -19,7 +19,7 @@ interface PostgresFleetOptions {
   readonly listed?: number | undefined;
   /** Up to where is counted. Default 2,000. */
   readonly counted?: number | undefined;
-  /** How many rows that may count are looked at for each of the counts. Default 20,000. */
+  /** How many rows that may count are checked for each of the counts. Default 20,000. */
   readonly seen?: number | undefined;
 }
 
@@ -47,7 +47,7 @@ export function createPostgresFleet({
 }: PostgresFleetOptions): Fleet {
   let statement: string | undefined;
   return {
-    async look() {
+    async check() {
       statement ??= sightStatement(database.schema, await readsData(database));
       const [row] = await database.run<SightRow>(statement, [listed, counted, seen]);
       if (row === undefined) throw new Error('expected a row of a statement that always gives one');
@@ -85,7 +85,7 @@ interface SightRow {
   }[];
   readonly due_count: number;
   readonly lag_sessions: number;
-  /** Whether there is more than was looked at. */
+  /** Whether there is more than was checked. */
   readonly is_due_unseen: boolean;
   readonly parked: readonly {
     readonly sessionId: string;
@@ -177,7 +177,7 @@ const countOf = (query: string, most = '$2'): string =>
   `(SELECT count(*)::int FROM (${query} LIMIT ${most} + 1) AS found)`;
 
 /**
- * $1: how many are listed of each, $2: up to where is counted, $3: up to where is looked. Rows are found by their keys,
+ * $1: how many are listed of each, $2: up to where is counted, $3: up to where is checked. Rows are found by their keys,
  * one by one, each in a subquery of its own: a join over all leases is what the planner takes for cheap until there are
  * many of them.
  */

@@ -1,7 +1,7 @@
 /**
  * Tells other processes that something is due or stored: one coalesced notification on a connection of its own, never
  * one in the transaction of an append, which would make all appends wait for each other. It says only that something is
- * to be looked at; a process that does not hear it polls.
+ * to be checked; a process that does not hear it polls.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';

@@ -108,7 +108,7 @@ export class PostgresActivations implements ActivationIndex {
   }
 
   due(query: DueQuery): Promise<DueActivations> {
-    return query.claims === undefined ? this.#look(query) : this.#claim(query, query.claims);
+    return query.claims === undefined ? this.#check(query) : this.#claim(query, query.claims);
   }
 
   watch(onChange: () => void): () => void {
@@ -138,7 +138,7 @@ export class PostgresActivations implements ActivationIndex {
     await this.add(batch);
   }
 
-  async #look({ nowMs, limit, except = new Set(), agentId }: DueQuery): Promise<DueActivations> {
+  async #check({ nowMs, limit, except = new Set(), agentId }: DueQuery): Promise<DueActivations> {
     const { database } = this.#options;
     const { schema } = database;
     const rows = await database.run<HintRow>(

@@ -156,7 +156,7 @@ export function storeOverloaded(waitedMs: number, cause: unknown): RuntimeError 
     `expected a free connection within ${waitedMs} ms, and all of them are busy`,
     {
       category: 'capacity',
-      hint: 'Raise poolSize, or look for statements that take long on the server.',
+      hint: 'Raise poolSize, or search for statements that take long on the server.',
       details: { waitedMs },
       cause,
     },

@@ -126,8 +126,8 @@ END $body$;
 `;
 
 /**
- * Who may make operators in a schema that others look through has his code run by them, with their rights: so these
- * look through none. A statement that never ends, and a transaction that is left open, hold what others wait for; where
+ * Who may make operators in a schema that others scan has his code run by them, with their rights: so these
+ * scan none. A statement that never ends, and a transaction that is left open, hold what others wait for; where
  * the administrator has said how long already, that holds.
  */
 const SETTINGS = `

@@ -25,7 +25,7 @@ function watchStamp({ stamp, clock, pollMs, onChange }: StampWatchOptions): () =
   let timer: TimerHandle | undefined;
   let isOver = false;
   let last: string | undefined;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     // A database that is away has nothing to tell; the next check finds what happened meanwhile.
     const now = await stamp().catch(() => last);
     if (isOver) return;
@@ -33,9 +33,9 @@ function watchStamp({ stamp, clock, pollMs, onChange }: StampWatchOptions): () =
       last = now;
       onChange();
     }
-    timer = clock.setTimeout(() => void look(), pollMs);
+    timer = clock.setTimeout(() => void check(), pollMs);
   };
-  void look();
+  void check();
   return () => {
     isOver = true;
     clock.clearTimeout(timer);

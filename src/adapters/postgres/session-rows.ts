@@ -173,7 +173,7 @@ export class SessionRows {
     return row;
   }
 
-  /** Rows of events in order; the session is looked for in the same statement. */
+  /** Rows of events in order; the session is searched for in the same statement. */
   async #rows(
     sessionId: string,
     condition: string,

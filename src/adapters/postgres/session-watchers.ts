@@ -41,14 +41,14 @@ export class SessionWatchers {
   poll(): void {
     if (this.#listeners.size === 0 || this.#isPolling) return;
     this.#isPolling = true;
-    void this.#look()
+    void this.#check()
       .catch(() => undefined)
       .finally(() => {
         this.#isPolling = false;
       });
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { schema } = this.#database;
     const watched = [...this.#listeners.keys()];
     const rows = await this.#database.run<{ readonly id: string; readonly state: string }>(

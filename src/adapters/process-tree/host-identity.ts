@@ -26,7 +26,7 @@ export interface Host extends HostIdentity {
 
 /** This process. @throws BackgroundTaskError category `process` when the system does not show it */
 export async function readHost(table: ProcessTable): Promise<Host> {
-  const [own, first] = await Promise.all([table.look(process.pid), table.look(1)]);
+  const [own, first] = await Promise.all([table.check(process.pid), table.check(1)]);
   if (own === undefined) {
     throw new BackgroundTaskError('process', `process ${process.pid} cannot see itself in the list of processes`, {
       code: 'PROCESS_TABLE_UNREADABLE',
@@ -108,7 +108,7 @@ function namespaceOf(pid: number | 'self'): string | undefined {
  * what it started.
  */
 export async function isAlive(host: Pick<HostIdentity, 'pid' | 'startTime'>, table: ProcessTable): Promise<boolean> {
-  const entry = await table.look(host.pid);
+  const entry = await table.check(host.pid);
   return (
     entry !== undefined &&
     entry.state !== 'dead' &&

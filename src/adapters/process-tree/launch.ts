@@ -23,7 +23,7 @@ export function launchIn(tag: string, launch: ProcessLaunch): ProcessLaunch {
   return { ...launch, program: SHELL, args: ['-c', `${words}exec "$@"`, 'sh', program, ...args], environment };
 }
 
-/** As the system looks for it, in the search path that the program gets itself. */
+/** As the system searches for it, in the search path that the program gets itself. */
 function isThere({ program, cwd, environment }: ProcessLaunch): boolean {
   if (program.includes('/')) return isExecutable(resolve(cwd, program));
   const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');

@@ -16,7 +16,7 @@ const SLICE_MS = 3;
 /** Listings of one check. More are needed only where processes come faster than they can be read. */
 const MAX_LISTINGS = 50;
 /** Readings of an environment that is empty because its process is between two programs. */
-const MAX_UNSETTLED_LOOKS = 5;
+const MAX_UNSETTLED_CHECKS = 5;
 
 export function createProcTable(): ProcessTable {
   /** Members of any tree, by pid: who has begun with a tag keeps it, even if a later program hides its environment. */
@@ -24,8 +24,8 @@ export function createProcTable(): ProcessTable {
   return {
     kind: 'proc',
     startTolerance: 0,
-    read: (request) => new ProcLook(request, tagged).read(),
-    look: readStat,
+    read: (request) => new ProcCheck(request, tagged).read(),
+    check: readStat,
     stillThere: (entries) => entries.filter((entry) => readStat(entry.pid)?.startTime === entry.startTime),
     usageOf: (entries) =>
       Promise.resolve(new Map(entries.flatMap(({ pid }) => [[pid, readUsage(pid)] as const]).filter(isTold))),
@@ -42,7 +42,7 @@ export function createProcTable(): ProcessTable {
   };
 }
 
-class ProcLook {
+class ProcCheck {
   readonly #request: TableRequest;
   readonly #tagged: Map<number, ProcessEntry>;
   readonly #entries = new Map<number, ProcessEntry>();
@@ -100,9 +100,9 @@ class ProcLook {
   }
 
   #readAgain(pid: number): void {
-    const looks = (this.#unsettled.get(pid) ?? 0) + 1;
-    this.#unsettled.set(pid, looks);
-    if (looks < MAX_UNSETTLED_LOOKS) this.#done.delete(pid);
+    const checks = (this.#unsettled.get(pid) ?? 0) + 1;
+    this.#unsettled.set(pid, checks);
+    if (checks < MAX_UNSETTLED_CHECKS) this.#done.delete(pid);
   }
 }
 

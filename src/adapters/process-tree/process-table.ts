@@ -46,7 +46,7 @@ export interface ProcessTable {
   /** All processes: each that lived when the check ended, and did not start after it, is in. */
   read(request: TableRequest): Promise<ProcessSnapshot>;
   /** The identity of one process, now and synchronously where the system allows; its tags may be left out. */
-  look(pid: number): Promise<ProcessEntry | undefined> | ProcessEntry | undefined;
+  check(pid: number): Promise<ProcessEntry | undefined> | ProcessEntry | undefined;
   /** Those of `entries` who are still the same processes, as late as can be before they are signalled. */
   stillThere(entries: readonly ProcessEntry[]): Promise<readonly ProcessEntry[]> | readonly ProcessEntry[];
   /** What each of `entries` uses; none of those that have ended since. */

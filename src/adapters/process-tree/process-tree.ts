@@ -18,7 +18,7 @@ import { createProcTable } from './proc-table.ts';
 import { createPsTable } from './ps-table.ts';
 import { reconcileRecords } from './reconcile.ts';
 import { ProcessRecords } from './records.ts';
-import { SharedLooks } from './shared-looks.ts';
+import { SharedChecks } from './shared-checks.ts';
 import { TrackedTree } from './tracked-tree.ts';
 import type { TreeSurroundings } from './tracked-tree.ts';
 
@@ -37,7 +37,7 @@ interface ProcessTreeOptions {
   /** How long to wait, after SIGKILL, for the last member to go. Default 5000. */
   readonly proofTimeoutMs?: number | undefined;
   /** How to read processes. Default: `proc` where /proc shows them, `ps` elsewhere. */
-  readonly lookThrough?: ProcessTableKind | undefined;
+  readonly scan?: ProcessTableKind | undefined;
 }
 
 const DEFAULT_PROOF_TIMEOUT_MS = 5000;
@@ -61,7 +61,7 @@ export function createProcessTree(options: ProcessTreeOptions): ProcessTree {
 
 class SystemProcessTree implements ProcessTree {
   readonly #table: ProcessTable;
-  readonly #looks: SharedLooks;
+  readonly #checks: SharedChecks;
   readonly #clock: Clock;
   readonly #life: HostLife | undefined;
   readonly #records: ProcessRecords | undefined;
@@ -69,9 +69,9 @@ class SystemProcessTree implements ProcessTree {
   readonly #adopted = new Map<string, TrackedProcessTree>();
   #surroundings: Promise<TreeSurroundings> | undefined;
 
-  constructor({ clock, directory, hostLife, lookThrough }: ProcessTreeOptions, proofTimeoutMs: number) {
-    this.#table = (lookThrough ?? defaultTable()) === 'proc' ? createProcTable() : createPsTable();
-    this.#looks = new SharedLooks(this.#table);
+  constructor({ clock, directory, hostLife, scan }: ProcessTreeOptions, proofTimeoutMs: number) {
+    this.#table = (scan ?? defaultTable()) === 'proc' ? createProcTable() : createPsTable();
+    this.#checks = new SharedChecks(this.#table);
     this.#clock = clock;
     this.#life = hostLife;
     this.#records = directory === undefined ? undefined : new ProcessRecords(directory);
@@ -129,7 +129,7 @@ class SystemProcessTree implements ProcessTree {
     const host = await readHost(this.#table);
     return {
       table: this.#table,
-      looks: this.#looks,
+      checks: this.#checks,
       clock: this.#clock,
       life: this.#life,
       records: this.#records,

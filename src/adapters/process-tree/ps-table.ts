@@ -63,7 +63,7 @@ export function createPsTable(platform: NodeJS.Platform = process.platform): Pro
     kind: 'ps',
     startTolerance: START_TOLERANCE_S,
     read,
-    look: async (pid) => (await pick([pid])).get(pid),
+    check: async (pid) => (await pick([pid])).get(pid),
     stillThere: async (entries) => {
       const now = await pick(entries.map(({ pid }) => pid));
       return entries.filter(

@@ -17,7 +17,7 @@ export interface Reconciliation {
 
 /** One report for each record, but for those that another host is faster to deal with. */
 export async function reconcileRecords(work: Reconciliation): Promise<readonly ReconciledProcessTree[]> {
-  if (work.options.policy !== 'look') await work.records.sweep();
+  if (work.options.policy !== 'report') await work.records.sweep();
   const reports = await Promise.all((await work.records.list()).map((file) => reconcileFile(work, file)));
   return reports.filter((report) => report !== undefined);
 }
@@ -31,14 +31,14 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
     survivors: [],
   });
   // To end the tree that this host itself runs in would be suicide.
-  const own = await around.table.look(process.pid);
+  const own = await around.table.check(process.pid);
   if (own !== undefined && isOfTag({ ...own, tags: splitTags(process.env[TAG_VARIABLE] ?? '') }, file.tag))
     return left('around_this_host');
   if (file.claimedBy !== undefined && (await isAlive(file.claimedBy, around.table))) return left('being_reconciled');
   const content = await records.read(file).catch(() => ({ kind: 'unreadable', isForeign: true }) as const);
   if (content.kind === 'absent') return undefined;
   if (content.kind === 'unreadable') {
-    if (!content.isForeign && work.options.policy !== 'look') await records.quarantine(file);
+    if (!content.isForeign && work.options.policy !== 'report') await records.quarantine(file);
     return left('unreadable');
   }
   const { record } = content;
@@ -48,7 +48,7 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
   if (reach === 'elsewhere') return reconcileElsewhere(work, file, record);
   const isSameBoot = reach === 'here';
   const isHostAlive = isSameBoot && (await isAlive(record.host, around.table));
-  if (work.options.policy === 'look') {
+  if (work.options.policy === 'report') {
     const survivors = isSameBoot ? await new TrackedTree(record, around).living() : [];
     return { ...left(isHostAlive ? 'host_alive' : 'host_dead', record), survivors };
   }
@@ -71,10 +71,10 @@ async function reconcileElsewhere(
   const head = reportHead(record.tag, record);
   const isDead = host.token !== undefined && (await around.life?.isAlive(host.token)) === false;
   if (!isDead) return { ...head, action: 'left', reason: 'elsewhere', survivors: [] };
-  const { entries } = await around.looks.look({ startedSince: record.startedSince });
+  const { entries } = await around.checks.check({ startedSince: record.startedSince });
   const survivors = [...entries.values()].filter((entry) => isOfTag(entry, record.tag) && entry.state !== 'dead');
   const isOver = survivors.length === 0 && isSeenInto(host, entries.keys());
-  if (isOver && options.policy !== 'look') {
+  if (isOver && options.policy !== 'report') {
     await records.forget(file);
     return { ...head, action: 'gone', survivors: [] };
   }

@@ -16,10 +16,10 @@ import type { Host } from './host-identity.ts';
 import { launchIn } from './launch.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
 import type { ProcessRecord, ProcessRecords } from './records.ts';
-import type { SharedLooks } from './shared-looks.ts';
+import type { SharedChecks } from './shared-checks.ts';
 import { signalMembers } from './signals.ts';
 import { TreeMembers } from './tree-members.ts';
-import type { TreeLook } from './tree-members.ts';
+import type { TreeCheck } from './tree-members.ts';
 
 /** Pauses between checks double from the first on: most trees are gone at once, few take long. */
 const FIRST_PAUSE_MS = 1;
@@ -29,7 +29,7 @@ const LONGEST_KILL_PAUSE_MS = 10;
 
 export interface TreeSurroundings {
   readonly table: ProcessTable;
-  readonly looks: SharedLooks;
+  readonly checks: SharedChecks;
   readonly clock: Clock;
   readonly host: Host;
   /** Tells of hosts in other namespaces whether they live. */
@@ -54,12 +54,12 @@ export class TrackedTree implements TrackedProcessTree {
 
   constructor(record: ProcessRecord, around: TreeSurroundings) {
     const { tag, startedSince, root } = record;
-    const { table, looks, host } = around;
+    const { table, checks, host } = around;
     this.tag = tag;
     this.#around = around;
     this.#record = record;
     this.#sharedLeaders = new Set([...record.sharedLeaders, ...host.leaders]);
-    this.#members = new TreeMembers({ tag, startedSince, table, looks, sharedLeaders: this.#sharedLeaders });
+    this.#members = new TreeMembers({ tag, startedSince, table, checks, sharedLeaders: this.#sharedLeaders });
     if (root !== undefined) this.#members.add(root);
   }
 
@@ -87,21 +87,22 @@ export class TrackedTree implements TrackedProcessTree {
   attach(pid: number): Promise<void> {
     const { table } = this.#around;
     this.#members.setOutputs(table.outputsOf(pid));
-    const looked = table.look(pid);
-    this.#recorded = looked instanceof Promise ? looked.then((entry) => this.#attached(entry)) : this.#attached(looked);
+    const checked = table.check(pid);
+    this.#recorded =
+      checked instanceof Promise ? checked.then((entry) => this.#attached(entry)) : this.#attached(checked);
     // The caller that ends the tree waits for this too and must not hear of the failure a second time.
     this.#recorded.catch(() => undefined);
     return this.#recorded;
   }
 
   async survivors(): Promise<readonly ReconciledProcessTree['survivors'][number][]> {
-    const { members } = await this.#members.look();
+    const { members } = await this.#members.check();
     return members.map(({ pid, startTime }) => ({ pid, startTime: String(startTime) }));
   }
 
   /** The same, with what each of them uses. */
   async living(): Promise<readonly LivingProcess[]> {
-    return livingOf((await this.#members.look()).members, this.#around.table);
+    return livingOf((await this.#members.check()).members, this.#around.table);
   }
 
   end(options: EndProcessTreeOptions = {}): Promise<EndedProcessTree> {
@@ -132,22 +133,22 @@ export class TrackedTree implements TrackedProcessTree {
     // The record must not be written after it has been removed.
     await this.#recorded.catch(() => undefined);
     const signalled = new Set<string>();
-    let look = await this.#members.look({ includeOutputHolders });
-    if (look.members.length > 0 && lingerMs > 0) look = await this.#waitUntilGone(look, lingerMs);
-    if (look.members.length > 0 && graceMs > 0 && !this.#isUrgent) {
-      await this.#signal(look, 'SIGTERM', signalled);
-      look = await this.#waitUntilGone(look, graceMs);
+    let check = await this.#members.check({ includeOutputHolders });
+    if (check.members.length > 0 && lingerMs > 0) check = await this.#waitUntilGone(check, lingerMs);
+    if (check.members.length > 0 && graceMs > 0 && !this.#isUrgent) {
+      await this.#signal(check, 'SIGTERM', signalled);
+      check = await this.#waitUntilGone(check, graceMs);
     }
-    if (look.members.length > 0) await this.#kill(look, signalled);
+    if (check.members.length > 0) await this.#kill(check, signalled);
     // One that cannot be removed tells the next host of a tree that is gone: it will see for itself.
     await this.#around.records?.remove(this.tag).catch(() => undefined);
     return { ended: signalled.size };
   }
 
   /** Checks again and again until no member is left, or the time is up, or a caller hurries. */
-  async #waitUntilGone(first: TreeLook, durationMs: number): Promise<TreeLook> {
+  async #waitUntilGone(first: TreeCheck, durationMs: number): Promise<TreeCheck> {
     const { clock } = this.#around;
-    let look = first;
+    let check = first;
     let isOver = this.#isUrgent;
     let wake: (() => void) | undefined;
     this.#hurry = () => {
@@ -158,7 +159,7 @@ export class TrackedTree implements TrackedProcessTree {
     try {
       for (
         let pauseMs = FIRST_PAUSE_MS;
-        look.members.length > 0 && !isOver;
+        check.members.length > 0 && !isOver;
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       ) {
         // The pause is the system's, whatever clock measures the deadline: processes die in real time.
@@ -169,31 +170,35 @@ export class TrackedTree implements TrackedProcessTree {
             resolve();
           };
         });
-        look = await this.#members.look();
+        check = await this.#members.check();
       }
     } finally {
       clock.clearTimeout(deadline);
     }
-    return look;
+    return check;
   }
 
   /** Kills until a check finds no member: what was forked during one round is found by the next. */
-  async #kill(first: TreeLook, signalled: Set<string>): Promise<void> {
+  async #kill(first: TreeCheck, signalled: Set<string>): Promise<void> {
     const deadline = performance.now() + this.#around.proofTimeoutMs;
-    let look = first;
+    let check = first;
     for (
       let pauseMs = FIRST_PAUSE_MS;
-      look.members.length > 0;
+      check.members.length > 0;
       pauseMs = Math.min(pauseMs * 2, LONGEST_KILL_PAUSE_MS)
     ) {
-      if (performance.now() > deadline) throw this.#notEnded(look.members);
-      await this.#signal(look, 'SIGKILL', signalled);
+      if (performance.now() > deadline) throw this.#notEnded(check.members);
+      await this.#signal(check, 'SIGKILL', signalled);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      look = await this.#members.look({ onKill: (member) => signalled.add(keyOf(member)) });
+      check = await this.#members.check({ onKill: (member) => signalled.add(keyOf(member)) });
     }
   }
 
-  async #signal({ members, snapshot }: TreeLook, signal: 'SIGTERM' | 'SIGKILL', signalled: Set<string>): Promise<void> {
+  async #signal(
+    { members, snapshot }: TreeCheck,
+    signal: 'SIGTERM' | 'SIGKILL',
+    signalled: Set<string>,
+  ): Promise<void> {
     const there = await this.#around.table.stillThere(members);
     signalMembers({ members: there, snapshot, signal, spared: this.#sharedLeaders });
     for (const member of there) signalled.add(keyOf(member));

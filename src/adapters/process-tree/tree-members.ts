@@ -2,7 +2,7 @@
 import { findMembers, isSameStart } from './membership.ts';
 import { isOfTag } from './process-table.ts';
 import type { ProcessEntry, ProcessSnapshot, ProcessTable } from './process-table.ts';
-import type { SharedLooks } from './shared-looks.ts';
+import type { SharedChecks } from './shared-checks.ts';
 import { signalProcess } from './signals.ts';
 
 export interface TreeMembersOptions {
@@ -12,16 +12,16 @@ export interface TreeMembersOptions {
   /** Groups and sessions that members may share with others. */
   readonly sharedLeaders: ReadonlySet<number>;
   readonly table: ProcessTable;
-  readonly looks: SharedLooks;
+  readonly checks: SharedChecks;
 }
 
-export interface TreeLook {
+export interface TreeCheck {
   readonly snapshot: ProcessSnapshot;
   /** Who lives. */
   readonly members: readonly ProcessEntry[];
 }
 
-export interface TreeLookOptions {
+export interface TreeCheckOptions {
   /** Also finds who merely holds the root's output open. */
   readonly includeOutputHolders?: boolean | undefined;
   /** Kills members the moment they are seen, and calls back for each. */
@@ -55,9 +55,9 @@ export class TreeMembers {
     this.#outputs = outputs;
   }
 
-  async look({ includeOutputHolders = false, onKill }: TreeLookOptions = {}): Promise<TreeLook> {
+  async check({ includeOutputHolders = false, onKill }: TreeCheckOptions = {}): Promise<TreeCheck> {
     const onEntry = onKill === undefined ? undefined : (entry: ProcessEntry) => this.#killOnSight(entry, onKill);
-    const snapshot = await this.#options.looks.look({ startedSince: this.#startedSince, onEntry });
+    const snapshot = await this.#options.checks.check({ startedSince: this.#startedSince, onEntry });
     let members = this.#find(snapshot);
     if (includeOutputHolders && this.#outputs.length > 0) {
       for (const holder of await this.#outputHolders(snapshot, members)) this.add(holder);

@@ -77,7 +77,7 @@ export class PartFolder {
 
   async #write(sessionId: string, kept: KeptPart, isAnew: boolean): Promise<void> {
     const { folder } = this.#options;
-    // At the end of every wake: to look costs less than to try to make what is there.
+    // At the end of every wake: to check costs less than to try to make what is there.
     if (!(await isFolder(folder))) {
       await makeFolder(folder, { durability: 'os' });
       if (!(await isFolder(folder))) throw notAFolder(folder);

@@ -1,5 +1,5 @@
 /**
- * Which terms a search looks for: those of the query that tell something, and for words that hardly any document holds
+ * Which terms a search searches for: those of the query that tell something, and for words that hardly any document holds
  * what is written nearly so.
  */
 import type { QueryTerm } from '../../machines/retrieval/query.ts';
@@ -18,7 +18,7 @@ export interface SoughtTerm {
   readonly weight: number;
 }
 
-/** Places that one search looks at, summed over its terms, unless that would leave too few words. */
+/** Places that one search checks, summed over its terms, unless that would leave too few words. */
 const MAX_POSTINGS = 150_000;
 const ENOUGH_WORDS = 2;
 
@@ -36,7 +36,7 @@ const TWO_EDITS_FROM_CHARACTERS = 8;
 const MAX_NEAR_TERMS = 64;
 
 export function soughtTerms(terms: readonly QueryTerm[], vocabulary: Vocabulary): readonly SoughtTerm[] {
-  return worthLookingFor(terms, vocabulary).flatMap(({ term, weight }, sourceIndex) => {
+  return worthFinding(terms, vocabulary).flatMap(({ term, weight }, sourceIndex) => {
     const named = { source: term, sourceIndex };
     const number = vocabulary.numberOf(term);
     const exact: readonly SoughtTerm[] =
@@ -53,10 +53,10 @@ export function soughtTerms(terms: readonly QueryTerm[], vocabulary: Vocabulary)
 }
 
 /**
- * The rarest first, words before what stands for them, until so much is to be looked at that a search would take long:
+ * The rarest first, words before what stands for them, until so much is to be checked that a search would take long:
  * what is left out tells least.
  */
-function worthLookingFor(terms: readonly QueryTerm[], vocabulary: Vocabulary): readonly QueryTerm[] {
+function worthFinding(terms: readonly QueryTerm[], vocabulary: Vocabulary): readonly QueryTerm[] {
   const costs = terms.map((term) => ({ term, isWord: term.weight === 1, cost: vocabulary.documentsWith(term.term) }));
   const known = costs
     .filter(({ isWord, cost }) => isWord || cost > 0)

@@ -43,7 +43,7 @@ export const absent = unlessCode('ENOENT');
 export function damaged(path: string, what: string): RuntimeError {
   return new RuntimeError('SCHEDULE_STORE', `${path}: ${what}`, {
     category: 'storage',
-    hint: 'Look at the file and at the disk it lies on.',
+    hint: 'Check the file and at the disk it lies on.',
   });
 }
 
@@ -63,7 +63,7 @@ export function storeError(thrown: unknown, what: string): RuntimeError {
   const code = systemCodeOf(thrown) ?? 'unknown';
   return new RuntimeError('SCHEDULE_STORE', `cannot ${what}: ${messageOf(thrown)}`, {
     category: 'storage',
-    hint: HINTS[code] ?? 'Look at the directory and at the disk it lies on.',
+    hint: HINTS[code] ?? 'Check the directory and at the disk it lies on.',
     details: { code },
     cause: thrown,
   });

@@ -88,7 +88,7 @@ async function listingOf(id: string, path: string): Promise<ScheduleListing | un
       ? thrown
       : new RuntimeError(INVALID, `${path} cannot be read: ${messageOf(thrown)}`, {
           category: 'storage',
-          hint: 'Look at the file and at who owns it.',
+          hint: 'Check the file and at who owns it.',
           cause: thrown,
         });
     return { id, error: error.toJSON() };
@@ -133,7 +133,7 @@ function watchFolder(folder: string, onChange: () => void): () => void {
     watcher.on('error', () => watcher?.close());
     onChange();
   };
-  // Without a watch changes are found by looking.
+  // Without a watch changes are found by checking.
   begin().catch(() => undefined);
   return () => {
     isOver = true;

@@ -2,7 +2,7 @@
  * The log of one schedule in segments, shared by any number of processes without a lock.
  *
  * A write is one `O_APPEND`, so the file puts the records of all processes in one order. A writer then reads what has
- * come since it last looked, its own lines included, and so learns which of its records hold. A segment that has grown
+ * come since it last checked, its own lines included, and so learns which of its records hold. A segment that has grown
  * long is closed with a seal: what lands behind the seal does not count, for its writer sees the seal first and writes
  * again to the next segment. That one begins with the sum of everything before, which all compute alike, and the first
  * to create it creates it for all.

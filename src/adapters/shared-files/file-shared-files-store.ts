@@ -187,15 +187,15 @@ export class FileSharedFilesStore implements SharedFilesStore {
   /** The head, once what people have done is a part of it. Costs a check of each file where nothing has changed. */
   async #current(place: Place): Promise<SharedFilesHead> {
     if (!isTaken(place.versions.directory) && place.folder.isEmpty()) return NOTHING;
-    const [head, checkedOut, look] = await Promise.all([
+    const [head, checkedOut, check] = await Promise.all([
       place.versions.head(),
       place.versions.checkedOut(),
-      place.folder.look(),
+      place.folder.check(),
     ]);
     const isSettled =
       head.version === checkedOut &&
-      (head.version === 0 ? look.files.length === 0 : look.isThere) &&
-      changedPaths(head.files, look.files).length === 0;
+      (head.version === 0 ? check.files.length === 0 : check.isThere) &&
+      changedPaths(head.files, check.files).length === 0;
     return isSettled ? head : this.#alone(place, () => this.#settle(place));
   }
 
@@ -204,10 +204,10 @@ export class FileSharedFilesStore implements SharedFilesStore {
     const { versions, folder } = place;
     const head = await versions.head();
     await this.#bringUp(place, head);
-    const look = await folder.look();
-    const changed = changedPaths(head.files, look.files);
+    const check = await folder.check();
+    const changed = changedPaths(head.files, check.files);
     if (changed.length === 0) return head;
-    const excess = excessOf(look.files);
+    const excess = excessOf(check.files);
     if (excess !== undefined) throw tooLarge(place.directory, excess);
     const theirs = new Map<string, SharedFile | undefined>();
     for (const path of changed) {
@@ -228,7 +228,7 @@ export class FileSharedFilesStore implements SharedFilesStore {
   }
 
   async #bringUp({ versions, folder, directory }: Place, head: SharedFilesHead): Promise<void> {
-    const { isThere } = await folder.look();
+    const { isThere } = await folder.check();
     const checkedOut = isThere ? await versions.checkedOut() : 0;
     if (checkedOut === head.version) return;
     // A folder that is gone was not edited: it is laid out again.

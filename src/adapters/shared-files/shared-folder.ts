@@ -21,7 +21,7 @@ import { readIfThere, sha256Of, storing } from './storage.ts';
  */
 const UNSETTLED_MS = 2_000;
 
-export interface FolderLook {
+export interface FolderCheck {
   readonly isThere: boolean;
   readonly files: readonly SharedFile[];
 }
@@ -62,7 +62,7 @@ export class SharedFolder {
    * What is in it now. A file that was not touched is not read again. @throws RuntimeError SHARED_FILES_TOO_LARGE,
    * STORAGE_FAILED
    */
-  async look(): Promise<FolderLook> {
+  async check(): Promise<FolderCheck> {
     const known = new Map<string, KnownHash>();
     const files: SharedFile[] = [];
     const isThere = await storing(`read ${this.#directory}`, () => this.#walk('', { files, known }));

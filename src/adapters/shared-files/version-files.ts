@@ -106,7 +106,7 @@ export class VersionFiles {
       return (await lstat(this.#pathOf(number))).isFile();
     } catch (error) {
       if (isNoPlainFile(error)) return false;
-      throw storageFailed(`look for ${this.#pathOf(number)}`, error);
+      throw storageFailed(`search for ${this.#pathOf(number)}`, error);
     }
   }
 

@@ -6,7 +6,7 @@
  *   EOF
  *   )"
  *
- * The quoted mark makes the text mean itself. Some shells look for the end of `$(` by counting quotes and parentheses,
+ * The quoted mark makes the text mean itself. Some shells search for the end of `$(` by counting quotes and parentheses,
  * and know nothing of here-documents; so the text may hold these in pairs only, and nothing else that such a count
  * would stumble over.
  */

@@ -16,7 +16,7 @@ export async function within<Result>(work: Promise<Result>, limitMs: number, wha
 }
 
 /**
- * Resolves after `durationMs` and after the event loop has looked for input once more: a busy loop runs its timers
+ * Resolves after `durationMs` and after the event loop has searched for input once more: a busy loop runs its timers
  * first, when what arrived meanwhile has not been delivered yet.
  */
 export function quietPeriod(durationMs: number): Promise<void> {

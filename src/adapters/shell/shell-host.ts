@@ -43,7 +43,7 @@ function realOf(path: string, given: string): string {
   } catch (cause) {
     throw new RuntimeError('FOLDER_NOT_FOUND', `there is no folder ${given} in the workspace: ${messageOf(cause)}`, {
       category: 'not_found',
-      hint: 'Look what is there with glob or ls.',
+      hint: 'Check what is there with glob or ls.',
       cause,
     });
   }
@@ -72,7 +72,7 @@ function leadsThrough(folder: string, path: string): boolean {
   return false;
 }
 
-/** Undefined for what is no link, does not exist or cannot be looked at. */
+/** Undefined for what is no link, does not exist or cannot be checked. */
 function targetOf(path: string): string | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined;

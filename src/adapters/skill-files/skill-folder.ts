@@ -1,6 +1,6 @@
 /**
  * Reads files of one folder and of nothing else: every link is followed before anything is opened, and what was opened
- * is what was looked at.
+ * is what was checked.
  */
 import type { BigIntStats } from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
@@ -69,17 +69,17 @@ async function isStillThere(path: string, opened: BigIntStats): Promise<boolean>
 /** Plain files below a folder, from there with slashes, by name; links are left out. At most MAX_SKILL_FILES. */
 export async function listFolder(folder: string): Promise<readonly string[]> {
   const files: string[] = [];
-  const look = async (path: string, prefix: string, depth: number): Promise<void> => {
+  const check = async (path: string, prefix: string, depth: number): Promise<void> => {
     const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
     for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
       if (files.length >= MAX_SKILL_FILES) return;
       if (entry.name.startsWith('.')) continue;
       if (entry.isFile()) files.push(`${prefix}${entry.name}`);
       else if (entry.isDirectory() && depth < MAX_SKILL_DEPTH)
-        await look(join(path, entry.name), `${prefix}${entry.name}/`, depth + 1);
+        await check(join(path, entry.name), `${prefix}${entry.name}/`, depth + 1);
     }
   };
-  await look(folder, '', 1);
+  await check(folder, '', 1);
   return files;
 }
 

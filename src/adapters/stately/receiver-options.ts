@@ -20,7 +20,7 @@ export interface StatelyReceiverLimits {
 }
 
 export interface StatelyReceiverOptions {
-  /** Default 8080, where `createWebSocketInspector` looks by itself. 0: a free one. */
+  /** Default 8080, where `createWebSocketInspector` checks by itself. 0: a free one. */
   readonly port?: number | undefined;
   /** 127.0.0.1 or ::1. Default 127.0.0.1. */
   readonly host?: string | undefined;

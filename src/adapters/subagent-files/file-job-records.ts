@@ -261,7 +261,7 @@ class FileJobRecords implements JobRecords {
     const turn = turns.reduce((most, each) => Math.max(most, each), FIRST_OWNER_TURN);
     if (turn === FIRST_OWNER_TURN) return { owner: first, turn };
     const text = await readFile(this.#ownerPath(jobId, turn), 'utf8').catch(unlessMissing);
-    // Where it does not say whose it is, it is still its first owner's, whose end is looked for. The next turn goes on
+    // Where it does not say whose it is, it is still its first owner's, whose end is searched for. The next turn goes on
     // from here.
     return { owner: ownerIn(text) ?? first, turn };
   }

@@ -14,7 +14,7 @@ import { linkFile } from './copy-links.ts';
 import type { RootPlace } from './copy-places.ts';
 import { syncFolder } from './copy-swap.ts';
 import { hashOf } from './hash.ts';
-import { lookOf } from './known-copy.ts';
+import { checkOf } from './known-copy.ts';
 import { eachAtMost } from './at-most.ts';
 import { PieceSource } from './piece-source.ts';
 
@@ -32,11 +32,11 @@ const MAX_WRITES = 16;
 /** Folders that are put on the disk at the same time. */
 const MAX_SYNCS = 16;
 
-/** What lies here of a workspace copy, and how it looked. */
+/** What lies here of a workspace copy, and how it checked. */
 export interface CopyHere {
   readonly entries: readonly CopyEntry[];
   /** As in `KnownCopy`. */
-  readonly looks: readonly string[];
+  readonly checks: readonly string[];
   /** Nanoseconds since the epoch by the clock of the file system: before the first reading. */
   readonly seenNs: bigint;
   /** Whether it goes when the new one is in its place: then what is the same may be taken over as it is. */
@@ -54,8 +54,8 @@ export interface DraftCopy {
 
 export interface DraftedCopy {
   /** Empty for what was taken over. */
-  readonly looks: readonly string[];
-  /** How the files looked that were taken over, by path. */
+  readonly checks: readonly string[];
+  /** How the files checked that were taken over, by path. */
   readonly taken: ReadonlyMap<string, string>;
   readonly fetchedBytes: number;
 }
@@ -64,7 +64,7 @@ export async function draftCopy(copy: DraftCopy): Promise<DraftedCopy> {
   const { draft, entries, here, signal } = copy;
   await mkdir(draft, { recursive: true, mode: PRIVATE_FOLDER_MODE });
   await makeFrame(draft, entries);
-  const known = new Map(here.entries.map((entry, index) => [entry.path, { entry, look: here.looks[index] ?? '' }]));
+  const known = new Map(here.entries.map((entry, index) => [entry.path, { entry, check: here.checks[index] ?? '' }]));
   const files = entries.filter((entry) => entry.kind === 'file');
   const writer = new DraftWriter(copy, known);
   const taken = here.goes ? await writer.takeOver(files) : new Map<string, string>();
@@ -77,33 +77,33 @@ export async function draftCopy(copy: DraftCopy): Promise<DraftedCopy> {
     await writer.write(group);
   }
   await settleFolders(draft, entries);
-  return { looks: entries.map(({ path }) => writer.looks.get(path) ?? ''), taken, fetchedBytes: writer.fetchedBytes };
+  return { checks: entries.map(({ path }) => writer.checks.get(path) ?? ''), taken, fetchedBytes: writer.fetchedBytes };
 }
 
 class DraftWriter {
-  /** How what was written looks, by path. */
-  readonly looks = new Map<string, string>();
+  /** How what was written checks, by path. */
+  readonly checks = new Map<string, string>();
   fetchedBytes = 0;
   readonly #copy: DraftCopy;
-  readonly #known: ReadonlyMap<string, { readonly entry: CopyEntry; readonly look: string }>;
+  readonly #known: ReadonlyMap<string, { readonly entry: CopyEntry; readonly check: string }>;
   readonly #directories: ReadonlyMap<string, string>;
 
-  constructor(copy: DraftCopy, known: ReadonlyMap<string, { readonly entry: CopyEntry; readonly look: string }>) {
+  constructor(copy: DraftCopy, known: ReadonlyMap<string, { readonly entry: CopyEntry; readonly check: string }>) {
     this.#copy = copy;
     this.#known = known;
     this.#directories = new Map<string, string>(copy.roots.map(({ root, directory }) => [root, directory]));
   }
 
-  /** Those that lie here just as they are wanted. @returns how they looked, by path */
+  /** Those that lie here just as they are wanted. @returns how they checked, by path */
   async takeOver(files: readonly WorkspaceCopyFile[]): Promise<ReadonlyMap<string, string>> {
     const { draft, here, signal } = this.#copy;
     const taken = new Map<string, string>();
     await eachAtMost(files, MAX_WRITES, async (file) => {
       signal?.throwIfAborted();
-      const { entry, look = '' } = this.#known.get(file.path) ?? {};
+      const { entry, check = '' } = this.#known.get(file.path) ?? {};
       if (!isSameContent(file, entry) || entry?.kind !== 'file' || entry.mode !== file.mode) return;
-      if (await linkFile({ from: this.#placeOf(file.path), to: join(draft, file.path), look, seenNs: here.seenNs }))
-        taken.set(file.path, look);
+      if (await linkFile({ from: this.#placeOf(file.path), to: join(draft, file.path), check, seenNs: here.seenNs }))
+        taken.set(file.path, check);
     });
     return taken;
   }
@@ -129,7 +129,7 @@ class DraftWriter {
       });
       await eachAtMost(written, MAX_WRITES, async ({ path, handle }) => {
         await handle.sync();
-        this.looks.set(path, lookOf(await handle.stat({ bigint: true })));
+        this.checks.set(path, checkOf(await handle.stat({ bigint: true })));
       });
     } finally {
       await Promise.allSettled(written.map(({ handle }) => handle.close()));

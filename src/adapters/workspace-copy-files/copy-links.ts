@@ -6,21 +6,21 @@
 import { link, lstat, open, unlink } from 'node:fs/promises';
 import { nativePath } from '../system/native-path.ts';
 import { READING_NO_LINK } from '../system/own-files.ts';
-import { isSettled, lookOf } from './known-copy.ts';
+import { isSettled, checkOf } from './known-copy.ts';
 
 export interface LinkedFile {
   readonly from: string;
   readonly to: string;
-  /** How it looked when its content was known. */
-  readonly look: string;
+  /** How it checked when its content was known. */
+  readonly check: string;
   /** Nanoseconds since the epoch by the clock of the file system: before that reading. */
   readonly seenNs: bigint;
 }
 
 /** @returns whether it is there now, on the disk; otherwise it has to be copied */
-export async function linkFile({ from, to, look, seenNs }: LinkedFile): Promise<boolean> {
+export async function linkFile({ from, to, check, seenNs }: LinkedFile): Promise<boolean> {
   // There nothing is put on the disk that may not be written.
-  if (process.platform === 'win32' || !isSettled(look, seenNs)) return false;
+  if (process.platform === 'win32' || !isSettled(check, seenNs)) return false;
   try {
     await putOnDisk(from);
     await link(nativePath(from), nativePath(to));
@@ -30,18 +30,18 @@ export async function linkFile({ from, to, look, seenNs }: LinkedFile): Promise<
   }
   // A process may have put another file, or a link that leads anywhere, in its place just before.
   const stats = await lstat(nativePath(to), { bigint: true });
-  if (stats.nlink === 2n && stats.isFile() && isSameBut(lookOf(stats), look)) return true;
+  if (stats.nlink === 2n && stats.isFile() && isSameBut(checkOf(stats), check)) return true;
   await unlink(nativePath(to));
   return false;
 }
 
 /**
- * How it looks when its old name is gone, which its number of names and so its time of change say. Empty: not as it
+ * How it checks when its old name is gone, which its number of names and so its time of change say. Empty: not as it
  * was.
  */
-export async function lookAfter(path: string, look: string): Promise<string> {
+export async function tend(path: string, check: string): Promise<string> {
   const stats = await lstat(nativePath(path), { bigint: true }).catch(() => undefined);
-  return stats?.nlink === 1n && isSameBut(lookOf(stats), look) ? lookOf(stats) : '';
+  return stats?.nlink === 1n && isSameBut(checkOf(stats), check) ? checkOf(stats) : '';
 }
 
 /** But for the time of its last change of any kind, which comes first. */

@@ -1,5 +1,5 @@
 /**
- * Reads a workspace copy as it is: every folder, file and link, without following any. Files that look as they were
+ * Reads a workspace copy as it is: every folder, file and link, without following any. Files that are as they were
  * known are not read. One that changes while it is read is read again; one that keeps changing is taken as it was read
  * last.
  */
@@ -17,12 +17,12 @@ import { nativePath } from '../system/native-path.ts';
 import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
 import { realPlaceOf } from '../system/real-path.ts';
 import { isMissing, unreadable } from './copy-errors.ts';
-import { lookOf } from './known-copy.ts';
+import { checkOf } from './known-copy.ts';
 import type { trusted } from './known-copy.ts';
 import { eachAtMost } from './at-most.ts';
 
 /** Of one folder, at the same time. */
-const MAX_LOOKS = 16;
+const MAX_CHECKS = 16;
 const MAX_READINGS = 3;
 const MODE_BITS = 0o777;
 /** Of the tops: closed to other users. */
@@ -40,7 +40,7 @@ export interface ScanCopy {
 export interface ScannedCopy {
   readonly entries: readonly CopyEntry[];
   /** As in `KnownCopy`. */
-  readonly looks: readonly string[];
+  readonly checks: readonly string[];
   /** Files that were read. */
   readonly read: number;
   readonly skipped: readonly string[];
@@ -55,7 +55,7 @@ export async function scanCopy(scan: ScanCopy): Promise<ScannedCopy> {
 
 interface Found {
   readonly entry: CopyEntry;
-  readonly look: string;
+  readonly check: string;
 }
 
 class Scanner {
@@ -83,7 +83,7 @@ class Scanner {
     const sorted = this.#found.toSorted((one, other) => byPath(one.entry, other.entry));
     return {
       entries: sorted.map(({ entry }) => entry),
-      looks: sorted.map(({ look }) => look),
+      checks: sorted.map(({ check }) => check),
       read: this.#read,
       skipped: this.#skipped.toSorted(),
     };
@@ -94,8 +94,8 @@ class Scanner {
       const names = (await namesIn(folder).catch((error: unknown) => this.#absent(path, error))) ?? [];
       const folders: string[] = [];
       // All of them come to their end before the folder is closed: its descriptor may be another's then.
-      await eachAtMost(names, MAX_LOOKS, async (name) => {
-        if (await this.#look(folder, { name, path: `${path}/${name}`, dev })) folders.push(name);
+      await eachAtMost(names, MAX_CHECKS, async (name) => {
+        if (await this.#check(folder, { name, path: `${path}/${name}`, dev })) folders.push(name);
       });
       for (const name of folders) await this.#enter(folder, name, `${path}/${name}`, dev);
     } finally {
@@ -112,7 +112,7 @@ class Scanner {
   }
 
   /** Takes in what is no folder. @returns whether it is one */
-  async #look(
+  async #check(
     folder: HeldFolder,
     { name, path, dev }: { readonly name: string; readonly path: string; readonly dev: bigint },
   ): Promise<boolean> {
@@ -142,13 +142,13 @@ class Scanner {
     { name, path, stats }: { readonly name: string; readonly path: string; readonly stats: BigIntStats },
   ): Promise<void> {
     const known = this.#scan.known.get(path);
-    const look = lookOf(stats);
+    const check = checkOf(stats);
     this.#count(Number(stats.size));
-    if (known?.look === look) return this.#add({ ...known.file, mode: Number(stats.mode) & MODE_BITS }, look);
+    if (known?.check === check) return this.#add({ ...known.file, mode: Number(stats.mode) & MODE_BITS }, check);
     const read = await this.#readings(folder, name, path);
     if (read === undefined) return;
     this.#read += 1;
-    this.#add(read.entry, read.look);
+    this.#add(read.entry, read.check);
   }
 
   async #readings(folder: HeldFolder, name: string, path: string): Promise<Found | undefined> {
@@ -161,9 +161,9 @@ class Scanner {
         const before = await file.stat({ bigint: true });
         if (!before.isFile()) return undefined;
         const { pieces, size } = await this.#pieces(file, Number(before.size));
-        const isWhole = lookOf(await file.stat({ bigint: true })) === lookOf(before) && size === Number(before.size);
+        const isWhole = checkOf(await file.stat({ bigint: true })) === checkOf(before) && size === Number(before.size);
         const entry: WorkspaceCopyFile = { kind: 'file', path, mode: Number(before.mode) & MODE_BITS, size, pieces };
-        if (isWhole || reading >= MAX_READINGS) return { entry, look: isWhole ? lookOf(before) : '' };
+        if (isWhole || reading >= MAX_READINGS) return { entry, check: isWhole ? checkOf(before) : '' };
       } finally {
         await file.close();
       }
@@ -185,8 +185,8 @@ class Scanner {
     return { pieces, size };
   }
 
-  #add(entry: CopyEntry, look = ''): void {
-    this.#found.push({ entry, look });
+  #add(entry: CopyEntry, check = ''): void {
+    this.#found.push({ entry, check });
     this.#count(0);
   }
 

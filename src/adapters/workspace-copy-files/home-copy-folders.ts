@@ -32,7 +32,7 @@ import { realPlaceOf } from '../system/real-path.ts';
 import { draftCopy } from './copy-draft.ts';
 import type { DraftedCopy } from './copy-draft.ts';
 import { storageFailed } from './copy-errors.ts';
-import { lookAfter } from './copy-links.ts';
+import { tend } from './copy-links.ts';
 import { CopyPlaces } from './copy-places.ts';
 import type { CopyLayout } from './copy-places.ts';
 import { scanCopy } from './copy-scan.ts';
@@ -47,9 +47,9 @@ import { PieceBatches } from './piece-batches.ts';
 import { fetchPieces } from './piece-source.ts';
 
 const PRIVATE_FOLDER_MODE = 0o700;
-/** Files that are looked at at the same time. */
-const MAX_LOOKS = 16;
-const NOTHING_SEEN: ScannedCopy = { entries: [], looks: [], read: 0, skipped: [] };
+/** Files that are checked at the same time. */
+const MAX_CHECKS = 16;
+const NOTHING_SEEN: ScannedCopy = { entries: [], checks: [], read: 0, skipped: [] };
 const NO_BOUNDS = { maxFiles: Infinity, maxBytes: Infinity };
 
 /** Comes again with every message that names it, so that a machine that has the log does not miss it. */
@@ -115,7 +115,7 @@ async function takeCopy(
       await writeKnown(places.directory, {
         manifestId: manifest.id,
         entries: scanned.entries,
-        looks: scanned.looks,
+        checks: scanned.checks,
         takenNs,
       });
   };
@@ -198,7 +198,7 @@ async function layOut(
   const here = seen ?? NOTHING_SEEN;
   const measure = measureOf(entries);
   if (isSameCopy(here.entries, entries)) {
-    await writeKnown(places.directory, { manifestId, entries: here.entries, looks: here.looks, takenNs });
+    await writeKnown(places.directory, { manifestId, entries: here.entries, checks: here.checks, takenNs });
     return { ...measure, fetchedBytes: 0, keepsBefore: false };
   }
   const keepsBefore = seen === undefined || holdsWork(here, known);
@@ -212,24 +212,24 @@ async function layOut(
   });
   await beginSwap(places, { epoch, keepsBefore });
   await endSwap(places);
-  const looks = await looksAfter(places, entries, drafted);
-  await writeKnown(places.directory, { manifestId, entries, looks, takenNs: await fileSystemNow(places.directory) });
+  const checks = await tends(places, entries, drafted);
+  await writeKnown(places.directory, { manifestId, entries, checks, takenNs: await fileSystemNow(places.directory) });
   return { ...measure, fetchedBytes: drafted.fetchedBytes, keepsBefore };
 }
 
 /** Those that were taken over had a second name until the old copy was gone. */
-async function looksAfter(
+async function tends(
   places: CopyPlaces,
   entries: readonly CopyEntry[],
-  { looks, taken }: DraftedCopy,
+  { checks, taken }: DraftedCopy,
 ): Promise<readonly string[]> {
   const directories = new Map<string, string>(places.roots.map(({ root, directory }) => [root, directory]));
-  const after = [...looks];
-  await eachAtMost(entries.entries(), MAX_LOOKS, async ([index, { path }]) => {
-    const look = taken.get(path);
-    if (look === undefined) return;
+  const after = [...checks];
+  await eachAtMost(entries.entries(), MAX_CHECKS, async ([index, { path }]) => {
+    const check = taken.get(path);
+    if (check === undefined) return;
     const [root = '', ...names] = path.split('/');
-    after[index] = await lookAfter(join(directories.get(root) ?? '', ...names), look);
+    after[index] = await tend(join(directories.get(root) ?? '', ...names), check);
   });
   return after;
 }

@@ -26,46 +26,46 @@ const MOMENT_NS = 100_000_000n;
 const COARSE_MOMENT_NS = 2_000_000_000n;
 const SECOND_NS = 1_000_000_000n;
 
-/** How each file looked, in the order of the entries; empty for what is no file. */
+/** How each file checked, in the order of the entries; empty for what is no file. */
 export interface KnownCopy {
   readonly manifestId: string;
   readonly entries: readonly CopyEntry[];
-  readonly looks: readonly string[];
+  readonly checks: readonly string[];
   /** Nanoseconds since the epoch by the clock of the file system: before the first reading. */
   readonly takenNs: bigint;
 }
 
-export function lookOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+export function checkOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${ctimeNs} ${mtimeNs} ${size} ${ino}`;
 }
 
 /** Files by path whose content is known as long as they look the same. */
 export function trusted({
   entries,
-  looks,
+  checks,
   takenNs,
-}: KnownCopy): ReadonlyMap<string, { readonly file: WorkspaceCopyFile; readonly look: string }> {
+}: KnownCopy): ReadonlyMap<string, { readonly file: WorkspaceCopyFile; readonly check: string }> {
   return new Map(
     entries.flatMap((entry, index) => {
-      const look = looks[index] ?? '';
-      return entry.kind === 'file' && isSettled(look, takenNs) ? [[entry.path, { file: entry, look }] as const] : [];
+      const check = checks[index] ?? '';
+      return entry.kind === 'file' && isSettled(check, takenNs) ? [[entry.path, { file: entry, check }] as const] : [];
     }),
   );
 }
 
-/** Whether a file that looks so, and did at that time or later, cannot have changed in the same moment. */
-export function isSettled(look: string, takenNs: bigint): boolean {
-  if (look === '') return false;
-  const changedNs = BigInt(look.split(' ', 1)[0] ?? '0');
+/** Whether a file that checks so, and did at that time or later, cannot have changed in the same moment. */
+export function isSettled(check: string, takenNs: bigint): boolean {
+  if (check === '') return false;
+  const changedNs = BigInt(check.split(' ', 1)[0] ?? '0');
   return changedNs + (changedNs % SECOND_NS === 0n ? COARSE_MOMENT_NS : MOMENT_NS) <= takenNs;
 }
 
 export async function readKnown(directory: string): Promise<KnownCopy | undefined> {
   try {
     const text = await readFile(join(directory, FILE), 'utf8');
-    const [hash = '', manifestId = '', takenNs = '', looks = '', entries = ''] = text.split('\n');
+    const [hash = '', manifestId = '', takenNs = '', checks = '', entries = ''] = text.split('\n');
     if (hash !== hashOf(text.slice(hash.length + 1))) return undefined;
-    return { manifestId, takenNs: BigInt(takenNs), looks: looks.split(','), entries: readParts([entries]) };
+    return { manifestId, takenNs: BigInt(takenNs), checks: checks.split(','), entries: readParts([entries]) };
   } catch (error) {
     // Also one of another version.
     if (isMissing(error) || RuntimeError.is(error)) return undefined;
@@ -73,8 +73,11 @@ export async function readKnown(directory: string): Promise<KnownCopy | undefine
   }
 }
 
-export async function writeKnown(directory: string, { manifestId, takenNs, looks, entries }: KnownCopy): Promise<void> {
-  const body = [manifestId, String(takenNs), looks.join(','), canonicalJson(entries)].join('\n');
+export async function writeKnown(
+  directory: string,
+  { manifestId, takenNs, checks, entries }: KnownCopy,
+): Promise<void> {
+  const body = [manifestId, String(takenNs), checks.join(','), canonicalJson(entries)].join('\n');
   const draft = join(directory, `.${FILE}.${randomUUID()}.tmp`);
   try {
     await writeFile(draft, `${hashOf(body)}\n${body}`, { flag: 'wx', mode: FILE_MODE });

@@ -114,7 +114,7 @@ const SCRIPT = {
     {
       expect: { lastToolResultOutcome: 'completed' },
       text: 'This is my workspace.',
-      directive: { outcome: 'sleep', summary: 'Looked at the workspace.' },
+      directive: { outcome: 'sleep', summary: 'Checked the workspace.' },
     },
   ],
   onEnd: 'sleep',

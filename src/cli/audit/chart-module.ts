@@ -14,7 +14,7 @@ import type { ChartSource } from '../../machines/inspection/describe-chart.ts';
 /** How long a module may take to load, in milliseconds. */
 const LOAD_TIMEOUT_MS = 30_000;
 
-/** How deep lists and plain objects are looked into: `export default { doors: [front, back] }`. */
+/** How deep lists and plain objects are examined: `export default { doors: [front, back] }`. */
 const MAX_DEPTH = 3;
 
 /**
@@ -46,7 +46,7 @@ export async function chartsOfModule(
       `expected ${file} to export an XState 5 machine, { machine, events }, or a list or an object of them; it exports ${Object.entries(exported).map(exportWord).toSorted().join(', ') || 'nothing'}`,
       {
         category: 'validation',
-        hint: 'Export what createMachine() or setup().createMachine() returns. Functions are not called, and classes are not looked into.',
+        hint: 'Export what createMachine() or setup().createMachine() returns. Functions are not called, and classes are not examined.',
       },
     );
   }
@@ -166,7 +166,7 @@ function chartsIn(value: unknown, depth = 0): readonly Chart[] {
   const chart = chartOf(value);
   if (chart !== undefined) return [chart];
   // Of objects that are more than a list with names, such as actors and instances of classes, only the machine is
-  // looked for.
+  // searched for.
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null
     ? Object.values(value).flatMap((each) => chartsIn(each, depth + 1))

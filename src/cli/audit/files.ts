@@ -77,7 +77,7 @@ export async function checkAudits(
   return isFine ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/** The index lists all charts: a part of them cannot be written, nor looked for. */
+/** The index lists all charts: a part of them cannot be written, nor searched for. */
 function refusePart({ isAll }: MeantCharts, charts: readonly string[]): void {
   if (!isAll)
     throw usageError(
@@ -88,7 +88,7 @@ function refusePart({ isAll }: MeantCharts, charts: readonly string[]): void {
 
 interface Making {
   readonly directory: string;
-  /** Drawing takes long: a check only looks whether it would have to be done. */
+  /** Drawing takes long: a check only checks whether it would have to be done. */
   readonly draws: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The accounts and the experience of a home, without anything that could run an agent: for commands that add, change
- * and look.
+ * and check.
  */
 import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';

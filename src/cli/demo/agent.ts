@@ -84,7 +84,7 @@ const RECHECK_SECONDS = 1;
 const LEARNING = {
   kind: 'lesson',
   title: 'A wrong total leaves the quantity out',
-  detail: 'Sums over lines of a cart have to count cents times quantity; look at cart.mjs first.',
+  detail: 'Sums over lines of a cart have to count cents times quantity; check cart.mjs first.',
   promoteToMemory: true,
 } as const;
 
@@ -101,7 +101,7 @@ const FIXER_STEPS: readonly Step[] = [
   },
   {
     expect: { lastToolResultIncludes: 'fail 1' },
-    text: 'One of two fails: two of a thing cost as much as one. I look at the code.',
+    text: 'One of two fails: two of a thing cost as much as one. I check the code.',
     commands: ['cat cart.mjs', 'git log --oneline'],
   },
   {
@@ -142,10 +142,13 @@ const FIXER_STEPS: readonly Step[] = [
 
 /** What a session plays that begins with the question. */
 const ASKED_STEPS: readonly Step[] = [
-  { text: 'I look for what I know.', calls: [{ name: 'retrieval_search', input: { query: 'wrong total of a cart' } }] },
+  {
+    text: 'I search for what I know.',
+    calls: [{ name: 'retrieval_search', input: { query: 'wrong total of a cart' } }],
+  },
   {
     expect: { lastToolResultIncludes: 'leaves the quantity out' },
-    text: 'I have learned that before: sums over lines count cents times quantity. I would look at cart.mjs first.',
+    text: 'I have learned that before: sums over lines count cents times quantity. I would check cart.mjs first.',
     directive: { outcome: 'sleep', summary: 'It remembers what the first session learned.' },
   },
 ];

@@ -111,7 +111,7 @@ async function tellPlaces(out: Output, result: DemoResult): Promise<void> {
   const { places, delegation } = result;
   const { styles } = out;
   await out.line();
-  await out.line(styles.bold('Where to look'));
+  await out.line(styles.bold('Where to check'));
   await out.line(`  log        ${places.log}`);
   await out.line(`  workspace  ${places.workspace}`);
   if (delegation !== undefined) await out.line(`  worktree   ${delegation.worktree.worktreePath}`);

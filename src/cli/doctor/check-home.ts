@@ -40,7 +40,7 @@ export async function checkHomeFolder(home: string): Promise<RepairableFinding[]
     problem({
       area: 'home',
       where: home,
-      what: 'others than its owner may look into it',
+      what: 'others than its owner may examine it',
       remedy: 'Take that away from them.',
       repair: () => chmod(home, mode & 0o700),
     }),
@@ -81,7 +81,7 @@ export async function checkProcesses(
   processTree: Pick<ProcessTree, 'reconcile'>,
   home: string,
 ): Promise<RepairableFinding[]> {
-  const trees = await processTree.reconcile({ policy: 'look' });
+  const trees = await processTree.reconcile({ policy: 'report' });
   return trees.flatMap(({ reason, survivors, taskId, tag }): RepairableFinding[] => {
     const where = join(home, 'processes', `${tag}.json`);
     if (reason === 'unreadable')
@@ -90,7 +90,7 @@ export async function checkProcesses(
           area: 'processes',
           where,
           what: 'the record cannot be read, so it is unknown what it is about',
-          remedy: 'Look for processes that should not run, then remove it.',
+          remedy: 'Search for processes that should not run, then remove it.',
         }),
       ];
     if (reason !== 'host_dead') return [];
@@ -135,7 +135,7 @@ export async function checkTools(): Promise<RepairableFinding[]> {
   for (const [tool, what] of [
     ['git', 'agents that work on code need it'],
     ['sh', 'commands are run by it'],
-    ...(process.platform === 'linux' ? [] : [['ps', 'processes are looked at through it']]),
+    ...(process.platform === 'linux' ? [] : [['ps', 'processes are checked through it']]),
   ] as const) {
     const why = await whyNotRun(tool, tool === 'sh' ? ['-c', ':'] : ['--version']);
     if (why !== undefined)

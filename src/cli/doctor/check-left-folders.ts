@@ -1,5 +1,5 @@
 /**
- * Looks at the folders of sessions that lie in a home whose sessions are in a database. Deleting a session there
+ * Checks the folders of sessions that lie in a home whose sessions are in a database. Deleting a session there
  * reaches the folders of no machine; and what lay on one that a session has left was put aside. Nothing of that is
  * removed here: only who worked with it knows what it is worth.
  */
@@ -66,7 +66,7 @@ function told(findings: readonly RepairableFinding[], where: string): Repairable
       area: 'sessions',
       where,
       what: `${counted(rest, 'folder')} more like these`,
-      remedy: 'Deal with the first ones, then look again.',
+      remedy: 'Deal with the first ones, then check again.',
     }),
   ];
 }

@@ -31,14 +31,14 @@ export interface SessionsCheck {
   readonly accepted?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
-  /** Hears how many sessions there are, before any of them is looked at. */
+  /** Hears how many sessions there are, before any of them is checked. */
   readonly onCounted?: ((sessions: number) => void) | undefined;
 }
 
 /** Later than anything is due. */
 const FAR_FUTURE_MS = Date.UTC(9999, 0);
 
-/** Sessions that are looked at together: most of the time goes into waiting for the disk. */
+/** Sessions that are checked together: most of the time goes into waiting for the disk. */
 const TOGETHER = 16;
 
 /**
@@ -59,8 +59,10 @@ export async function checkSessions(check: SessionsCheck): Promise<RepairableFin
   const identities = await identitiesIn(check, findings);
   check.onCounted?.(identities.length);
   for (let start = 0; start < identities.length; start += TOGETHER) {
-    const looks = await Promise.all(identities.slice(start, start + TOGETHER).map((identity) => look(identity, check)));
-    for (const { found, activations, identity } of looks) {
+    const checks = await Promise.all(
+      identities.slice(start, start + TOGETHER).map((identity) => checkSession(identity, check)),
+    );
+    for (const { found, activations, identity } of checks) {
       findings.push(...found);
       if (activations.length > 0) expected.push({ identity, activations });
     }
@@ -68,7 +70,7 @@ export async function checkSessions(check: SessionsCheck): Promise<RepairableFin
   return [...findings, ...(await checkIndex(check, expected))];
 }
 
-async function look(
+async function checkSession(
   identity: SessionIdentity,
   check: SessionsCheck,
 ): Promise<ExpectedActivations & { readonly found: readonly RepairableFinding[] }> {
@@ -239,7 +241,7 @@ function kept(identity: SessionIdentity, { layout }: SessionsCheck): RepairableF
     area: 'sessions',
     where: layout.session(identity),
     what: 'the folder of a session whose log is in a database',
-    remedy: 'Look at it with that database: wakechart doctor --store URL',
+    remedy: 'Check it with that database: wakechart doctor --store URL',
   });
 }
 
@@ -275,7 +277,7 @@ async function checkIndex(
   ];
 }
 
-/** Those that had something to do before their hints were looked for, and still have it to do afterwards. */
+/** Those that had something to do before their hints were searched for, and still have it to do afterwards. */
 async function missingFrom(
   check: SessionsCheck,
   expected: readonly ExpectedActivations[],

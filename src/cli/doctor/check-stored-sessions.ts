@@ -13,14 +13,14 @@ export interface StoredSessionsCheck {
   readonly ports: JournalPorts;
   /** Where the database is, for people. */
   readonly where: string;
-  /** Hears how many sessions there are, before any of them is looked at. */
+  /** Hears how many sessions there are, before any of them is checked. */
   readonly onCounted?: ((sessions: number) => void) | undefined;
 }
 
 /** Later than anything is due. */
 const FAR_FUTURE_MS = Date.UTC(9999, 0);
 
-/** Sessions that are looked at together: most of the time goes into waiting for the server. */
+/** Sessions that are checked together: most of the time goes into waiting for the server. */
 const TOGETHER = 4;
 
 export async function checkStoredSessions({
@@ -35,13 +35,13 @@ export async function checkStoredSessions({
     note({
       area: 'sessions',
       where,
-      what: 'the logs are in a database, and files of logs in the home were not looked at',
-      remedy: 'Look at those with --store files, and at the database itself with `wakechart store check`.',
+      what: 'the logs are in a database, and files of logs in the home were not checked',
+      remedy: 'Check those with --store files, and at the database itself with `wakechart store check`.',
     }),
   ];
   const expected: Activation[] = [];
   const left = listings.values();
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     for (const listing of left) {
       try {
         expected.push(...(await activationsIn(listing, ports)));
@@ -58,7 +58,7 @@ export async function checkStoredSessions({
       }
     }
   };
-  await Promise.all(Array.from({ length: TOGETHER }, look));
+  await Promise.all(Array.from({ length: TOGETHER }, check));
   return [...findings, ...(await missingHints(expected, { ports, where }))];
 }
 
@@ -73,7 +73,7 @@ async function missingHints(
 ): Promise<RepairableFinding[]> {
   const { store } = ports;
   const suspects = await unknownOf(expected, ports);
-  // They may have been dealt with between the two looks.
+  // They may have been dealt with between the two checks.
   const still: Activation[] = [];
   for (const hint of suspects) {
     const now = await activationsIn({ sessionId: hint.sessionId, agentId: hint.agentId }, ports).catch(() => []);

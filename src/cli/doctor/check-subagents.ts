@@ -37,7 +37,7 @@ function findingsOf(found: FoundJobRecord, directory: string, settle: SubagentsC
         area: 'subagents',
         where: directory,
         what: `the record of job ${found.jobId} cannot be read: ${found.reason}`,
-        remedy: 'Look at what its worktree and its session hold, then move the record away.',
+        remedy: 'Check what its worktree and its session hold, then move the record away.',
       }),
     ];
   }

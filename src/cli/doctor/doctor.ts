@@ -38,7 +38,7 @@ import { checkWorktrees } from './check-worktrees.ts';
 import type { RepairableFinding } from './finding.ts';
 import { problem, remedyOf } from './finding.ts';
 
-// Checks vaults: files that cannot be read, or that others than their owner may read. What is in them is not looked at
+// Checks vaults: files that cannot be read, or that others than their owner may read. What is in them is not checked
 // any further.
 
 /** @param directory where they lie */
@@ -143,7 +143,7 @@ function withFindings<Result>(
     const clock = createSystemClock();
     const opened = await openStore(context).catch((error: unknown) => unreachable(context, error));
     const progress = new Progress(context.err);
-    const onCounted = (sessions: number): void => progress.waitFor(`looking at ${counted(sessions, 'session')}`);
+    const onCounted = (sessions: number): void => progress.waitFor(`checking ${counted(sessions, 'session')}`);
     try {
       const findings = [
         ...(await checkHomeFolder(home)),
@@ -215,7 +215,7 @@ function checkJobs(context: CommandContext): Promise<RepairableFinding[]> {
     if (report?.action === 'failed')
       throw new RuntimeError('JOB_NOT_SETTLED', report.reason ?? 'it is unknown why', {
         category: 'storage',
-        hint: 'Look at what lies in the folder of the job, then run doctor --repair again.',
+        hint: 'Check what lies in the folder of the job, then run doctor --repair again.',
       });
   };
   return checkSubagents({
@@ -227,12 +227,12 @@ function checkJobs(context: CommandContext): Promise<RepairableFinding[]> {
 
 /** The home is checked even where the database cannot be had. */
 function unreachable({ store, home }: CommandContext, error: unknown): { readonly finding: RepairableFinding } {
-  const remedy = (RuntimeError.is(error) ? error.hint : undefined) ?? 'Look at it with `wakechart store check`.';
+  const remedy = (RuntimeError.is(error) ? error.hint : undefined) ?? 'Check it with `wakechart store check`.';
   return {
     finding: problem({
       area: 'sessions',
       where: store?.shown ?? home,
-      what: `the store cannot be opened, and neither sessions nor what is due were looked at: ${messageOf(error)}`,
+      what: `the store cannot be opened, and neither sessions nor what is due were checked: ${messageOf(error)}`,
       remedy,
     }),
   };

@@ -44,7 +44,7 @@ export async function listTools(context: CommandContext, { agent }: ToolsOptions
   return EXIT_SUCCESS;
 }
 
-/** A look at tools makes no home, and does nothing about what earlier processes left in one. */
+/** A check tools makes no home, and does nothing about what earlier processes left in one. */
 async function withTools(context: CommandContext, work: (runtime: NodeRuntime) => Promise<Listed>): Promise<Listed> {
   const aside = (await isHomeThere(context.home)) ? undefined : await mkdtemp(join(tmpdir(), 'wakechart-tools-'));
   try {

@@ -1,5 +1,5 @@
 /**
- * The sessions of a home as an inspector looks at them: from a runtime that runs nothing, wakes no session and puts
+ * The sessions of a home as an inspector shows them: from a runtime that runs nothing, wakes no session and puts
  * nothing right.
  */
 import { learnedSecrets, notesOnSecrets } from '../../actors/inspection/learned-secrets.ts';
@@ -70,7 +70,7 @@ async function idleRuntime(context: CommandContext): Promise<IdleRuntime> {
   const { home, err } = context;
   await checkHome(home);
   if (context.store === undefined && !(await isHomeThere(home))) {
-    throw new RuntimeError('HOME_NOT_FOUND', `expected a home to look at; there is nothing at ${home}`, {
+    throw new RuntimeError('HOME_NOT_FOUND', `expected a home to check; there is nothing at ${home}`, {
       category: 'not_found',
       hint: `Name it with --home DIR, or see one at work: ${nextCommand({ ...context, isHomeGiven: false }, 'demo', '--inspect')}`,
     });
@@ -82,7 +82,7 @@ async function idleRuntime(context: CommandContext): Promise<IdleRuntime> {
       home,
       ...runtimeStore(context),
       reconcileOnStart: false,
-      looksOnly: true,
+      readsOnly: true,
       onListenerError: onProblem,
     }),
     onProblem,

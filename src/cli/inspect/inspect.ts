@@ -22,7 +22,7 @@ import { NO_SECRETS_KNOWN } from './opened-source.ts';
 import { receivedPrograms, sentRecording } from './programs.ts';
 import { addressAt, showUntilInterrupted } from './shown-inspector.ts';
 
-// A stored inspection log as an inspector looks at it: from a file, which may still be written to, or from what is
+// A stored inspection log as an inspector shows it: from a file, which may still be written to, or from what is
 // piped in.
 
 /**
@@ -72,7 +72,7 @@ export interface InspectOptions {
 }
 
 /** What is shown, and what of it would be sent. */
-interface Looked {
+interface Checked {
   readonly source: InspectionSource;
   readonly recording: InspectionRecording;
   readonly secrets: InspectedSecrets;
@@ -129,7 +129,7 @@ function checkWords({ file, session, statelyPort, statelyOrigins, sendTo, sendsU
 async function show(context: CommandContext, options: InspectOptions, closings: Closing[]): Promise<void> {
   const { file, session, port, opensBrowser, sendTo, sendsUnknownSecrets } = options;
   const { out, json } = context;
-  const { source, recording, secrets } = await looked(context, options, closings);
+  const { source, recording, secrets } = await checked(context, options, closings);
   if (sendTo !== undefined && !sendsUnknownSecrets) refuseUnknownSecrets(secrets.unknownSecrets);
   const { openSource } = await import('../../node/inspector.ts');
   const onProblem = (error: unknown): void => warn(context, `the inspector: ${messageOf(error)}`);
@@ -165,7 +165,7 @@ function refuseUnknownSecrets(unknown: readonly string[]): void {
   );
 }
 
-async function looked(context: CommandContext, options: InspectOptions, closings: Closing[]): Promise<Looked> {
+async function checked(context: CommandContext, options: InspectOptions, closings: Closing[]): Promise<Checked> {
   const { session, statelyPort, statelyOrigins: origins } = options;
   const base = await opened(context, options);
   if (base !== undefined) closings.push(() => base.close());
@@ -182,7 +182,7 @@ async function looked(context: CommandContext, options: InspectOptions, closings
     closings.push(received.close);
     source = received.source;
   }
-  if (source === undefined) throw usageError('expected something to look at', 'Name a file, or --session ID.');
+  if (source === undefined) throw usageError('expected something to check', 'Name a file, or --session ID.');
   return {
     source,
     secrets,

@@ -119,7 +119,7 @@ export class Inspection {
   }
 
   /**
-   * Does the work, and stays afterwards until interrupted where a person is there to look: a failure is told before
+   * Does the work, and stays afterwards until interrupted where a person is there to check: a failure is told before
    * that. @returns the exit code of the work
    */
   async around(work: () => Promise<number>): Promise<number> {

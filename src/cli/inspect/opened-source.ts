@@ -1,4 +1,4 @@
-/** What `wakechart inspect` looks at, with what is known of its secrets. */
+/** What `wakechart inspect` checks, with what is known of its secrets. */
 import type { InspectionSource } from '../../actors/inspection/inspection-source.ts';
 
 export interface InspectedSecrets {

@@ -19,7 +19,7 @@ export function addInspectCommand(program: Command, run: RunWork): void {
   const inspect = program
     .command('inspect')
     .description(
-      'look at the sessions of the home, or at what was recorded, in a browser on this machine; nothing is run or woken',
+      'check the sessions of the home, or at what was recorded, in a browser on this machine; nothing is run or woken',
     );
   withExamples(
     inspect,
@@ -49,7 +49,7 @@ export function addInspectCommand(program: Command, run: RunWork): void {
     )
     .option(
       '--send-to <address>',
-      'send what is looked at to another inspector (wss://…); says first what leaves this machine',
+      'send what is shown to another inspector (wss://…); says first what leaves this machine',
       nonEmpty,
     )
     .option(

@@ -1,5 +1,5 @@
 /**
- * Other XState programs, which show themselves beside what `wakechart inspect` looks at, and another inspector that it
+ * Other XState programs, which show themselves beside what `wakechart inspect` checks, and another inspector that it
  * is sent to.
  */
 import { createSystemClock } from '../../actors/clock/system-clock.ts';

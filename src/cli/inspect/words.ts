@@ -1,4 +1,4 @@
-/** The options by which a command is looked at while it runs, or recorded. */
+/** The options by which a command is checked while it runs, or recorded. */
 import type { Command } from 'commander';
 import { nonEmpty, usageError, wholeNumber } from '../usage.ts';
 
@@ -33,7 +33,7 @@ export function addInspectionOptions(command: Command, { canHold }: { readonly c
 export function checkInspectionWords({ inspect, inspectHold }: InspectionWords): void {
   if (inspectHold === true && inspect === undefined)
     throw usageError(
-      'expected --inspect with --inspect-hold: there is nothing to look at otherwise',
+      'expected --inspect with --inspect-hold: there is nothing to check otherwise',
       'Give both: --inspect --inspect-hold',
     );
 }

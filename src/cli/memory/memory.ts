@@ -132,7 +132,7 @@ export async function forgetMemory(
       throw new RuntimeError(
         'MEMORY_ENTRY_NOT_FOUND',
         `the memory of agent ${agentId} has no entry ${JSON.stringify(entry)}`,
-        { category: 'not_found', hint: `Look at those that it has: wakechart memory show --agent ${agentId}` },
+        { category: 'not_found', hint: `Check those that it has: wakechart memory show --agent ${agentId}` },
       );
     return { agentId, ...forgotten };
   });

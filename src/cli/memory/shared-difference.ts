@@ -90,7 +90,7 @@ async function byHand({
   const versions = new VersionFiles(join(directory, VERSIONS_FOLDER));
   const folder = new SharedFolder(join(directory, SHARED_FILES_FOLDER), versions.directory);
   const from = await versionFiles({ sharedFiles, agentId }, against ?? (await versions.head()).version);
-  const { isThere, files } = await folder.look();
+  const { isThere, files } = await folder.check();
   // One that was taken away is laid out again by the next wake: that is no edit.
   return {
     from,

@@ -1,4 +1,4 @@
-/** Opens the sessions of a store for a command that looks and sends, and never wakes. */
+/** Opens the sessions of a store for a command that checks and sends, and never wakes. */
 import type { Clock } from '../../actors/clock/clock.ts';
 import { environmentNames } from '../../actors/environment/environment-names.ts';
 import type { WorkspaceCopyStore } from '../../actors/workspace-copy/copy-store.ts';

@@ -32,7 +32,7 @@ export async function openStore({ home, store: chosen }: StorePlace): Promise<No
       clock: createSystemClock(),
       durability: 'disk',
       leaseMs: undefined,
-      looksOnly: false,
+      readsOnly: false,
       owner,
       options,
     }),

@@ -1,4 +1,4 @@
-/** The agents and sessions of a home, without anything that could run them: for commands that look and send. */
+/** The agents and sessions of a home, without anything that could run them: for commands that check and send. */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { WorkspaceCopyStore } from '../../actors/workspace-copy/copy-store.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';

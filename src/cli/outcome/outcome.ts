@@ -146,7 +146,7 @@ async function tellReport(
     await out.line(
       `Say what it is to achieve: ${nextCommand(context, 'outcome', 'define', '--session', sessionId, '--title', 'TEXT')}`,
     );
-  else await out.line(out.styles.dim(`Looked at everything up to event ${throughSeq}.`));
+  else await out.line(out.styles.dim(`Checked everything up to event ${throughSeq}.`));
 }
 
 const SIGNS = { for: '+', against: '-', neither: '·' } as const;

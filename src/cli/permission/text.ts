@@ -1,5 +1,5 @@
 /**
- * What a person is asked to allow, told the same wherever it is asked, answered or looked at: what would run, where,
+ * What a person is asked to allow, told the same wherever it is asked, answered or checked: what would run, where,
  * why, how far a yes reaches, until when.
  */
 import type { SessionEventData } from '../../machines/session/session-event.ts';

@@ -17,7 +17,7 @@ export function addRetrievalCommands(program: Command, run: RunWork): void {
     'wakechart retrieval search --agent reviewer "which port does staging use"',
     'wakechart retrieval search --agent reviewer --kind trace --kind text --since 2026-03-01 "npm test failed"',
   )
-    .argument('<words...>', 'what to look for')
+    .argument('<words...>', 'what to search for')
     .requiredOption('--agent <name>', 'the agent', nonEmpty)
     .addOption(
       new Option('--kind <kind>', 'only these; may be given again').choices(RETRIEVAL_KINDS).argParser(severalKinds),

@@ -1,4 +1,4 @@
-/** `wakechart retrieval …`: looks for what an agent knows, as its own tool does, and makes the index anew. */
+/** `wakechart retrieval …`: searches for what an agent knows, as its own tool does, and makes the index anew. */
 import { memorySectionsOf } from '../../machines/memory/memory-sections.ts';
 import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
@@ -133,12 +133,12 @@ function checkedQuery(words: string): string {
   const query = words.trim();
   if (query === '')
     throw usageError(
-      'expected words to look for, received none',
+      'expected words to search for, received none',
       'Names, paths, numbers and error texts help most: wakechart retrieval search --agent NAME "which port does staging use"',
     );
   if (query.length > MAX_QUERY_CHARACTERS)
     throw usageError(
-      `expected at most ${MAX_QUERY_CHARACTERS} characters to look for, received ${query.length}`,
+      `expected at most ${MAX_QUERY_CHARACTERS} characters to search for, received ${query.length}`,
       'A few words will do.',
     );
   return query;

@@ -1,4 +1,4 @@
-/** The schedules of a home, without anything that could run them: for commands that add, change and look. */
+/** The schedules of a home, without anything that could run them: for commands that add, change and check. */
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ScheduleRegistry } from '../../actors/schedule/durable-registry.ts';

@@ -37,7 +37,7 @@ export async function showEvents(
   return EXIT_SUCCESS;
 }
 
-/** For people who look on: what is said and done, and how to answer what is asked. */
+/** For people who watch: what is said and done, and how to answer what is asked. */
 async function followTranscript(
   context: CommandContext,
   { agentId }: SessionState,

@@ -94,7 +94,7 @@ function addSend(session: Command, run: RunWork): void {
   withExamples(
     send,
     'wakechart session send --session ID --message "Review the diff."',
-    'wakechart session send --session ID --message "Stop. Look at the tests first." --delivery interrupt',
+    'wakechart session send --session ID --message "Stop. Check the tests first." --delivery interrupt',
     'wakechart session send --session ID --message "What is wrong here?" --attach screenshot.png',
   )
     .addOption(sessionOption())

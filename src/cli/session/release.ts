@@ -87,7 +87,7 @@ async function tell(context: CommandContext, { state, home, isReleased }: Told):
   );
   await out.line(`  ${isLoss ? out.styles.yellow('May be lost:') : 'Lost:'} ${printable(lossText(home, last))}`);
   if (isReleased) {
-    await out.line('  A worker that had left it alone looks at it again within 5 minutes; this wakes it here at once:');
+    await out.line('  A worker that had left it alone checks it again within 5 minutes; this wakes it here at once:');
     return out.line(`Next: ${nextCommand(context, 'wake', '--session', sessionId)}`);
   }
   if (bound === undefined)

@@ -139,7 +139,7 @@ export function statusText(
   return stopReason === undefined || stopReason === status ? status : `${status} (${stopReason})`;
 }
 
-/** The state, and where to look at the rest. */
+/** The state, and where to check the rest. */
 function withPlaces(state: SessionState, where: Whereabouts): object {
   return { ...state, ...shownPlaces(state, where) };
 }

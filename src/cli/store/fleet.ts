@@ -12,7 +12,7 @@ import { usageError } from '../usage.ts';
 
 export async function showFleet(context: CommandContext): Promise<number> {
   const { out, json } = context;
-  const sight = await withStore(context, async ({ fleet }) => fleet?.look());
+  const sight = await withStore(context, async ({ fleet }) => fleet?.check());
   if (sight === undefined)
     throw usageError(
       'expected a database: a store in a home does not count its workers',

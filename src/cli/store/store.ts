@@ -16,9 +16,9 @@ import type { StoreCounts } from './facts.ts';
 import { counted, printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 
-/** How long news may take to be heard for the first time, and between two looks, in milliseconds. */
+/** How long news may take to be heard for the first time, and between two checks, in milliseconds. */
 const HEARING_MS = 2_000;
-const LOOK_MS = 20;
+const CHECK_MS = 20;
 
 /** A difference between two clocks that people should know of, in milliseconds. */
 const NOTABLE_DIFFERENCE_MS = 60_000;
@@ -43,7 +43,7 @@ export async function migrateStore(context: CommandContext): Promise<number> {
   return EXIT_SUCCESS;
 }
 
-/** One thing that was looked at. */
+/** One thing that was checked. */
 interface Check {
   readonly name: string;
   readonly is: 'ok' | 'note' | 'problem';
@@ -55,7 +55,7 @@ export async function checkStore(context: CommandContext): Promise<number> {
   const { out, err, json } = context;
   const chosen = databaseOf(context);
   const progress = new Progress(err);
-  progress.waitFor(`looking at ${chosen.shown}`);
+  progress.waitFor(`checking ${chosen.shown}`);
   const { checks, ...found } = await examined(chosen).finally(() => progress.stop());
   const problems = checks.filter(({ is }) => is === 'problem').length;
   if (json) await out.document({ store: chosen.shown, ...found, checks, problems });
@@ -216,7 +216,7 @@ async function tenantChecks(database: PostgresEventStore['database']): Promise<r
 const OPEN_TO_ALL: Check = {
   name: 'public',
   is: 'note',
-  what: 'every role may make functions and operators in the schema public, which those who look through it run with their own rights',
+  what: 'every role may make functions and operators in the schema public, which those who scan it run with their own rights',
   remedy: 'As an administrator, run: REVOKE CREATE ON SCHEMA public FROM PUBLIC',
 };
 
@@ -225,7 +225,7 @@ function newsCheck(isHearing: boolean): Check {
   return {
     name: 'news',
     is: 'note',
-    what: 'is not heard with LISTEN: workers look for it twice a second',
+    what: 'is not heard with LISTEN: workers search for it twice a second',
     remedy: 'That is so behind a pooler of transactions. Connect to the server itself to hear it at once.',
   };
 }
@@ -251,7 +251,7 @@ function countsCheck({ sessions, events, due, workers }: StoreCounts): Check {
 
 /** It is told by itself once its own voice came back. */
 async function hears(store: PostgresEventStore): Promise<boolean> {
-  for (let waited = 0; !store.isHearing && waited < HEARING_MS; waited += LOOK_MS) await pause(LOOK_MS);
+  for (let waited = 0; !store.isHearing && waited < HEARING_MS; waited += CHECK_MS) await pause(CHECK_MS);
   return store.isHearing;
 }
 

@@ -76,7 +76,7 @@ export class Output {
     await this.push(`${text}\n`);
   }
 
-  /** One JSON document, for programs; laid out, because people look at it too. */
+  /** One JSON document, for programs; laid out, because people check it too. */
   async document(value: unknown): Promise<void> {
     await this.push(`${JSON.stringify(value, undefined, 2)}\n`);
   }

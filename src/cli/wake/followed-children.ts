@@ -19,8 +19,8 @@ interface Followed {
   hearing: Promise<void>;
 }
 
-/** How often it is looked whether a child has been made that is said to come. */
-const LOOK_EVERY_MS = 20;
+/** How often it is checked whether a child has been made that is said to come. */
+const CHECK_EVERY_MS = 20;
 
 export class FollowedChildren {
   readonly #options: FollowedChildrenOptions;
@@ -97,7 +97,7 @@ export class FollowedChildren {
         return true;
       } catch (error) {
         if (!RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND' || followed.isEnding) return false;
-        await pause(LOOK_EVERY_MS);
+        await pause(CHECK_EVERY_MS);
       }
     }
   }

@@ -110,7 +110,7 @@ async function tellFailure(context: CommandContext, { sessionId, summary, error 
   const { styles } = context.err;
   const text =
     error === undefined ? printable(summary) : `${printable(error.message)} ${styles.dim(`[${error.code}]`)}`;
-  const hint = error?.hint ?? `Look at the log: ${nextCommand(context, 'session', 'events', '--session', sessionId)}`;
+  const hint = error?.hint ?? `Check the log: ${nextCommand(context, 'session', 'events', '--session', sessionId)}`;
   await context.err.line([`${styles.red('error:')} ${text}`, ...hintText(hint, styles)].join('\n'));
 }
 

@@ -30,7 +30,7 @@ export class WorkerView {
 
   constructor(options: WorkerViewOptions) {
     this.#options = options;
-    options.progress.waitFor('looking for what is due');
+    options.progress.waitFor('searching for what is due');
   }
 
   /** @param isolation what a wake that begins is shut in by */
@@ -95,7 +95,7 @@ export class WorkerView {
 }
 
 function waitingText(event: SessionWorkerEvent): string {
-  if (event.type !== 'idle') return 'looking for what is due';
+  if (event.type !== 'idle') return 'searching for what is due';
   return event.nextDueAt === undefined
     ? 'nothing is due; waiting for messages'
     : `nothing is due before ${localTime(event.nextDueAt)}; waiting for messages`;

@@ -23,7 +23,7 @@ export function addWorktreeCommands(program: Command, run: RunWork): void {
   );
   const show = worktree
     .command('show')
-    .description('look into a worktree now: all that is in it and nowhere else, and what to do next');
+    .description('examine a worktree now: all that is in it and nowhere else, and what to do next');
   withExamples(show, 'wakechart worktree show agent_3')
     .argument('<name>', NAME)
     .action((name: string) => run(show, async (context) => (await load()).showWorktree(context, name)));

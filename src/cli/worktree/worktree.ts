@@ -104,7 +104,7 @@ function ageText(createdAt: string, nowMs: number): string {
 }
 
 /** It was checked, and the record says what there was. */
-const LOOKED_AT: ReadonlySet<KeptWorktree['status']> = new Set(['preserved', 'removing']);
+const CHECKED: ReadonlySet<KeptWorktree['status']> = new Set(['preserved', 'removing']);
 
 export async function listWorktrees(context: CommandContext): Promise<number> {
   const { out, json, home } = context;
@@ -114,16 +114,16 @@ export async function listWorktrees(context: CommandContext): Promise<number> {
     await out.line(`No worktrees in ${home}: no job works in one, and none left work behind.`);
   else {
     for (const worktree of worktrees) {
-      const isKnown = LOOKED_AT.has(worktree.status);
+      const isKnown = CHECKED.has(worktree.status);
       const nextAction = isKnown
         ? nextOf(context, worktree)
-        : `Look into it: ${nextCommand(context, 'worktree', 'show', worktree.id)}`;
+        : `Examine it: ${nextCommand(context, 'worktree', 'show', worktree.id)}`;
       await out.line(
         `${worktreeLines({ worktree, findings: isKnown ? worktree.findings : undefined, nextAction }, out, Date.now()).join('\n')}\n`,
       );
     }
     await out.line(
-      `${counted(worktrees.length, 'worktree')}. To look into one as it is now: ${nextCommand(context, 'worktree', 'show', 'NAME')}`,
+      `${counted(worktrees.length, 'worktree')}. To examine one as it is now: ${nextCommand(context, 'worktree', 'show', 'NAME')}`,
     );
   }
   return EXIT_SUCCESS;

@@ -1,4 +1,4 @@
-/** The worktrees that subagents of a home left or work in, for commands that look at them and deal with them. */
+/** The worktrees that subagents of a home left or work in, for commands that check them and deal with them. */
 import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';

@@ -40,7 +40,7 @@ export function list(items: readonly string[]): string {
 export function oneLine(text: string, maxCharacters = MAX_CELL_CHARACTERS): string {
   return (
     cutText(text, maxCharacters)
-      // eslint-disable-next-line no-control-regex -- control characters are what this looks for
+      // eslint-disable-next-line no-control-regex -- control characters are what this searches for
       .replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
       .trim()
   );

@@ -2,7 +2,7 @@
 import type { SourceRuntime } from './source-fact.ts';
 import type { LeftOver, SourceDamage } from './source-log.ts';
 
-/** `already`: it was brought over before, as it still is. `would_import`: the caller asked for no more than a look. */
+/** `already`: it was brought over before, as it still is. `would_import`: the caller asked for no more than a check. */
 export type ImportStatus = 'imported' | 'would_import' | 'already' | 'failed';
 
 export interface ImportedSessionReport {
@@ -57,7 +57,7 @@ export interface ImportReport {
   readonly imported: number;
   readonly already: number;
   readonly failed: number;
-  /** Found and not looked at, since the user stopped the import. */
+  /** Found and not checked, since the user stopped the import. */
   readonly notReached: number;
   /** Ids of the sessions here, by those that they had in the source. */
   readonly sessionIds: Readonly<Record<string, string>>;

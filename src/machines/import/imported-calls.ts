@@ -29,7 +29,7 @@ export interface CallWords {
 
 const MAX_CALL_ID_CHARACTERS = 200;
 
-/** Every look is as cheap with many open calls as with one. */
+/** Every check is as cheap with many open calls as with one. */
 export class ImportedCalls {
   /** In the order in which they began, by the ids that they have here. */
   readonly #open = new Map<string, ImportedCall>();

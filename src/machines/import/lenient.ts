@@ -1,4 +1,4 @@
-/** Reads values of which it is not known for sure how they look: the first plausible one counts, and nothing throws. */
+/** Reads values of which it is not known for sure how they check: the first plausible one counts, and nothing throws. */
 import { isRecord } from '../validate.ts';
 import { MAX_IMPORT_DEPTH } from './import-limits.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Reads the records of an openboa session's `events.jsonl`. What is documented of them is that they are session events,
  * one JSON object on each line, named as the events of this runtime are; where their content stands is not. So it is
- * looked for beside the type and in `data` or `payload`, under each of its likely names.
+ * searched for beside the type and in `data` or `payload`, under each of its likely names.
  */
 import { asObject, firstOf, firstText, firstTime, furtherFields, textIn, unfoldedJson } from './lenient.ts';
 import type { JsonObject } from './lenient.ts';

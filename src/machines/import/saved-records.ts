@@ -12,20 +12,20 @@ export interface SavedRecords {
   readonly lost: string;
 }
 
-/** A record is looked for at so many places at most. */
-const MAX_LOOKS = 32;
+/** A record is searched for at so many places at most. */
+const MAX_CHECKS = 32;
 const MAX_CHARACTERS = 256 * 1024;
 
 export function savedRecords(text: string): SavedRecords {
   if (text.length > MAX_CHARACTERS) return { records: [], lost: text };
   const records: JsonObject[] = [];
   let rest = text;
-  let looks = MAX_LOOKS;
+  let checks = MAX_CHECKS;
   // From behind: what was appended last is whole.
-  for (let found = lastRecord(rest, looks); found !== undefined; found = lastRecord(rest, looks)) {
+  for (let found = lastRecord(rest, checks); found !== undefined; found = lastRecord(rest, checks)) {
     records.unshift(found.record);
     rest = rest.slice(0, found.at);
-    looks -= found.looks;
+    checks -= found.checks;
   }
   return { records, lost: rest };
 }
@@ -33,18 +33,18 @@ export function savedRecords(text: string): SavedRecords {
 interface Found {
   readonly record: JsonObject;
   readonly at: number;
-  readonly looks: number;
+  readonly checks: number;
 }
 
 /** The longest end of `text` that is a record. */
-function lastRecord(text: string, maxLooks: number): Found | undefined {
+function lastRecord(text: string, maxChecks: number): Found | undefined {
   if (!/\}\s*$/.test(text)) return undefined;
   let at = -1;
-  for (let looks = 1; looks <= maxLooks; looks += 1) {
+  for (let checks = 1; checks <= maxChecks; checks += 1) {
     at = text.indexOf('{"', at + 1);
     if (at === -1) return undefined;
     const record = recordIn(text.slice(at));
-    if (record !== undefined) return { record, at, looks };
+    if (record !== undefined) return { record, at, checks };
   }
   return undefined;
 }

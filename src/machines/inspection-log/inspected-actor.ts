@@ -77,7 +77,7 @@ export class InspectedActor {
   /** Positions of the last telling and the last step: whatever it does later comes of those. */
   lastCause = -1;
   /**
-   * Where and when it came to its end, the last time: looking at every actor of many must not go through all that each
+   * Where and when it came to its end, the last time: checking every actor of many must not go through all that each
    * of them was. Infinity while it has not.
    */
   over = { from: Infinity, t: Infinity };

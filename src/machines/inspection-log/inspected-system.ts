@@ -174,7 +174,7 @@ export class InspectedSystem {
       return;
     this.actors.delete(actor.key);
     this.#asRoots.delete(actor);
-    // Once more, where it was looked at already: a loop over a set sees what is added meanwhile.
+    // Once more, where it was checked already: a loop over a set sees what is added meanwhile.
     bereft.delete(actor.parent);
     bereft.add(actor.parent);
   }

@@ -1,6 +1,6 @@
 /**
- * What a recorder wrote, for a reader who looks back: records are appended, and every moment that is remembered can be
- * looked at.
+ * What a recorder wrote, for a reader who goes back: records are appended, and every moment that is remembered can be
+ * checked.
  *
  * Memory: the last `maxRecords` records (and up to 4,096 more), each with about 300 bytes beside what the record itself
  * takes; and the actors that are not over, or have records or children among those. What is older is forgotten, oldest

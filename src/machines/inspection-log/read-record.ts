@@ -1,5 +1,5 @@
 /**
- * Checks what claims to be a record. The kinds that logs are full of are looked at by hand, which costs a tenth of the
+ * Checks what claims to be a record. The kinds that logs are full of are checked by hand, which costs a tenth of the
  * schemas; what is not beyond doubt goes to those.
  */
 import { beginningOf } from '../cut-text.ts';

@@ -51,7 +51,7 @@ class Block {
   /** Of an event: where it was processed or lost. Infinity: it waits. Elsewhere 0. */
   readonly flightEnds = new Float64Array(BLOCK_RECORDS);
   readonly inFlight = new Float64Array(BLOCK_RECORDS);
-  /** Events of this block that wait still, and where the last of the others ended: most blocks need no second look. */
+  /** Events of this block that wait still, and where the last of the others ended: most blocks need no second check. */
   waiting = 0;
   lastFlightEnd = NOWHERE;
   /** Of a record that makes an actor known or changes its status. */

@@ -1,4 +1,4 @@
-/** What a reader of an inspection log found on its way, in sentences for the user who looks at what it read. */
+/** What a reader of an inspection log found on its way, in sentences for the user who sees what was read. */
 import type { ReadReport } from './read-report.ts';
 
 const MAX_NAMES = 5;

@@ -64,7 +64,7 @@ export function statusWords({ status, stopReason, pendingActions, why }: StatusF
   return statusOf(stopReason === 'requires_action' ? 'child' : (BY_STATUS[status] ?? 'nothing'));
 }
 
-/** What it needs of a person: an answer, or to look why it does not go on by itself. */
+/** What it needs of a person: an answer, or to check why it does not go on by itself. */
 export type SessionNeed = 'answer' | 'attention';
 
 /** Undefined: nothing. */

@@ -13,7 +13,7 @@ import type { StatelyText } from './stately-text.ts';
 /** JSON. */
 export type SentFrame = Readonly<Record<string, unknown>>;
 
-/** Parents further up than this are not looked for. */
+/** Parents further up than this are not searched for. */
 const MAX_DEPTH = 1_000;
 
 interface Known {

@@ -14,7 +14,7 @@ import { ChartStates } from './stately-outcomes.ts';
 const UNKNOWN: readonly string[] = [UNKNOWN_TRANSITION];
 const MAX_COMBINATIONS = 64;
 
-/** What XState says to an actor when it starts and stops it: no transition is looked for. */
+/** What XState says to an actor when it starts and stops it: no transition is searched for. */
 export const LIFE_EVENTS: ReadonlySet<string> = new Set(['xstate.init', 'xstate.stop']);
 
 export interface SeenStep {

@@ -16,7 +16,7 @@ export interface DeclaredEvent<Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
   /** Names of the fields beside `type`, with a question mark after those that may be left out. */
   readonly fields: readonly string[];
-  /** Events to try the chart with, where guards look at their fields. One with nothing but `type` where absent. */
+  /** Events to try the chart with, where guards check their fields. One with nothing but `type` where absent. */
   readonly samples: readonly SampleEvent[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * A chart with all that is known about it: what tools that look at charts are given, ours and those that users write.
+ * A chart with all that is known about it: what tools that read charts are given, ours and those that users write.
  */
 import type { AnyStateMachine } from 'xstate';
 import type { ChartEvents } from './chart-events.ts';

@@ -74,7 +74,7 @@ function objectKey(value: object, above: readonly object[]): string {
 }
 
 export interface ExplorationLimits {
-  /** Snapshots to look at in all. */
+  /** Snapshots to check in all. */
   readonly maxSnapshots: number;
   /**
    * Snapshots of one configuration, which differ in context or history: a counter in the context must not use up the
@@ -117,7 +117,7 @@ export interface Exploration {
   readonly snapshots: readonly ExploredSnapshot[];
   /** Where a limit was met. */
   readonly isCut: boolean;
-  /** The leaves of a configuration in which more contexts or histories were found than are looked at. */
+  /** The leaves of a configuration in which more contexts or histories were found than are checked. */
   readonly endlessIn: readonly string[] | undefined;
   /** Ids of transitions that were taken, each with the shortest path after which it was. */
   readonly taken: ReadonlyMap<string, readonly string[]>;

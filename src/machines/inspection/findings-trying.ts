@@ -65,7 +65,7 @@ function hintOf({ label, isGiven }: FailedStep): string {
     : 'Declare the event with a sample of what it carries, or give what the invoked actor answers (outputs).';
 }
 
-/** Not because a context differs without end: the chart has more configurations than are looked at. */
+/** Not because a context differs without end: the chart has more configurations than are checked. */
 function isTooBig({ isCut, endlessIn, failures: failed }: Exploration): boolean {
   return isCut && endlessIn === undefined && !failed.some(({ isEndless }) => isEndless);
 }

@@ -1,5 +1,5 @@
 /**
- * What an audit complains about, before the reasons that the chart itself gives are looked at; and the words that all
+ * What an audit complains about, before the reasons that the chart itself gives are checked; and the words that all
  * findings share.
  */
 import type { ChartAudit, Finding } from './chart-audit.ts';

@@ -80,7 +80,7 @@ export class WakeInLog<Wake extends LedWake> {
   #leadToCommit(wake: Wake, outcome: SessionEventData<'wake.ended'>['outcome']): boolean {
     // Another wake wrote the end of one that was lost; one that failed may have got there from anywhere.
     if (outcome === 'lost' || outcome === 'failed' || this.#isInStep) return false;
-    // Whether the calls that were asked for were looked at before the end cannot be told.
+    // Whether the calls that were asked for were checked before the end cannot be told.
     if (wake.state === 'running.stepping' && this.#hasAskedForTools) return false;
     this.#backToFolding();
     if (wake.state !== 'folding') return false;

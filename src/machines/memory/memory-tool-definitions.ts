@@ -138,7 +138,7 @@ export const learningListDefinition: ToolDefinition<LearningListInput> = {
   ...reading,
   name: 'learning_list',
   description:
-    'Lists what you have learned in all your sessions, the newest first. They are notes: look at the session and event that they come from before you rely on one.',
+    'Lists what you have learned in all your sessions, the newest first. They are notes: check the session and event that they come from before you rely on one.',
   inputSchema: listInput,
   outputSchema: z.strictObject({ learnings: z.array(learningOutput), total: z.number().int() }),
 };

@@ -95,7 +95,7 @@ const managed = {
   permissionPolicy: 'always_allow',
   destructive: false,
 } as const;
-const looking = { ...readsOnly, family: 'outcome', effects: ['reads_sessions'] } as const;
+const checking = { ...readsOnly, family: 'outcome', effects: ['reads_sessions'] } as const;
 
 export const outcomeDefineDefinition: ToolDefinition<OutcomeDefineInput> = {
   ...managed,
@@ -110,7 +110,7 @@ export const outcomeDefineDefinition: ToolDefinition<OutcomeDefineInput> = {
 };
 
 export const outcomeGradeDefinition: ToolDefinition<Readonly<z.output<typeof noInput>>> = {
-  ...looking,
+  ...checking,
   name: 'outcome_grade',
   description:
     'Tells how far this session has come with its outcome, how it was evaluated last, and whether it may promote anything now, and why not.',
@@ -132,7 +132,7 @@ export const outcomeEvaluateDefinition: ToolDefinition<Readonly<z.output<typeof 
 };
 
 export const outcomeHistoryDefinition: ToolDefinition<OutcomeHistoryInput> = {
-  ...looking,
+  ...checking,
   name: 'outcome_history',
   description:
     'Lists how the outcome of this session was evaluated so far, oldest first, and whether it is getting better or worse.',

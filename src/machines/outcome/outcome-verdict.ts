@@ -136,7 +136,7 @@ const RULES: readonly Rule[] = [
     ({ record }) =>
       record.isWhole
         ? undefined
-        : 'More has happened since the outcome was defined than is looked at, so the log alone cannot speak for it.',
+        : 'More has happened since the outcome was defined than is checked, so the log alone cannot speak for it.',
   ],
   [
     'a call failed',

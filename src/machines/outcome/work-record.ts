@@ -44,9 +44,9 @@ export interface WorkRecord {
   readonly sinceSeq: number;
   /** Nothing up to here speaks for the outcome: it was done in another session, whose log was copied. */
   readonly copiedThroughSeq: number;
-  /** The last event that was looked at. */
+  /** The last event that was checked. */
   readonly throughSeq: number;
-  /** Whether everything from `sinceSeq` on was looked at and is kept. */
+  /** Whether everything from `sinceSeq` on was checked and is kept. */
   readonly isWhole: boolean;
   /** In the order in which they were asked for. */
   readonly calls: ReadonlyMap<string, RecordedCall>;

@@ -174,8 +174,8 @@ function triedOf(call: RecordedCall, readCommand: ReadCommand): Tried[] {
   const argv = call.command === undefined ? undefined : plainArgvOf(call.command, readCommand);
   const test = argv === undefined ? undefined : testCommandOf(argv);
   const ended = endedHow(call, result, test);
-  // Looking for what is not there is no failure of the work, nor is a call that was denied or taken back.
-  if (ended === undefined || (isReadOnly === true && ended !== 'unknown') || isLook(call, readCommand)) return [];
+  // Searching for what is not there is no failure of the work, nor is a call that was denied or taken back.
+  if (ended === undefined || (isReadOnly === true && ended !== 'unknown') || isCheck(call, readCommand)) return [];
   return [
     {
       key: [name, call.folder ?? '', call.command ?? call.path ?? ''].join('\n'),
@@ -201,7 +201,7 @@ function endedHow(
   return test !== undefined && outcome === 'completed' ? 'failed_test' : 'failed';
 }
 
-function isLook({ name, command, result }: RecordedCall, readCommand: ReadCommand): boolean {
+function isCheck({ name, command, result }: RecordedCall, readCommand: ReadCommand): boolean {
   if (name !== RUNS_ALONE || command === undefined || result?.outcome !== 'completed') return false;
   const reading = readCommand(command);
   return reading.kind === 'commands' && reading.commands.every((each) => safetyOf(each).safe);

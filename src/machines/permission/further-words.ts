@@ -40,7 +40,7 @@ const BUILDS_TARGETS: FurtherUse = {
   options: ['-q', '-s', '-k', '--quiet', '--silent', '--keep-going', ...COLORS],
   optionForm: /^-j\d{0,3}$/,
 };
-/** For these `-s` names a file: without one, ant looks for it in all folders above. */
+/** For these `-s` names a file: without one, ant searches for it in all folders above. */
 const BUILDS_QUIETLY: FurtherUse = { ...NOTHING, options: ['-q'] };
 const INSTALLS: FurtherUse = { ...NOTHING, options: ['-q', '--quiet', '--verbose', '--silent', '-s', ...COLORS] };
 const SCRIPTS: FurtherUse = { ...INSTALLS, passesOn: 'when_named' };
@@ -134,7 +134,7 @@ const FURTHER_USES: ReadonlyMap<string, FurtherUse> = new Map([
     options: [...LOUDNESS, ...COLORS, '-vv', '-x', '-s', '-l', '--lf', '--ff'],
   }),
   ...entries('unittest', { ...NOTHING, options: ['-v', '-q', '-f', '-b'] }),
-  // They are given what they look at.
+  // They are given what they check.
   ...entries(
     'vitest run,jest,mocha,eslint,oxlint,mypy,ruff check,flake8,pylint,shellcheck,docker build,podman build',
     FILES,

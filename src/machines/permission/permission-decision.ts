@@ -21,7 +21,7 @@
  *
  * Where no person can be asked, asking is denying. A shell line that is not understood matches no rule that allows.
  * Rules of the session can allow only where those of the policy do not ask or deny. What is allowed for being safe is
- * so by its words alone; `lookOf` says what has to be looked at on the disk before it runs, and `unsafe` what becomes
+ * so by its words alone; `checkOf` says what has to be checked on the disk before it runs, and `unsafe` what becomes
  * of it when that is not as it should be.
  */
 import type { ToolDefinition } from '../turn/tool-definition.ts';

@@ -1,6 +1,6 @@
 /**
  * Commands that only read, as data: what each may be given so that it stays so. Whatever is not in here makes a command
- * unsafe, so a new option of a program is asked about until a maintainer has looked at it. Programs whose operands have a
+ * unsafe, so a new option of a program is asked about until a maintainer has checked it. Programs whose operands have a
  * grammar of their own (`sed`, `find`, `test`, `printf`, `echo`, `command`) stand in `safe-grammars.ts`.
  *
  * Left out on purpose: what follows links out of the folder (`ls -L`, `rg -L`), what reads whole trees with the secrets

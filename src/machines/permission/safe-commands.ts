@@ -29,7 +29,7 @@ export type Safety =
 /**
  * Whether the words of the command, wherever PATH finds it, can make it do nothing but read files below its folder that
  * hold no secrets. Where the places lead that it names, and what the repository tells git to run, is not seen from
- * here: see `lookOf`.
+ * here: see `checkOf`.
  */
 export function safetyOf({ argv, open = {}, input, entersFolder }: ShellCommand): Safety {
   const [name = '', ...rest] = argv;

@@ -1,4 +1,4 @@
-/** What a caller looks for, as weighted terms and a few wishes that can be told from its words. */
+/** What a caller searches for, as weighted terms and a few wishes that can be told from its words. */
 import { MAX_QUERY_TERMS } from './retrieval-limits.ts';
 import { stem, termsOf } from './terms.ts';
 

@@ -96,7 +96,7 @@ const UNCOVERED_SHARE = 0.35;
 const ANSWER_SHARE = 0.6;
 const AFTER_SHARE = 0.1;
 const BEFORE_SHARE = 0.05;
-/** Neighbors of so many of the best are looked at. */
+/** Neighbors of so many of the best are checked. */
 const SPREADING_HITS = 40;
 const SESSION_SHARE = 0.1;
 const HITS_OF_SESSION = 3;

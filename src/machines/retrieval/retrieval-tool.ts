@@ -33,7 +33,7 @@ const searchInput = z.strictObject({
     .trim()
     .min(1)
     .max(MAX_QUERY_CHARACTERS)
-    .describe('What you look for, in plain words: names, paths, numbers and error texts help most.'),
+    .describe('What you search for, in plain words: names, paths, numbers and error texts help most.'),
   kinds: z
     .array(retrievalKind)
     .min(1)

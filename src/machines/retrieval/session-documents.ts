@@ -75,7 +75,7 @@ export class SessionDocuments {
   }
 
   #read(event: SessionEvent): void {
-    // What else happens says nothing worth looking for.
+    // What else happens says nothing worth searching for.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case 'session.created':

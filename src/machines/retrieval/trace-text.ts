@@ -13,7 +13,7 @@ const FIRST_LINES = 6;
 const TROUBLED_LINES = 6;
 const LAST_LINES = 2;
 
-/** Lines of a large output that are looked at, from its beginning and from its end. */
+/** Lines of a large output that are checked, from its beginning and from its end. */
 const SCANNED_CHARACTERS = 40_000;
 const MAX_DEPTH = 6;
 const MAX_PIECES = 400;

@@ -1,6 +1,6 @@
 /**
  * The variables of a program that is an agent: what it may not have of ours, what of them is secret, and where it is
- * looked for.
+ * searched for.
  */
 import { decoded } from '../vault/secret-parts.ts';
 

@@ -20,7 +20,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** A probe that has not reported for this long, in milliseconds, is forgotten, and another may go out. */
 export const PROBE_LIMIT_MS = 10 * MINUTE_MS;
 
-/** However long a provider asks to be left alone: after this many milliseconds a probe looks. */
+/** However long a provider asks to be left alone: after this many milliseconds a probe checks. */
 export const MAX_REST_MS = 24 * HOUR_MS;
 
 /** Without a failure for this long, in milliseconds, nothing counts against a candidate any more. */
@@ -33,7 +33,7 @@ const FIRST_BILLING_REST_MS = 5 * HOUR_MS;
 
 /**
  * A user who replaces a key tells us by adding the profile anew or by a reset; where none does, a day is soon enough to
- * look.
+ * check.
  */
 const ACCOUNT_REST_MS = 24 * HOUR_MS;
 

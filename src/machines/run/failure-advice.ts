@@ -13,7 +13,7 @@ const WHAT_TO_DO: Readonly<Record<RunFailureKind, string>> = {
   billing: 'Settle the account with the provider',
   timeout: 'Wait a little; where the model needs longer to answer, set a longer idleTimeoutMs for its provider',
   server_error:
-    'Wait a little; if it keeps failing, look where the message points: at the provider, the network or the program',
+    'Wait a little; if it keeps failing, check where the message points: at the provider, the network or the program',
   format: 'Correct what the message names, or name a fallback of another provider',
   context_overflow: 'Start a new session, or name a model with a larger context, as a fallback or in its place',
   model_not_found: 'Correct the model in the agent file or the address of the provider',

@@ -230,7 +230,7 @@ class FactReader implements FailureFacts {
     const reply = failedReply(object);
     const value = field(object, 'value');
     this.#openAll(inner, { ...place, isSuccess: false });
-    // A value that does not look as it should may be an error that a server sent in the middle of a stream.
+    // A value that is not as it should be may be an error that a server sent in the middle of a stream.
     if (isObject(value) && saysItIsAnError(value))
       this.#openAll([value], { isAnswer: true, isSuccess: false, isQuoted: place.isQuoted });
     this.#openAll([field(object, '$metadata'), ...answers], { ...place, isAnswer: true });

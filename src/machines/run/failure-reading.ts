@@ -5,7 +5,7 @@
 import { beginningOf } from '../cut-text.ts';
 
 /**
- * Characters of one text that are looked at: its beginning and its end, where messages and the last lines of a log are.
+ * Characters of one text that are checked: its beginning and its end, where messages and the last lines of a log are.
  */
 const MAX_TEXT_CHARACTERS = 8_000;
 

@@ -324,5 +324,5 @@ export const runMachineFor = <Result>() => {
   });
 };
 
-/** For looking at: the chart whatever its results are. */
+/** For checking: the chart whatever its results are. */
 export const runMachine = runMachineFor<unknown>();

@@ -1,5 +1,5 @@
 /**
- * Which slots have come due since the last look, and which of them the catch-up policy lets fire. Pure: time comes in
+ * Which slots have come due since the last check, and which of them the catch-up policy lets fire. Pure: time comes in
  * as numbers.
  */
 import type { CatchUpPolicy } from '../task/task-request.ts';

@@ -1,5 +1,5 @@
 /**
- * The status of a schedule that any worker may run. What is in force is recorded; a worker looks at the record before
+ * The status of a schedule that any worker may run. What is in force is recorded; a worker checks the record before
  * each run.
  *
  *   active ──PAUSE──▶ paused ──RESUME──▶ active

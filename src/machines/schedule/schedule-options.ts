@@ -19,7 +19,7 @@ const scheduleLimits = z.strictObject({
   /** Missed slots that get a record each; older ones of the same gap share one. */
   maxNamedMissed: count.max(10_000).default(1_000),
   /**
-   * The wall clock is looked at this often while a schedule waits. Steady time stands still while a machine sleeps and
+   * The wall clock is checked this often while a schedule waits. Steady time stands still while a machine sleeps and
    * knows nothing of a clock that is set, so this bounds how late a slot is noticed after either.
    */
   checkIntervalMs: durationMs.default(60_000),

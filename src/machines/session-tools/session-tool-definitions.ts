@@ -181,7 +181,7 @@ const searchInput = z.strictObject({
     .trim()
     .min(1)
     .max(MAX_QUERY_CHARACTERS)
-    .describe('What you look for, in plain words: names, paths, numbers and error texts help most.'),
+    .describe('What you search for, in plain words: names, paths, numbers and error texts help most.'),
   sessionId: sessionId
     .optional()
     .describe('The session. Default: this one, what was left out of your context included.'),

@@ -6,7 +6,7 @@ export const MAX_LISTED_SESSIONS = 50;
 export const DEFAULT_READ_EVENTS = 40;
 export const MAX_READ_EVENTS_PER_CALL = 200;
 
-/** Events that one call looks at when it looks for some of them. */
+/** Events that one call checks when it searches for some of them. */
 export const MAX_SCANNED_EVENTS = 50_000;
 
 /** Characters of one event's data, and of all that one call gives. */

@@ -34,7 +34,7 @@ export function checkActivation(value: Activation): Activation {
   });
 }
 
-/** Whether it could have been made: nothing else has to be looked for. */
+/** Whether it could have been made: nothing else has to be searched for. */
 export function isActivation(value: Activation): boolean {
   return activation.safeParse(value).success;
 }

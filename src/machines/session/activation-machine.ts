@@ -14,7 +14,7 @@
  * contended:   Another process wakes the session; we wait until that may be over.
  * early:       The hint is there and what it speaks of is not yet: its sender is about to write it, or died before.
  * backed_off:  The wake failed; it is tried again after a time that grows.
- * parked:      The same, after several failures in a row: a person should look.
+ * parked:      The same, after several failures in a row: a person should check.
  * settled:     The wake has ended, and the log says what comes next.
  * dropped:     Not due any more, or the worker ends; whatever hint is left stays for others.
  */
@@ -30,7 +30,7 @@ const setAside = {
   meta: {
     waives: {
       'ignored-command': {
-        BEGIN: 'A worker begins only what waits: what is set aside is left out when it looks for what is due.',
+        BEGIN: 'A worker begins only what waits: what is set aside is left out when it searches for what is due.',
       },
     },
   } satisfies ChartNotes,
@@ -54,7 +54,7 @@ export const activationMachine = setup({
         waives: {
           'ignored-command': {
             BEGIN:
-              'One wake of a session runs at a time: what wakes is left out when the worker looks for what is due.',
+              'One wake of a session runs at a time: what wakes is left out when the worker searches for what is due.',
             DROP: 'A wake that runs is not dropped but stopped, and says how it ended.',
           },
           'unbounded-wait':
@@ -70,7 +70,7 @@ export const activationMachine = setup({
         'The hint is there and what it speaks of is not yet: its sender is about to write it, or died before.',
     },
     backed_off: { ...setAside, description: 'The wake failed; it is tried again after a time that grows.' },
-    parked: { ...setAside, description: 'The same, after several failures in a row: a person should look.' },
+    parked: { ...setAside, description: 'The same, after several failures in a row: a person should check.' },
     settled: { description: 'The wake has ended, and the log says what comes next.', type: 'final' },
     dropped: {
       description: 'Not due any more, or the worker ends; whatever hint is left stays for others.',

@@ -60,7 +60,7 @@ export function attachmentKindOf({ name, head, mediaType }: JudgedFile): Attachm
   return { kind: 'file', mediaType: CONTAINERS.has(seen.mediaType) ? (named ?? seen.mediaType) : seen.mediaType };
 }
 
-/** The name of the copy: the content says which, the ending what it is for those who look at names. */
+/** The name of the copy: the content says which, the ending what it is for those who check names. */
 export function attachmentFileName(sha256: string, name: string): string {
   const extension = extensionOf(name);
   return extension === '' ? sha256 : `${sha256}.${extension}`;

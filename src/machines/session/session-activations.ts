@@ -18,7 +18,7 @@ export function activationsOf(state: SessionState): readonly Activation[] {
 /**
  * What a wake that begins at `atMs` leaves due until its end, so that another process goes on when its process dies. A
  * client may wake a session before anything of it is due: its plan is for next week, its back-off is not over. No
- * worker would look for the dead wake before that, so the wake is due itself. What a child owes its parent does not
+ * worker would search for the dead wake before that, so the wake is due itself. What a child owes its parent does not
  * count: the process that tells the parent settles it.
  */
 export function causesOfWake(state: SessionState, wakeId: string, atMs: number): readonly Activation[] {

@@ -212,7 +212,7 @@ export interface SessionState {
   readonly outcome?:
     | (SessionEventData<'user.define_outcome'> & { readonly seq: number; readonly by: 'person' | 'agent' })
     | undefined;
-  /** Whether the outcome was reached, when that was looked at last. `seq`: the event that says so. */
+  /** Whether the outcome was reached, when that was checked last. `seq`: the event that says so. */
   readonly evaluation?:
     | (Pick<SessionEventData<'outcome.evaluated'>, 'verdict' | 'because' | 'throughSeq' | 'stageDigest'> & {
         readonly seq: number;

@@ -32,7 +32,7 @@ export interface ModelExplanation {
   readonly backend: string;
   /** Absent: there was no other. */
   readonly because?: string | undefined;
-  /** In the last look for a candidate. */
+  /** In the last search for a candidate. */
   readonly passedOver: readonly PassedOver[];
   /** In their order; the first choice is not among them. */
   readonly decisions: readonly ModelDecision[];

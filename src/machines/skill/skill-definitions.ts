@@ -58,10 +58,10 @@ const outputs = {
   }),
 };
 
-const looking = { ...readsOnly, family: 'skills', effects: ['reads_files'] } as const;
+const checking = { ...readsOnly, family: 'skills', effects: ['reads_files'] } as const;
 
 export const skillsListDefinition: ToolDefinition<Readonly<z.output<typeof listInput>>> = {
-  ...looking,
+  ...checking,
   name: 'skills_list',
   description:
     'Lists the skills that are at hand: instructions that people have written for kinds of work, each with what it is for. Read one with skills_read before you use it.',
@@ -70,7 +70,7 @@ export const skillsListDefinition: ToolDefinition<Readonly<z.output<typeof listI
 };
 
 export const skillsSearchDefinition: ToolDefinition<SkillSearchInput> = {
-  ...looking,
+  ...checking,
   name: 'skills_search',
   description: 'Finds skills by words, in their names, tags, descriptions, headings and texts. Best first.',
   inputSchema: searchInput,
@@ -78,7 +78,7 @@ export const skillsSearchDefinition: ToolDefinition<SkillSearchInput> = {
 };
 
 export const skillsReadDefinition: ToolDefinition<SkillReadInput> = {
-  ...looking,
+  ...checking,
   name: 'skills_read',
   description:
     'Reads the instructions of a skill, or another text file in its folder. The reply names the files that there are.',

@@ -14,7 +14,7 @@ const MAX_BODY_COUNT = 3;
 const PREFIX_SHARE = 0.5;
 const MIN_PREFIX_CHARACTERS = 4;
 
-/** Words that say nothing about what is looked for. */
+/** Words that say nothing about what is searched for. */
 const EMPTY_WORDS: ReadonlySet<string> = new Set([
   'a',
   'an',

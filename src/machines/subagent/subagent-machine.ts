@@ -17,7 +17,7 @@
  * running.active:      Follow-ups and answers reach the agent.
  * running.stopping:    Its end was asked for: what runs is being ended, and what it says no longer counts as its
  *                      outcome.
- * settling:            Nothing of the agent runs any more; its worktree is looked at, then removed or kept, and its end
+ * settling:            Nothing of the agent runs any more; its worktree is checked, then removed or kept, and its end
  *                      is stored.
  * settling.done:       The work gave a result.
  * settling.failed:     The work failed, or could not begin.
@@ -98,7 +98,7 @@ export const subagentMachine = setup({ types: { events: {} as SubagentChartEvent
     },
     settling: {
       description:
-        'Nothing of the agent runs any more; its worktree is looked at, then removed or kept, and its end is stored.',
+        'Nothing of the agent runs any more; its worktree is checked, then removed or kept, and its end is stored.',
       meta: {
         waives: { 'unbounded-wait': 'The job settles itself, and what fails of that is reported beside its end.' },
       } satisfies ChartNotes,

@@ -25,7 +25,7 @@ export function noteOf(text: string): string {
   return text.length <= WORKER_NOTE_CHARACTERS ? text : shortened(text, SHORTENED_CHARACTERS);
 }
 
-/** Why a JSON value is too much, in words; undefined when it is not. Looks at no more of it than it may have. */
+/** Why a JSON value is too much, in words; undefined when it is not. Checks no more of it than it may have. */
 export function excessOf(value: unknown): string | undefined {
   const left = { values: WORKER_VALUES, bytes: WORKER_EXTRA_BYTES };
   return excessIn(value, left, 0);

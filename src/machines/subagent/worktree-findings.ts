@@ -31,7 +31,7 @@ export interface WorktreeFinding {
 }
 
 export interface WorktreeInspection {
-  /** Nothing was found, and everything could be looked at. */
+  /** Nothing was found, and everything could be checked. */
   readonly isClean: boolean;
   readonly findings: readonly WorktreeFinding[];
   /** The commit that its HEAD names, where that can be told. */

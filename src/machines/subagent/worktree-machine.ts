@@ -11,7 +11,7 @@
  *
  * absent:      Nothing of it is on the disk.
  * creating:    Its record is on the disk; git makes the folder and the branch, and either may be there already.
- * ready:       It is whole and an agent works in it; no process looks whether it can go.
+ * ready:       It is whole and an agent works in it; no process checks whether it can go.
  * inspecting:  No agent works in it any more; it is being asked whether anything in it could be lost.
  * removing:    Everything said that nothing can be lost; git removes it, and what git refuses stays.
  * preserved:   There is something in it, or the check could not tell. Its record says what, and what to do next; it
@@ -58,7 +58,7 @@ export const worktreeMachine = setup({ types: { events: {} as WorktreeChartEvent
       on: { CREATED: 'ready', CREATE_FAILED: 'absent', CREATE_UNKNOWN: 'orphaned', OWNER_LOST: 'orphaned' },
     },
     ready: {
-      description: 'It is whole and an agent works in it; no process looks whether it can go.',
+      description: 'It is whole and an agent works in it; no process checks whether it can go.',
       on: { INSPECT: 'inspecting', OWNER_LOST: 'orphaned' },
     },
     inspecting: {

@@ -54,7 +54,7 @@ export function worktreeNextAction(
     );
   }
   if (sentences.length === 0)
-    sentences.push(`Look at it, and take from it what you need: cd ${shellWord(place.worktreePath)}`);
+    sentences.push(`Check it, and take from it what you need: cd ${shellWord(place.worktreePath)}`);
   const remove = `wakechart worktree remove ${shellWord(place.id)}`;
   return [...sentences, `Then remove it: ${remove}`, `If what is left in it is not needed: ${remove} --discard`].join(
     '\n',
@@ -62,7 +62,7 @@ export function worktreeNextAction(
 }
 
 /**
- * What has to be looked at first: what would be carried along wrongly, or left behind, if everything there was simply
+ * What has to be checked first: what would be carried along wrongly, or left behind, if everything there was simply
  * committed.
  */
 function beforeWork(
@@ -82,7 +82,7 @@ function beforeWork(
   // Before any command that would run them.
   if (holdsForeignSettings(kinds))
     sentences.push(
-      'Run no git in it before you have looked at the repositories that lie in it: "status", "add" and "diff" run programs that those name.',
+      'Run no git in it before you have checked the repositories that lie in it: "status", "add" and "diff" run programs that those name.',
     );
   if (kinds.has('operation'))
     sentences.push(

@@ -95,7 +95,7 @@ export function checkedWorktreeRecord(value: unknown, name: string): WorktreeRec
     `expected "${name}" to be the record of a worktree: ${describeIssues(parsed.error).join('; ')}`,
     {
       category: 'storage',
-      hint: 'Look at the file and at the worktree of that name; nothing of either was changed.',
+      hint: 'Check the file and at the worktree of that name; nothing of either was changed.',
     },
   );
 }
@@ -116,7 +116,7 @@ function statusAfter(status: WorktreeStatus, event: WorktreeChartEventType, id: 
   if (next !== undefined) return next.value;
   throw new RuntimeError('WORKTREE_ILLEGAL_MOVE', `worktree "${id}" is ${status}, where ${event} means nothing`, {
     category: 'conflict',
-    hint: 'Look at it again with `wakechart worktree list`: another process may have dealt with it.',
+    hint: 'Check it again with `wakechart worktree list`: another process may have dealt with it.',
     details: { id, status, event },
   });
 }

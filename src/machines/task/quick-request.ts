@@ -48,7 +48,7 @@ interface Loose {
   readonly [key: string]: unknown;
 }
 
-/** The complete request, or undefined when the schema has to look at it. */
+/** The complete request, or undefined when the schema has to check it. */
 export function quickRequest(input: unknown): BackgroundTaskRequest | undefined {
   if (typeof input !== 'object' || input === null || Object.getPrototypeOf(input) !== Object.prototype)
     return undefined;

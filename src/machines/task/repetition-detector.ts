@@ -5,7 +5,7 @@
  * `window` characters, over a stretch of at least a quarter of the window. The quarter keeps ordinary text alive: eight
  * dashes, a table rule or `[0, 0, 0, 0, 0, 0, 0, 0]` repeat too, and are no loop.
  *
- * Cost per delta is linear in its length plus one comparison per unit length: a unit is looked at only when the last
+ * Cost per delta is linear in its length plus one comparison per unit length: a unit is checked only when the last
  * two characters stood there before, prefix hashes of the last `window` characters then answer "does the tail have this
  * period" in constant time, and a hit is confirmed character by character.
  */
@@ -28,7 +28,7 @@ export class RepetitionDetector {
   #length = 0;
 
   /**
-   * @param window characters looked back over @param threshold how often a unit must stand there; both at least 2 to
+   * @param window characters read back over @param threshold how often a unit must stand there; both at least 2 to
    * detect anything
    */
   constructor(window: number, threshold: number) {

@@ -2,7 +2,7 @@
  * The resource limit by which members of a tree are recognized once they have shed their environment, their session and
  * their parents: the soft limit of the resident set. Linux has not enforced it since 2.6, hands it on to every child,
  * and shows it to every process in /proc/<pid>/stat. One that is a number of its own tree, greater than any memory,
- * changes nothing else: programs that look at it take the smaller of it and the memory.
+ * changes nothing else: programs that check it take the smaller of it and the memory.
  */
 
 /** In bytes: the numbers from here to twice as many are exact, and no system has as much memory. */

@@ -10,7 +10,7 @@ const errorRecord = z.looseObject({
   recoverable: z.boolean(),
 });
 
-/** What the state of the task will show, and the error as it was thrown. The chart looks at neither. */
+/** What the state of the task will show, and the error as it was thrown. The chart checks neither. */
 const settles = { error: errorRecord.optional(), failure: z.unknown().optional() };
 
 export const taskEvents = chartEvents({

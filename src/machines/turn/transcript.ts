@@ -142,7 +142,7 @@ export class TranscriptBuilder {
     'workspace.restored': (builder, { data }) => builder.#note(restoredText(data)),
     'log.loss_accepted': (builder) =>
       builder.#note(
-        'A part of the record of this session was lost, so what you read here may not be all that happened: what seems undone may have been done. Look before you repeat anything.',
+        'A part of the record of this session was lost, so what you read here may not be all that happened: what seems undone may have been done. Check before you repeat anything.',
       ),
     'directive.rejected': (builder, { data }) =>
       builder.#note(`Your directive was not understood and counted as sleep: ${data.reason}`),

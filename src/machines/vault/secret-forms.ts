@@ -5,10 +5,10 @@
 import { secretParts } from './secret-parts.ts';
 import { fullyUnescaped } from './unescaped.ts';
 
-/** Parts of one secret that are looked for in every form. Those beyond are looked for as they are. */
+/** Parts of one secret that are searched for in every form. Those beyond are searched for as they are. */
 const MAX_PARTS_IN_ALL_FORMS = 200;
 
-/** Bytes of what is looked for in numbers too: keys of several lines are not written so. */
+/** Bytes of what is searched for in numbers too: keys of several lines are not written so. */
 const MAX_NUMBERED_BYTES = 4_096;
 
 export interface SecretForm {

@@ -9,7 +9,7 @@ const MIN_CHARACTERS = 8;
 const MIN_KEY_CHARACTERS = 32;
 const KEY = /^[A-Za-z0-9+/=_-]+$/;
 const MAX_PARTS = 2_000;
-/** JSON that is nested more deeply is looked at as text. */
+/** JSON that is nested more deeply is checked as text. */
 const MAX_DEPTH = 20;
 
 /** One by one, each once, without the secret itself. */

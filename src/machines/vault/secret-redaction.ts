@@ -74,7 +74,7 @@ export class SecretRedaction {
     const text = this.#beside?.text(given) ?? given;
     if (this.#scan.longest === 0) return text;
     const bytes = new TextEncoder().encode(text);
-    const { found } = this.#scan.look(bytes, { isStart: true, isWhole: true });
+    const { found } = this.#scan.check(bytes, { isStart: true, isWhole: true });
     return found.length === 0
       ? text
       : new TextDecoder('utf-8', { ignoreBOM: true }).decode(
@@ -105,7 +105,7 @@ export class SecretRedaction {
     return this.#scan;
   }
 
-  /** Characters of the longest text that is looked for, without white space; 0 when there is none. */
+  /** Characters of the longest text that is searched for, without white space; 0 when there is none. */
   get longest(): number {
     return Math.max(this.#scan.longest, this.#beside === undefined ? 0 : LONGEST_BESIDE);
   }
@@ -181,7 +181,7 @@ export class StreamRedaction implements PieceRedaction<Uint8Array> {
 
   add(piece: Uint8Array): Uint8Array {
     const bytes = joined([this.#kept, piece]);
-    const { found, unsureFrom } = this.#scan().look(bytes, { isStart: false, isWhole: false });
+    const { found, unsureFrom } = this.#scan().check(bytes, { isStart: false, isWhole: false });
     const held = this.#options.holdsAll === true ? this.#scan().firstCharactersAt(bytes) : 0;
     let until = Math.max(this.#told, Math.min(unsureFrom, bytes.length - held));
     for (const { start, end } of found) if (start < until) until = Math.max(until, end);
@@ -193,7 +193,7 @@ export class StreamRedaction implements PieceRedaction<Uint8Array> {
   }
 
   end(): Uint8Array {
-    const { found } = this.#scan().look(this.#kept, { isStart: false, isWhole: true });
+    const { found } = this.#scan().check(this.#kept, { isStart: false, isWhole: true });
     const rest = replaced(this.#kept, found, { from: this.#told, until: this.#kept.length, ...this.#options });
     this.#kept = new Uint8Array(0);
     this.#told = 0;

@@ -1,6 +1,6 @@
 /**
- * Finds secrets in bytes, in a few passes whatever the number of secrets: the first four bytes of each form are looked
- * up at every place, and what begins so is compared. The bytes are looked at as they read, with their escapes resolved
+ * Finds secrets in bytes, in a few passes whatever the number of secrets: the first four bytes of each form are checked
+ * up at every place, and what begins so is compared. The bytes are read as they stand, with their escapes resolved
  * one after the other, without what dumps put around them, and where characters are spelled out. Where a text was cut,
  * what is left of a secret is found too.
  */
@@ -18,7 +18,7 @@ import type { Placed } from './visible-text.ts';
  */
 const KEY_BYTES = 4;
 /**
- * What is shorter, as it is looked for, would tear every text to pieces. A secret itself may be a little shorter than
+ * What is shorter, as it is searched for, would tear every text to pieces. A secret itself may be a little shorter than
  * its other forms.
  */
 const MIN_SECRET_CHARACTERS = 6;
@@ -50,7 +50,7 @@ export interface Scan {
 }
 
 interface Pattern {
-  /** As it is looked for. */
+  /** As it is searched for. */
   readonly bytes: Uint8Array;
   /** What it is a form of, without white space. */
   readonly text: string;
@@ -82,7 +82,7 @@ interface Pass {
 export class SecretScan {
   readonly #beginnings = new Map<number, Pattern[]>();
   readonly #endings = new Map<number, Pattern[]>();
-  /** The secrets themselves, as they are looked for. */
+  /** The secrets themselves, as they are searched for. */
   readonly #values: Uint8Array[] = [];
   readonly #mayBe = new Uint8Array(2 ** HASH_BITS);
   /** Whether a secret has any in it. */
@@ -108,7 +108,7 @@ export class SecretScan {
     this.longest = longest;
   }
 
-  look(bytes: Uint8Array, { isStart, isWhole }: ScanOptions): Scan {
+  check(bytes: Uint8Array, { isStart, isWhole }: ScanOptions): Scan {
     if (this.longest === 0) return { found: [], unsureFrom: bytes.length };
     const found: FoundSecret[] = [];
     let unsureFrom = bytes.length;
@@ -129,21 +129,21 @@ export class SecretScan {
           torn: isWhole && row.isLast ? 'at the ends' : 'nowhere',
         }),
       );
-    const look = (read: Placed): void => {
+    const check = (read: Placed): void => {
       const seen = visible(read, isWhole);
       this.#pass({ ...heard, seen });
       // A character that is white space stands in the one, and signs with white space of any kind beside them in the
       // other.
       for (const each of this.#hasWhiteSpace ? [read, seen] : [seen]) rows(each);
     };
-    look({ bytes });
-    fullyUnescaped(bytes, isWhole, look);
-    this.#lookInDump(bytes, { ...heard, isStart: false, torn: 'nowhere' });
+    check({ bytes });
+    fullyUnescaped(bytes, isWhole, check);
+    this.#searchDump(bytes, { ...heard, isStart: false, torn: 'nowhere' });
     return { found: merged(found), unsureFrom };
   }
 
   /** With the characters that stand beside the last bytes of it. */
-  #lookInDump(bytes: Uint8Array, heard: Omit<Pass, 'seen'>): void {
+  #searchDump(bytes: Uint8Array, heard: Omit<Pass, 'seen'>): void {
     const read = dumped(bytes);
     if (read === undefined) return;
     const { onFound, onUnsure, mayGoOn } = heard;

@@ -57,11 +57,11 @@ export function cancellingEvents(
 /** What the model has to know of a call that is taken back: a client may have done what it asked for. */
 function cutShort({ request, answer }: OpenToolCall): string {
   if (request?.kind === 'subflow')
-    return `The turn was cut short while another agent worked on this call (session ${request.childSessionId}). What it has done stays done: look before you ask for it again.`;
+    return `The turn was cut short while another agent worked on this call (session ${request.childSessionId}). What it has done stays done: check before you ask for it again.`;
   if (request?.kind !== 'custom_tool') return NOT_STARTED;
   return answer === undefined
-    ? 'The turn was cut short while a client was to run this call. Whether it did is not known: look before you ask for it again.'
-    : 'The turn was cut short after a client had run this call and sent its result, which was not read. Do not ask for it again without looking.';
+    ? 'The turn was cut short while a client was to run this call. Whether it did is not known: check before you ask for it again.'
+    : 'The turn was cut short after a client had run this call and sent its result, which was not read. Do not ask for it again without checking.';
 }
 
 /**

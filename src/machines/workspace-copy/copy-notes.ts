@@ -16,7 +16,7 @@ export function restoredText({
       : `Its folder was laid out again from the copy made at the end of wake ${copyEpoch}.`,
     ...(mayHaveLost
       ? [
-          `What was changed in it since is not here${from === undefined ? '' : ` and stays on ${from}`}: look before you rely on it.`,
+          `What was changed in it since is not here${from === undefined ? '' : ` and stays on ${from}`}: check before you rely on it.`,
         ]
       : []),
     ...(setAside === undefined

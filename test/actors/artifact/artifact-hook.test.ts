@@ -18,7 +18,7 @@ const open = (shells?: ShellView): Promise<SessionHouse> =>
     hookSources: [createArtifactHookSource({ files: createArtifactFiles(), shells })],
   });
 
-const LOOK = { toolCalls: [{ name: 'glob', input: { pattern: '*' } }] };
+const CHECK = { toolCalls: [{ name: 'glob', input: { pattern: '*' } }] };
 const READ_INDEX = { toolCalls: [{ name: 'read', input: { path: '.wakechart-runtime/index.md' } }] };
 
 function folderOf({ home }: SessionHouse, sessionId: string): string {
@@ -44,12 +44,12 @@ describe('an agent', () => {
 
   it('that calls nothing is told nothing, and what an earlier wake was told stays as it was', async () => {
     await using house = await open();
-    const sessionId = await house.session([{ text: 'One.' }, LOOK, { text: 'Two.' }, { text: 'Three.' }], {
+    const sessionId = await house.session([{ text: 'One.' }, CHECK, { text: 'Two.' }, { text: 'Three.' }], {
       message: 'Go.',
     });
     await house.runtime.wake(sessionId);
     await expect(readdir(folderOf(house, sessionId))).rejects.toThrow('ENOENT');
-    for (const text of ['Look.', 'On.']) {
+    for (const text of ['Check.', 'On.']) {
       await house.runtime.sessions.send(sessionId, { type: 'user.message', text });
       await house.runtime.wake(sessionId);
     }
@@ -60,7 +60,7 @@ describe('an agent', () => {
 
   it('finds files that say the same untouched', async () => {
     await using house = await open();
-    const sessionId = await house.session([LOOK, { text: 'One.' }, LOOK, { text: 'Two.' }], { message: 'Go.' });
+    const sessionId = await house.session([CHECK, { text: 'One.' }, CHECK, { text: 'Two.' }], { message: 'Go.' });
     await house.runtime.wake(sessionId);
     const tools = join(folderOf(house, sessionId), 'tools.md');
     const before = await lstat(tools);
@@ -82,7 +82,7 @@ describe('an agent', () => {
       tools: createFileTools(),
       hookSources: [createArtifactHookSource({ files: { layOut } })],
     });
-    const sessionId = await house.session([LOOK, { text: 'One.' }, LOOK, { text: 'Two.' }], { message: 'Go.' });
+    const sessionId = await house.session([CHECK, { text: 'One.' }, CHECK, { text: 'Two.' }], { message: 'Go.' });
     await house.runtime.wake(sessionId);
     await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
     await house.runtime.wake(sessionId);
@@ -99,7 +99,7 @@ describe('an agent', () => {
     await using house = await open({
       describe: () => [{ shell: 'main', open: true, cwd: '/workspace', variables: ['TOKEN'], entries: [] }],
     });
-    const sessionId = await house.session([LOOK, { text: 'Done.' }], { message: 'Go.' });
+    const sessionId = await house.session([CHECK, { text: 'Done.' }], { message: 'Go.' });
     await house.runtime.wake(sessionId);
     expect(await readFile(join(folderOf(house, sessionId), 'shells.md'), 'utf8')).toContain(
       '| main | idle | /workspace | TOKEN |',
@@ -108,7 +108,7 @@ describe('an agent', () => {
 
   it('works on where they cannot be laid out, and that is reported once', async () => {
     await using house = await open();
-    const sessionId = await house.session([LOOK, { text: 'Done.' }, LOOK, { text: 'Again.' }], { message: 'Go.' });
+    const sessionId = await house.session([CHECK, { text: 'Done.' }, CHECK, { text: 'Again.' }], { message: 'Go.' });
     const folder = folderOf(house, sessionId);
     await mkdir(join(folder, '..'), { recursive: true });
     await writeFile(folder, 'in the way');
@@ -121,9 +121,9 @@ describe('an agent', () => {
     expect(house.reported).toHaveLength(1);
   });
 
-  it('works on when shells cannot be looked at', async () => {
+  it('works on when shells cannot be checked', async () => {
     await using house = await open({ describe: () => Promise.reject(new Error('no shells')) });
-    const sessionId = await house.session([LOOK, { text: 'Done.' }], { message: 'Go.' });
+    const sessionId = await house.session([CHECK, { text: 'Done.' }], { message: 'Go.' });
     expect(await house.runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
     expect(await readdir(folderOf(house, sessionId))).toContain('events.md');
     expect(house.reported).toEqual([expect.objectContaining({ message: 'no shells' })]);

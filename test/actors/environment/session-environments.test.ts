@@ -24,10 +24,10 @@ async function begin(
   const tools = noteTools();
   ran = tools.ran;
   const [options, ports] = more;
-  open = await openEnvironmentHouse({ tools: [tools.tool('launch'), tools.tool('look')], ...options }, ports);
+  open = await openEnvironmentHouse({ tools: [tools.tool('launch'), tools.tool('check')], ...options }, ports);
 }
 
-const look: Said = { calls: [{ name: 'look' }] };
+const check: Said = { calls: [{ name: 'check' }] };
 const ask = (agent: string): Said => ({ calls: [{ name: agent, input: { message: 'Do it.' } }] });
 
 async function woken(
@@ -125,8 +125,8 @@ describe('a wake', () => {
 
   it('is held by the rules, the mode and the budget of its environment', async () => {
     await begin();
-    await open.put('careful', 'sandbox: off\npermission: { deny: [look] }\nbudget: { maxModelStepsPerWake: 2 }\n');
-    const { id, outcome } = await woken('eager', [look, look, look, { text: 'Done.' }], {
+    await open.put('careful', 'sandbox: off\npermission: { deny: [check] }\nbudget: { maxModelStepsPerWake: 2 }\n');
+    const { id, outcome } = await woken('eager', [check, check, check, { text: 'Done.' }], {
       environment: 'careful',
       permission: 'preapproved',
     });
@@ -290,7 +290,7 @@ describe('a session that works for another one', () => {
       environment: 'sandboxed',
       permission: { mode: 'ask', deny: ['launch'] } as never,
     });
-    await open.house.agent('helper', [look, { text: 'Done.' }], { permission: 'preapproved' });
+    await open.house.agent('helper', [check, { text: 'Done.' }], { permission: 'preapproved' });
     const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
     const child = await open.house.runtime.sessions.create({ agentId: 'helper', parentSessionId: parent });
     expect(child.restriction).toEqual({ environments: ['sandboxed'], mode: 'ask', ask: [], deny: ['launch'] });

@@ -53,11 +53,11 @@ describe('the fleet in words', () => {
       ],
       ['Wakes', '0', 0, 'No session is awake.'],
       ['Lag', '0 sessions', 0, 'Everything that is due has been taken.'],
-      ['Parked', '0', 0, 'No session waits for a person to look into it.'],
+      ['Parked', '0', 0, 'No session waits for a person to examine it.'],
     ]);
   });
 
-  it('does not say that nothing waits where nobody looked at everything', () => {
+  it('does not say that nothing waits where nobody checked everything', () => {
     const { parts } = shownFleet({
       ...NOBODY,
       lag: { sessions: 0, isCut: true, parts: [] },
@@ -91,7 +91,7 @@ describe('the fleet in words', () => {
     ]);
     expect(parts.map(({ count }) => count)).toEqual(['more than 10,000', '1', 'at least 1,200 sessions', '1']);
     expect(parts[0]?.note).toMatch(
-      /^9,998 more are not listed\. .* is not told of news and looks for them every now and then\.$/,
+      /^9,998 more are not listed\. .* is not told of news and searches for them every now and then\.$/,
     );
     for (const { columns, rows } of parts) for (const row of rows) expect(row).toHaveLength(columns.length);
   });

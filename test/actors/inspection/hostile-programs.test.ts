@@ -326,7 +326,7 @@ describe('a program that acts while it is recorded', () => {
 });
 
 describe('an actor that breaks', () => {
-  it('in an action is found after the turn, and XState reports it as if nobody had looked', async () => {
+  it('in an action is found after the turn, and XState reports it as if nobody had checked', async () => {
     const machine = setup({
       actions: {
         fail: () => {

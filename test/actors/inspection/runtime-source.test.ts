@@ -297,7 +297,7 @@ describe('the recording of a session', () => {
 
 describe('on a bad day', () => {
   /** Another process over the same home. */
-  function lookedAtLater({ house, problems }: House): ClosableSource {
+  function lCheckedLater({ house, problems }: House): ClosableSource {
     const { clock, home } = house;
     const store = new FileEventStore({ home, clock });
     const later = createRuntime({
@@ -326,7 +326,7 @@ describe('on a bad day', () => {
     const { session, house } = opened;
     const log = new HomeLayout(house.home).log({ sessionId: session, agentId: 'player' });
     await writeFile(log, (await readFile(log, 'utf8')).replace('"agent.tool_use"', '"agent.tool_#se"'));
-    const shown = await lookedAtLater(opened).session(session);
+    const shown = await lCheckedLater(opened).session(session);
     expect(shown).toMatchObject({
       state: {
         sessionId: session,
@@ -369,7 +369,7 @@ describe('on a bad day', () => {
     for (const name of await readdir(folder))
       if (name !== 'workspace') await rm(join(folder, name), { recursive: true });
     await mkdir(join(folder, 'events.jsonl'));
-    const later = lookedAtLater(opened);
+    const later = lCheckedLater(opened);
     const shown = await later.session(session);
     expect(shown).toMatchObject({
       state: { sessionId: session, agentId: 'player', unreadable: { code: expect.any(String) } },

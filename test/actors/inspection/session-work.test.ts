@@ -168,7 +168,7 @@ describe('the processes of a session', () => {
     ]);
   });
 
-  it('are also those that a host which died has left of its jobs; looking ends nothing', async () => {
+  it('are also those that a host which died has left of its jobs; checking ends nothing', async () => {
     const processTree = treesOf(
       {
         tag: 'a',
@@ -185,7 +185,7 @@ describe('the processes of a session', () => {
       { pid: 30, title: 'job helps', state: 'gone', host: 'dead', taskId: 'agent_1' },
       { pid: 31, parentPid: 30, title: 'job helps', state: 'running', host: 'dead', taskId: 'agent_1' },
     ]);
-    expect(processTree.policies).toEqual(['look']);
+    expect(processTree.policies).toEqual(['check']);
   });
 
   it('have nothing secret in what they are called, and are bounded', async () => {
@@ -230,7 +230,7 @@ const worktree = (more: Partial<KeptWorktree>): KeptWorktree => ({
   ...more,
 });
 
-function looking(read: FolderChanges['read'], worktrees: readonly KeptWorktree[] = []): Partial<RuntimeSourceOptions> {
+function checking(read: FolderChanges['read'], worktrees: readonly KeptWorktree[] = []): Partial<RuntimeSourceOptions> {
   return {
     changes: { folders: { read }, workspaceOf: () => '/workspace', worktrees: { list: async () => worktrees } },
   };
@@ -238,7 +238,7 @@ function looking(read: FolderChanges['read'], worktrees: readonly KeptWorktree[]
 
 describe('the changes of a session', () => {
   it('are those of its workspace, then of the worktrees of its jobs and children since they were made', async () => {
-    const looks: unknown[] = [];
+    const checks: unknown[] = [];
     const subflow: SessionEventDraft = {
       type: 'agent.subflow_started',
       data: {
@@ -260,8 +260,8 @@ describe('the changes of a session', () => {
       worktree({ id: 'u', worktreePath: '/u', jobId: 'another' }),
     ];
     const { source } = sourceOf(
-      looking(async (folder, { since }) => {
-        looks.push([folder, since]);
+      checking(async (folder, { since }) => {
+        checks.push([folder, since]);
         return { ...NONE, branch: folder };
       }, kept),
       JOB,
@@ -273,29 +273,29 @@ describe('the changes of a session', () => {
       ['the worktree of helps', '/w'],
       ['the worktree of writer', '/v'],
     ]);
-    expect(looks).toEqual([
+    expect(checks).toEqual([
       ['/workspace', undefined],
       ['/w', 'f'.repeat(40)],
       ['/v', undefined],
     ]);
   });
 
-  it('are looked at since it began, with at most 20 commits and nothing secret in what they are called', async () => {
-    const looks: unknown[] = [];
+  it('are checked since it began, with at most 20 commits and nothing secret in what they are called', async () => {
+    const checks: unknown[] = [];
     const commit = {
       hash: 'a'.repeat(40),
       subject: `hunter2hunter2 ${'x'.repeat(1_000)}`,
       at: '2026-01-01T00:00:00.000Z',
     };
     const { source } = sourceOf({
-      ...looking(async (_folder, { begunAt }) => {
-        looks.push(begunAt);
+      ...checking(async (_folder, { begunAt }) => {
+        checks.push(begunAt);
         return { ...NONE, since: 'hunter2hunter2', commits: Array.from({ length: 30 }, () => commit), commitCount: 30 };
       }),
       redact: (text) => text.replaceAll('hunter2hunter2', '[redacted]'),
     });
     const [changes] = await source.changes(SESSION_ID);
-    expect(looks).toEqual([Date.parse(foldAll(logOf(created)).createdAt ?? '')]);
+    expect(checks).toEqual([Date.parse(foldAll(logOf(created)).createdAt ?? '')]);
     expect([
       changes?.since,
       changes?.commits?.length,
@@ -317,7 +317,7 @@ describe('the changes of a session', () => {
   });
 
   it('are in the folder that the session is told to work in', async () => {
-    const { source } = sourceOf(looking(async () => NONE));
+    const { source } = sourceOf(checking(async () => NONE));
     expect((await source.session(SESSION_ID))?.workspace).toBe('/workspace');
     expect((await sourceOf({}).source.session(SESSION_ID))?.workspace).toBeUndefined();
   });
@@ -326,7 +326,7 @@ describe('the changes of a session', () => {
     const secret = 'hunter2hunter2';
     const difference = `${'x'.repeat(256 * 1024 - 5)}${secret}${'y'.repeat(20_000)}`;
     const { source } = sourceOf({
-      ...looking(async (_folder, { maxCharacters }) => ({
+      ...checking(async (_folder, { maxCharacters }) => ({
         ...NONE,
         branch: secret,
         files: [{ path: secret, change: 'added' }],
@@ -345,25 +345,25 @@ describe('the changes of a session', () => {
     ]).toEqual([false, true, true, false]);
   });
 
-  it('that cannot be looked at say why, and others are shown all the same', async () => {
+  it('that cannot be checked say why, and others are shown all the same', async () => {
     const { source, problems } = sourceOf(
-      looking(
+      checking(
         async (folder) => (folder === '/w' ? NONE : Promise.reject(new Error('git ended with exit code 128'))),
         [worktree({})],
       ),
       JOB,
     );
     expect(await source.changes(SESSION_ID)).toMatchObject([
-      { because: 'it could not be looked at (git ended with exit code 128)' },
+      { because: 'it could not be checked (git ended with exit code 128)' },
       { title: 'the worktree of helps' },
     ]);
     expect(problems).toHaveLength(1);
   });
 
-  it('are given up after a while, and looked at once for all who ask', async () => {
+  it('are given up after a while, and checked once for all who ask', async () => {
     const signals: AbortSignal[] = [];
     const { source, clock } = sourceOf(
-      looking(
+      checking(
         (_folder, { signal }) =>
           new Promise((_resolve, reject) => {
             if (signal === undefined) return;
@@ -372,17 +372,17 @@ describe('the changes of a session', () => {
           }),
       ),
     );
-    const looks = Promise.all([source.changes(SESSION_ID), source.changes(SESSION_ID)]);
+    const checks = Promise.all([source.changes(SESSION_ID), source.changes(SESSION_ID)]);
     await until(() => signals.length > 0);
     await clock.advance(8_000);
-    expect(await looks).toMatchObject([
-      [{ because: 'it took too long to look' }],
-      [{ because: 'it took too long to look' }],
+    expect(await checks).toMatchObject([
+      [{ because: 'it took too long to check' }],
+      [{ because: 'it took too long to check' }],
     ]);
     expect([signals.length, clock.pendingTimers]).toEqual([1, 0]);
   });
 
-  it('are none where nobody looks', async () => {
+  it('are none where nobody checks', async () => {
     expect(await sourceOf({}).source.changes(SESSION_ID)).toEqual([]);
   });
 });

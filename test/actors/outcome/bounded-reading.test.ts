@@ -1,4 +1,4 @@
-/** However long a session has lived, an evaluation and its history look at the end of the log only, and say so. */
+/** However long a session has lived, an evaluation and its history check the end of the log only, and say so. */
 import { describe, expect, it } from 'vitest';
 import { readHistory } from '../../../src/actors/outcome/outcome-history.ts';
 import { readWork } from '../../../src/actors/outcome/read-work.ts';

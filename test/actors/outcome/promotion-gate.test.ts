@@ -33,7 +33,7 @@ describe('the gate', () => {
     ['no evaluation', { evaluation: undefined }],
     ['an outcome that came after the evaluation', { outcome: { title: 'x', seq: 10, by: 'person' } }],
     ['an outcome that came while it was evaluated', { outcome: { title: 'x', seq: 8, by: 'person' } }],
-    ['a change after what was looked at', { changedAtSeq: 8 }],
+    ['a change after what was checked', { changedAtSeq: 8 }],
     ['a change after the evaluation', { changedAtSeq: 10 }],
     ...(['fail', 'uncertain', 'not_ready'] as const).map((verdict): [string, Partial<SessionState>] => [
       `a verdict of ${verdict}`,

@@ -40,7 +40,7 @@ describe('a backend out of one function', () => {
       say('One');
       say('');
       say(' two.');
-      call({ callId: 'c', name: 'look', input: { at: 1 } });
+      call({ callId: 'c', name: 'check', input: { at: 1 } });
       say('Three.');
       direct({ outcome: 'sleep' });
     });
@@ -48,7 +48,7 @@ describe('a backend out of one function', () => {
       payloads: [
         { type: 'reasoning', text: 'Let me see.', opaque },
         { type: 'text', text: 'One two.' },
-        { type: 'tool_call', callId: 'c', name: 'look', input: { at: 1 } },
+        { type: 'tool_call', callId: 'c', name: 'check', input: { at: 1 } },
         { type: 'text', text: 'Three.' },
         { type: 'directive', directive: { outcome: 'sleep' } },
       ],
@@ -85,7 +85,7 @@ describe('a backend out of one function', () => {
       return Promise.resolve({ usage: { outputTokens: 2 } });
     });
     late?.say('Too late.');
-    late?.call({ callId: 'c', name: 'look', input: {} });
+    late?.call({ callId: 'c', name: 'check', input: {} });
     expect(result).toEqual({ payloads: [{ type: 'text', text: 'In time.' }], usage: { outputTokens: 2 } });
     expect(events.at(-1)).toMatchObject({ stream: 'lifecycle', data: { phase: 'end', usage: { outputTokens: 2 } } });
   });

@@ -13,7 +13,7 @@ function ledger(): { readonly tools: ToolLedger; readonly told: unknown[] } {
 const request = (
   callId: string,
   input: unknown = 'x',
-): { readonly callId: string; readonly name: string; readonly input: unknown } => ({ callId, name: 'look', input });
+): { readonly callId: string; readonly name: string; readonly input: unknown } => ({ callId, name: 'check', input });
 
 describe('a tool that a program runs itself', () => {
   it('is told in order and once each, however often the program tells it', () => {
@@ -22,7 +22,7 @@ describe('a tool that a program runs itself', () => {
     for (let time = 0; time < 2; time += 1) tools.started('a');
     for (let time = 0; time < 2; time += 1) tools.ended({ callId: 'a', outcome: 'completed', output: 'done' });
     tools.requested(request('a'));
-    expect(told).toEqual(['(before)', 'requested a look x', 'started a', 'ended a completed done']);
+    expect(told).toEqual(['(before)', 'requested a check x', 'started a', 'ended a completed done']);
     expect([tools.count, tools.isKnown('a'), tools.isOpen('a')]).toEqual([1, true, false]);
   });
 
@@ -30,7 +30,7 @@ describe('a tool that a program runs itself', () => {
     const { tools, told } = ledger();
     tools.requested(request('a'));
     tools.ended({ callId: 'a', outcome: 'failed', output: undefined });
-    expect(told.slice(1)).toEqual(['requested a look x', 'started a', 'ended a failed ']);
+    expect(told.slice(1)).toEqual(['requested a check x', 'started a', 'ended a failed ']);
   });
 
   it('that was not permitted did not fail: it was denied, unless it ran nevertheless', () => {
@@ -72,7 +72,7 @@ describe('a tool that a program runs itself', () => {
     const { tools, told } = ledger();
     tools.requested(request('a', `battery-horse ${'y'.repeat(MAX_INPUT_CHARACTERS * 2)}`));
     tools.ended({ callId: 'a', outcome: 'completed', output: 'the key is battery-horse' });
-    expect(told[1]).toMatch(/^requested a look \[redacted KEY\] y+\n\[… \d+ characters left out …\]\ny+$/);
+    expect(told[1]).toMatch(/^requested a check \[redacted KEY\] y+\n\[… \d+ characters left out …\]\ny+$/);
     expect(String(told[1]).length).toBeLessThan(MAX_INPUT_CHARACTERS + 200);
     expect(told.at(-1)).toBe('ended a completed the key is [redacted KEY]');
   });

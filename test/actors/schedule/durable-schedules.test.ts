@@ -34,7 +34,7 @@ describe('a schedule of a session', () => {
     await stage.add();
     await stage.worker();
     expect(await slots(2)).toEqual(['00:01 fired', '00:02 fired']);
-    expect(await stage.messages()).toEqual(['Look.', 'Look.']);
+    expect(await stage.messages()).toEqual(['Check.', 'Check.']);
     expect(await stage.registry.get('nightly')).toMatchObject({
       state: { runs: 2, status: 'active', lastRun: { slot: '2026-01-01T00:02:00.000Z', outcome: 'completed' } },
       nextFireAt: '2026-01-01T00:03:00.000Z',
@@ -59,7 +59,7 @@ describe('a schedule of a session', () => {
       '00:02 refused (SESSION_QUEUE_FULL)',
       '00:03 fired',
     ]);
-    expect(await stage.messages()).toEqual(['Look.']);
+    expect(await stage.messages()).toEqual(['Check.']);
   });
 
   it('ends when its session is terminated, with that as the reason, and its task goes', async () => {
@@ -97,9 +97,9 @@ describe('a schedule of a session', () => {
       timezone: 'UTC',
       target: { kind: 'session', sessionId: stage.sessionId, text: 'Again.' },
     });
-    await worker.schedules.look();
+    await worker.schedules.check();
     expect(await slots(1)).toEqual(['00:02 fired']);
-    expect(await stage.messages()).toEqual(['Look.', 'Again.']);
+    expect(await stage.messages()).toEqual(['Check.', 'Again.']);
     expect(await state()).toMatchObject({ status: 'active', runs: 1 });
   });
 
@@ -115,7 +115,7 @@ describe('a schedule of a session', () => {
     const worker = await stage.worker();
     await stage.clock.advance(6 * MINUTE);
     await until(async () => (await state()).status === 'ended');
-    expect(await stage.messages()).toEqual(['Look.']);
+    expect(await stage.messages()).toEqual(['Check.']);
     expect((await state()).reason?.code).toBe('SCHEDULE_EXHAUSTED');
     await until(() => worker.schedules.ids.length === 0);
   });
@@ -167,7 +167,7 @@ describe('a schedule of a command', () => {
       'missed (paused)',
     ]);
     await stage.registry.resume('nightly');
-    await worker.schedules.look();
+    await worker.schedules.check();
     await stage.clock.advance(MINUTE);
     await begun(worker, 4);
     expect(await state()).toMatchObject({ status: 'active', failuresInARow: 0 });
@@ -236,7 +236,7 @@ describe('a schedule of a command', () => {
     await stage.add({ target: commandTarget });
     const [one, other] = [await stage.worker(), await stage.worker()];
     const works = () => [...one.commands.works, ...other.commands.works];
-    // One for the next slot and one for the next look, in each worker.
+    // One for the next slot and one for the next check, in each worker.
     const timers = 4;
     await until(() => stage.clock.pendingTimers === timers);
     await stage.clock.advance(MINUTE);
@@ -268,7 +268,7 @@ describe('a schedule of a command', () => {
     await begun(worker, 1);
     await slots(1);
     await stage.clock.advance(2 * MINUTE);
-    await worker.schedules.look();
+    await worker.schedules.check();
     expect(worker.commands.works[0]?.isCancelled).toBe(false);
     worker.commands.works[0]?.resolve({ exitCode: 0 });
     await until(async () => (await state()).status === 'ended');
@@ -294,13 +294,13 @@ describe('a schedule of a command', () => {
 describe('a worker that runs', () => {
   it.each([
     ['hears of changes', 60 * MINUTE],
-    ['finds changes that went unheard by looking now and then', 1_000],
-  ])('%s: a schedule that is added, edited, paused, resumed and removed', async (_, lookIntervalMs) => {
-    const worker = await stage.worker({ lookIntervalMs });
-    // Where changes must be heard the clock never reaches the next look.
+    ['finds changes that went unheard by checking now and then', 1_000],
+  ])('%s: a schedule that is added, edited, paused, resumed and removed', async (_, checkIntervalMs) => {
+    const worker = await stage.worker({ checkIntervalMs });
+    // Where changes must be heard the clock never reaches the next check.
     const soon = (isTrue: () => boolean): Promise<void> =>
       until(async () => {
-        if (lookIntervalMs < MINUTE) await stage.clock.advance(10);
+        if (checkIntervalMs < MINUTE) await stage.clock.advance(10);
         return isTrue();
       });
     const task = () => worker.tasks.get(worker.schedules.taskIdOf('nightly') ?? '');
@@ -338,7 +338,7 @@ describe('a worker that runs', () => {
   it('fires nothing of a schedule that was paused or removed a moment ago, though it has not heard of it', async () => {
     await stage.add();
     await stage.add({ id: 'other' });
-    await stage.worker({ lookIntervalMs: 24 * 60 * MINUTE });
+    await stage.worker({ checkIntervalMs: 24 * 60 * MINUTE });
     const { definition: removed } = await stage.registry.get('other');
     await rm(stage.file('other'));
     await stage.registry.change((await stage.registry.get('nightly')).definition, (before) => ({
@@ -376,15 +376,15 @@ describe('a worker that runs', () => {
     await stage.corrupt('broken', '{"v":1,');
     await stage.corrupt('strange', JSON.stringify({ ...good.definition, id: 'strange', cron: '99 * * * *' }));
     const worker = await stage.worker();
-    await worker.schedules.look();
-    await worker.schedules.look();
+    await worker.schedules.check();
+    await worker.schedules.check();
     expect(worker.schedules.ids).toEqual(['nightly']);
     expect(worker.troubles.map(({ scheduleId, error }) => [scheduleId, error.code])).toEqual([
       ['broken', 'SCHEDULE_DEFINITION_INVALID'],
       ['strange', 'SCHEDULE_EXPRESSION'],
     ]);
     await stage.corrupt('broken', JSON.stringify({ ...good.definition, id: 'broken' }));
-    await worker.schedules.look();
+    await worker.schedules.check();
     expect(worker.schedules.ids).toEqual(['broken', 'nightly']);
   });
 

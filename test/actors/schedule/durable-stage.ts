@@ -35,7 +35,7 @@ export interface Worker {
 }
 
 export interface WorkerOptions extends Partial<
-  Pick<DurableSchedulesOptions, 'sessions' | 'environment' | 'lookIntervalMs' | 'owners' | 'endLeft'>
+  Pick<DurableSchedulesOptions, 'sessions' | 'environment' | 'checkIntervalMs' | 'owners' | 'endLeft'>
 > {
   readonly maxConcurrent?: number;
 }
@@ -128,7 +128,7 @@ export async function openDurableStage(): Promise<DurableStage> {
         id: 'nightly',
         cron: '* * * * *',
         timezone: 'UTC',
-        target: { kind: 'session', sessionId, text: 'Look.' },
+        target: { kind: 'session', sessionId, text: 'Check.' },
         ...changes,
       })),
     async messages() {

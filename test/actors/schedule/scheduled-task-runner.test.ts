@@ -395,7 +395,7 @@ describe('the wall clock', () => {
     await schedule.handle.cancel();
   });
 
-  it('is looked at often enough that a sleep of the machine costs no slot that follows it', async () => {
+  it('is checked often enough that a sleep of the machine costs no slot that follows it', async () => {
     const { clock, start, outcomes } = createStage();
     const schedule = await start({ cronExpression: '0 9 * * *', catchUp: 'none' });
     await clock.advance(HOUR);

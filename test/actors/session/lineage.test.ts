@@ -90,8 +90,8 @@ describe('a child session', () => {
       await codeOf(house.runtime.wake(sessionId));
       store.appendsLeft = Infinity;
       if ((await house.runtime.sessions.get(sessionId)).messages === 0) await send(sessionId);
-      // What is owed is due; as often as somebody looks, it is paid once.
-      for (let looks = 0; looks < 3; looks += 1) {
+      // What is owed is due; as often as somebody checks, it is paid once.
+      for (let checks = 0; checks < 3; checks += 1) {
         house.clock.advanceNow(10_000);
         for (const dueId of (await due()).filter((candidate) => candidate === sessionId))
           await house.runtime.wake(dueId, { isAutonomous: true });

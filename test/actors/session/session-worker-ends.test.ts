@@ -50,11 +50,11 @@ describe('a hint that leads to nothing', () => {
     await house.clock.advance(60 * SECOND_MS);
     await house.settle();
     expect(await hints(house)).toEqual([]);
-    // It looked often at first and seldom later.
+    // It checked often at first and seldom later.
     expect(house.order.length).toBeLessThan(16);
   });
 
-  it('is looked at again soon, so that a message that was a moment late is not', async () => {
+  it('is checked again soon, so that a message that was a moment late is not', async () => {
     let isThere = false;
     const house = await open({
       play: (sessionId, { store }) =>
@@ -102,11 +102,11 @@ describe('a hint that leads to nothing', () => {
     await house.add(due(1));
     await house.clock.advance(20 * SECOND_MS);
     await house.settle();
-    const looks = house.order.length;
+    const checks = house.order.length;
     expect(house.worker.status().setAside).toMatchObject([{ phase: 'early' }]);
     isThere = true;
     await house.add(late);
-    expect(house.order.length).toBeGreaterThan(looks);
+    expect(house.order.length).toBeGreaterThan(checks);
     expect(house.worker.status().counts).toMatchObject({ succeeded: 1 });
   });
 
@@ -203,8 +203,8 @@ describe('a worker that cannot see what is due', () => {
     let isBroken = true;
     const house = await open({
       prepare: async (store) => {
-        const look = store.activations.due.bind(store.activations);
-        store.activations.due = (query) => (isBroken ? Promise.reject(new Error('broken')) : look(query));
+        const check = store.activations.due.bind(store.activations);
+        store.activations.due = (query) => (isBroken ? Promise.reject(new Error('broken')) : check(query));
       },
     });
     expect(house.worker.status().trouble).toMatchObject({ code: 'WORKER_CRASHED' });

@@ -140,22 +140,22 @@ describe('a worker', () => {
     });
   });
 
-  it('looks no more often than there is a reason to', async () => {
-    let looks = 0;
+  it('checks no more often than there is a reason to', async () => {
+    let checks = 0;
     const house = await open({
       restLimitMs: HOUR_MS,
       prepare: async (store) => {
-        const look = store.activations.due.bind(store.activations);
+        const check = store.activations.due.bind(store.activations);
         store.activations.due = (query) => {
-          looks += 1;
-          return look(query);
+          checks += 1;
+          return check(query);
         };
       },
     });
-    expect(looks).toBeLessThanOrEqual(2);
-    looks = 0;
+    expect(checks).toBeLessThanOrEqual(2);
+    checks = 0;
     await house.clock.advance(10 * HOUR_MS);
-    expect(looks).toBe(10);
+    expect(checks).toBe(10);
   });
 
   it('finds what nobody told it of within its rest', async () => {
@@ -278,7 +278,7 @@ describe('a session that somebody else wakes', () => {
     expect(house.order).toHaveLength(88);
   });
 
-  it('is looked at again in time when nobody says that it is free', async () => {
+  it('is checked again in time when nobody says that it is free', async () => {
     const house = await open();
     house.store.wakeRightFreed = (_sessionId, signal) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -410,7 +410,7 @@ describe('a busy session', () => {
 
   it('is not held back by a hint that came back after its message was read, and is rid of it', async () => {
     let wakes = 0;
-    // Each wake does its work, and the next message is there before anybody has looked again.
+    // Each wake does its work, and the next message is there before anybody has checked again.
     const house = await open({
       play: async (sessionId, { store }) => {
         wakes += 1;
@@ -459,7 +459,7 @@ describe('a session that another worker is about to wake', () => {
     });
   };
 
-  it('is left to it, and looked for again soon while a slot is free', async () => {
+  it('is left to it, and searched for again soon while a slot is free', async () => {
     const taken = new Set([idOf(1)]);
     const released: string[] = [];
     const house = await open({ store: reserving(taken, released) });

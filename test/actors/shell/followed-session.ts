@@ -14,7 +14,7 @@ export interface FollowedSession {
   terminate(): Promise<void>;
   /** Another session takes the place of this one, with the same id and the same beginning. Nobody is told. */
   replace(): void;
-  /** How many times in a row it cannot be looked at from now on. */
+  /** How many times in a row it cannot be checked from now on. */
   hide(times: number): void;
 }
 

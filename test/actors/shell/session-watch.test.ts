@@ -29,7 +29,7 @@ const watch = async (): Promise<SessionWatch> => {
   watches.push(started);
   return started;
 };
-/** When it has looked for the first time, it rests. */
+/** When it has searched for the first time, it rests. */
 const rests = (): Promise<void> => until(() => clock.pendingTimers === 1);
 
 describe('a session that is followed', () => {
@@ -60,7 +60,7 @@ describe('a session that is followed', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is looked at within a minute where nobody tells, and is no other one of the same id', async () => {
+  it('is checked within a minute where nobody tells, and is no other one of the same id', async () => {
     await watch();
     await rests();
     session.replace();
@@ -79,7 +79,7 @@ describe('a session that is followed', () => {
     expect(ends).toEqual(['deleted']);
   });
 
-  it('is not taken for deleted while it cannot be looked at, and its end is seen when it can', async () => {
+  it('is not taken for deleted while it cannot be checked, and its end is seen when it can', async () => {
     const started = await watch();
     await rests();
     session.hide(4);
@@ -91,7 +91,7 @@ describe('a session that is followed', () => {
     expect(ends).toEqual(['terminated']);
   });
 
-  it('cannot be followed when it cannot be looked at, and nothing is held then', async () => {
+  it('cannot be followed when it cannot be checked, and nothing is held then', async () => {
     session.hide(1);
     await expect(watch()).rejects.toThrow('the disk is gone');
     await session.store.append(SESSION_ID, [newEvent(3, message('Still here.'))]);

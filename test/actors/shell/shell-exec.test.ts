@@ -140,7 +140,7 @@ describe('a persistent shell', () => {
   });
 
   it('shows its nonces to no command', async () => {
-    // The script of the shell, wherever it can be looked for: variables, arguments, descriptors.
+    // The script of the shell, wherever it can be searched for: variables, arguments, descriptors.
     const seen = await outputOf(
       'set; export -p; trap; tr "\\0" " " </proc/$$/cmdline; cat /proc/$$/environ | tr "\\0" "\\n"; ls -l /proc/$$/fd /proc/self/fd',
     );

@@ -112,7 +112,7 @@ describe('a session that others delete and bring back', () => {
     expect(session.held()).toBe(1);
   });
 
-  it('is looked at before every call on a shell', async () => {
+  it('is checked before every call on a shell', async () => {
     await stage.exec('echo hello');
     session.replace();
     for (const [tool, input] of [

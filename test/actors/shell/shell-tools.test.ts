@@ -123,7 +123,7 @@ describe('a folder that was replaced after the call was allowed', () => {
 
   it('is not where a shell opens when that happens while it opens', async () => {
     let isSwapped = false;
-    // The last thing that is looked at before the process starts.
+    // The last thing that is checked before the process starts.
     const environment = (): NodeJS.ProcessEnv => {
       if (!isSwapped) renameSync(join(own.workspace, 'sub'), join(own.workspace, 'aside'));
       if (!isSwapped) symlinkSync('aside', join(own.workspace, 'sub'));

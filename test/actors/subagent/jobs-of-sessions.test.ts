@@ -22,9 +22,9 @@ async function open(fixer: Model | readonly Said[], lead: Partial<AgentFrontmatt
   const tools = noteTools();
   ran = tools.ran;
   house = await openTurnHouse({
-    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')],
+    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('check')],
   });
-  await house.agent('fixer', fixer, { tools: ['launch', 'look'] });
+  await house.agent('fixer', fixer, { tools: ['launch', 'check'] });
   await house.agent('lead', [{ text: 'I have read it.' }], lead);
   return (await house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
 }
@@ -145,8 +145,8 @@ describe('a job of a session', () => {
   });
 
   it('may not do what its parent may not do', async () => {
-    const parent = await open([{ calls: [{ name: 'look' }] }, { text: 'I may not.' }], {
-      permission: { mode: 'preapproved', deny: ['look'] },
+    const parent = await open([{ calls: [{ name: 'check' }] }, { text: 'I may not.' }], {
+      permission: { mode: 'preapproved', deny: ['check'] },
     });
     const { id } = await spawn(parent);
     await house.runtime.subagents.wait(id);
@@ -196,20 +196,20 @@ describe('a job of a session', () => {
 });
 
 describe('what bounds a session', () => {
-  const look: Said = { calls: [{ name: 'look' }] };
-  const looking = (): Said[] => [look, { text: 'I may not.' }];
+  const check: Said = { calls: [{ name: 'check' }] };
+  const checking = (): Said[] => [check, { text: 'I may not.' }];
   const by = { sessionId: '0192f0c1-2345-7abc-8def-0123456789ab', requestId: '0192f0c1-2345-7abc-8def-0123456789ac' };
 
   it('binds its jobs by what is kept for its agent too', async () => {
-    const parent = await open(looking(), { permission: 'preapproved' });
-    await house.policy.keep('lead', parseRule('deny look'), { by });
+    const parent = await open(checking(), { permission: 'preapproved' });
+    await house.policy.keep('lead', parseRule('deny check'), { by });
     const { id } = await spawn(parent, { permissionPolicy: 'preapproved' });
     await house.runtime.subagents.wait(id);
     expect(ran).toEqual([]);
   });
 
   it('asks for all that its jobs do where the policy cannot be read, or its agent is gone', async () => {
-    const parent = await open(looking(), { permission: 'preapproved' });
+    const parent = await open(checking(), { permission: 'preapproved' });
     const policy = {
       ...house.policy,
       keep: () => Promise.resolve(),
@@ -225,28 +225,28 @@ describe('what bounds a session', () => {
   });
 
   it('binds the jobs of a job by what the request took from that', async () => {
-    await open([{ text: 'Done.' }, look, { text: 'I may not.' }]);
-    const first = await spawn('nobody', { permissionPolicy: 'deny', disallowedTools: ['look'] });
+    await open([{ text: 'Done.' }, check, { text: 'I may not.' }]);
+    const first = await spawn('nobody', { permissionPolicy: 'deny', disallowedTools: ['check'] });
     const { metadata } = await house.runtime.subagents.wait(first.id);
     const sessionId = metadata?.['sessionId'] as string;
     const second = await spawn(sessionId, { permissionPolicy: 'preapproved' });
     await house.runtime.subagents.wait(second.id);
     expect((await house.dataOf(sessionId, 'subagent.started'))[0]?.restriction).toMatchObject({
       mode: 'deny',
-      withoutTools: ['look'],
+      withoutTools: ['check'],
     });
     expect(ran).toEqual([]);
   });
 
-  it.each([{ disallowedTools: ['look'] }, { allowedTools: ['worker'] }])(
+  it.each([{ disallowedTools: ['check'] }, { allowedTools: ['worker'] }])(
     'takes tools also from the agents that its agent calls: %j',
     async (changes) => {
-      await open([{ calls: [{ name: 'worker', input: { message: 'Look.' } }] }, { text: 'Done.' }]);
-      await house.agent('worker', [look, { text: 'I have no such tool.' }], {
-        tools: ['look'],
+      await open([{ calls: [{ name: 'worker', input: { message: 'Check.' } }] }, { text: 'Done.' }]);
+      await house.agent('worker', [check, { text: 'I have no such tool.' }], {
+        tools: ['check'],
         permission: 'preapproved',
       });
-      await house.agent('boss', [{ calls: [{ name: 'worker', input: { message: 'Look.' } }] }, { text: 'Done.' }], {
+      await house.agent('boss', [{ calls: [{ name: 'worker', input: { message: 'Check.' } }] }, { text: 'Done.' }], {
         tools: [{ agent: 'worker' }],
         permission: 'preapproved',
       });
@@ -259,10 +259,10 @@ describe('what bounds a session', () => {
 
   it('binds a job of a job that names only that', async () => {
     const parent = await open([launch], {
-      permission: { mode: 'preapproved', deny: ['look'] },
+      permission: { mode: 'preapproved', deny: ['check'] },
       budget: { maxTokensPerSession: 80_000 },
     });
-    await house.agent('looker', looking(), { tools: ['look'], permission: 'preapproved' });
+    await house.agent('looker', checking(), { tools: ['check'], permission: 'preapproved' });
     const above = await spawn(parent);
     await until(() => house.runtime.subagents.get(above.id)?.status === 'waiting_permission');
     const { id } = await house.runtime.subagents.spawn({
@@ -275,7 +275,7 @@ describe('what bounds a session', () => {
     await house.runtime.subagents.wait(id);
     const [child] = await house.dataOf(parent, 'subagent.started');
     const [started] = await house.dataOf(child?.childSessionId ?? '', 'subagent.started');
-    expect(started).toMatchObject({ jobId: id, restriction: { deny: ['look'] } });
+    expect(started).toMatchObject({ jobId: id, restriction: { deny: ['check'] } });
     expect(started?.allowance?.tokens).toBeLessThanOrEqual(1_250);
     expect(ran).toEqual([]);
   });
@@ -316,8 +316,8 @@ describe('a job that goes on with a session', () => {
   it.each<[string, Partial<SubagentSpawnRequest>]>([
     ['less may be done', { permissionPolicy: 'deny' }],
     ['more may be done', { permissionPolicy: 'preapproved' }],
-    ['a tool is taken away', { disallowedTools: ['look'] }],
-    ['only some tools are left', { allowedTools: ['look'] }],
+    ['a tool is taken away', { disallowedTools: ['check'] }],
+    ['only some tools are left', { allowedTools: ['check'] }],
     ['another model is named', { model: 'other' }],
     ['it is elsewhere', { cwd: '/' }],
   ])('is refused when %s than in that session, which lives on', async (_what, changes) => {

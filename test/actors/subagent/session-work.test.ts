@@ -28,10 +28,10 @@ async function open(model: Model | readonly Said[], options: TurnHouseOptions = 
   ran = tools.ran;
   said = [];
   house = await openTurnHouse({
-    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')],
+    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('check')],
     ...options,
   });
-  await house.agent('fixer', model, { tools: ['launch', 'look', 'ask_human'] });
+  await house.agent('fixer', model, { tools: ['launch', 'check', 'ask_human'] });
 }
 
 const request = (changes: Partial<AgentTaskRequest> = {}): SubagentJobRequest => ({
@@ -70,7 +70,7 @@ const codeOf = (working: Promise<unknown>): Promise<string> =>
 describe('a job in this process', () => {
   it('is a session in the folder it was asked for, whose last words are the answer', async () => {
     await open([
-      { calls: [{ name: 'look' }], text: 'Let me see.' },
+      { calls: [{ name: 'check' }], text: 'Let me see.' },
       { text: 'All fixed.', usage: { inputTokens: 5, outputTokens: 2 } },
     ]);
     const folder = join(house.layout.home, 'project');
@@ -82,7 +82,7 @@ describe('a job in this process', () => {
       metadata: { sessionId: SESSION, summary: 'All fixed.', usage: { tokens: 7, cost: 0 } },
     });
     expect(await house.state(SESSION)).toMatchObject({ workspace: folder, status: 'idle', agentId: 'fixer' });
-    expect(ran).toEqual(['look']);
+    expect(ran).toEqual(['check']);
     const told = said.map(({ type }) => type.replace('background_task_', '')).filter((type) => type !== 'activity');
     expect(told).toEqual(['tool_start', 'tool_end']);
   });
@@ -121,12 +121,12 @@ describe('a job in this process', () => {
   });
 
   it('that plans to go on later sleeps until then, and is told to be asleep', async () => {
-    const later = { outcome: 'sleep', summary: 'Later.', queuedWakes: [{ reason: 'look again', delaySeconds: 60 }] };
-    await open([{ payloads: [{ type: 'directive', directive: later }] }, { text: 'Looked again.' }]);
+    const later = { outcome: 'sleep', summary: 'Later.', queuedWakes: [{ reason: 'check again', delaySeconds: 60 }] };
+    await open([{ payloads: [{ type: 'directive', directive: later }] }, { text: 'Checked again.' }]);
     const { result } = await start();
     await until(() => said.some(({ type }) => type === 'background_task_sleeping'));
     await house.clock.advance(60_000);
-    expect(await result).toMatchObject({ output: 'Looked again.' });
+    expect(await result).toMatchObject({ output: 'Checked again.' });
     expect(said.map(({ type }) => type)).toContain('background_task_waking');
   });
 });
@@ -176,7 +176,7 @@ describe('what a job asks', () => {
   );
 
   it('under deny is nothing: it has no tools', async () => {
-    await open([{ calls: [{ name: 'look' }] }, { text: 'I have none.' }]);
+    await open([{ calls: [{ name: 'check' }] }, { text: 'I have none.' }]);
     expect(await (await start({ permissionPolicy: 'deny' })).result).toMatchObject({ output: 'I have none.' });
     expect(ran).toEqual([]);
   });
@@ -197,11 +197,11 @@ describe('what a job asks', () => {
 
 describe('a job', () => {
   it('has no tools beyond those it is allowed', async () => {
-    await open([{ calls: [{ name: 'look' }, { name: 'launch' }] }, { text: 'Done.' }]);
+    await open([{ calls: [{ name: 'check' }, { name: 'launch' }] }, { text: 'Done.' }]);
     await (
-      await start({ allowedTools: ['look', 'launch'], disallowedTools: ['launch'] })
+      await start({ allowedTools: ['check', 'launch'], disallowedTools: ['launch'] })
     ).result;
-    expect(ran).toEqual(['look']);
+    expect(ran).toEqual(['check']);
   });
 
   it('reads a follow-up that comes while it works, before it ends', async () => {

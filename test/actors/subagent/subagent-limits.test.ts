@@ -128,7 +128,7 @@ describe('records of jobs', () => {
     expect(records.stored.size).toBe(0);
   });
 
-  it('are looked through by what is asked for', async () => {
+  it('are scanned by what is asked for', async () => {
     const { manager } = managerHouse();
     const parent = await manager.spawn(jobRequest({ parentSessionId: 's' }));
     await manager.spawn(jobRequest({ parentJobId: parent.id, mode: 'foreground' }));

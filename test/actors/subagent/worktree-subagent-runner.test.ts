@@ -225,22 +225,22 @@ describe('a job in a worktree', () => {
     expect([inner.works.length, worktrees.present.size, manager.get(id)?.worktreeStatus]).toEqual([0, 0, 'removed']);
   });
 
-  it('is settled once when a stop comes while its worktree is looked at', async () => {
+  it('is settled once when a stop comes while its worktree is checked', async () => {
     const { manager, worktrees, inner } = worktreeStage();
-    let look: () => void = () => undefined;
-    worktrees.before = (method) => (method === 'inspect' ? new Promise((resolve) => (look = resolve)) : undefined);
+    let check: () => void = () => undefined;
+    worktrees.before = (method) => (method === 'inspect' ? new Promise((resolve) => (check = resolve)) : undefined);
     const { id } = await manager.spawn(isolated());
     await settledDeep();
     inner.of(id).resolve();
     await settledDeep();
     const cancelled = manager.cancel(id);
     await settledDeep();
-    look();
+    check();
     await cancelled;
     expect(worktrees.calls.filter((call) => call === 'remove')).toHaveLength(1);
   });
 
-  it('whose work cannot be proven gone keeps its worktree, clean or not, without looking into it', async () => {
+  it('whose work cannot be proven gone keeps its worktree, clean or not, without examining it', async () => {
     const { manager, worktrees, inner } = worktreeStage();
     const { id } = await manager.spawn(isolated());
     await settledDeep();
@@ -286,14 +286,14 @@ describe('a job in a worktree', () => {
 
   it('that completes while somebody stops it keeps its result, whatever its worktree takes', async () => {
     const { manager, inner, worktrees } = worktreeStage();
-    let look: () => void = () => undefined;
-    worktrees.before = (method) => (method === 'inspect' ? new Promise((resolve) => (look = resolve)) : undefined);
+    let check: () => void = () => undefined;
+    worktrees.before = (method) => (method === 'inspect' ? new Promise((resolve) => (check = resolve)) : undefined);
     const { id } = await manager.spawn(isolated());
     await settledDeep();
     inner.of(id).resolve({ output: 'Fixed.' });
     await settledDeep();
     const cancelled = manager.cancel(id);
-    look();
+    check();
     await cancelled;
     expect(manager.get(id)).toMatchObject({ status: 'completed', result: 'Fixed.', worktreeStatus: 'removed' });
   });

@@ -406,11 +406,11 @@ const instant = {
 } as const satisfies BackgroundTaskRunner;
 
 describe('what a short task costs', () => {
-  it('is four looks at the clock: when it is spawned, started, taken on by its runner, and over', async () => {
-    let looks = 0;
-    const { manager } = setUp({ now: () => (looks += 1), runners: { process: instant } });
+  it('is four checks the clock: when it is spawned, started, taken on by its runner, and over', async () => {
+    let checks = 0;
+    const { manager } = setUp({ now: () => (checks += 1), runners: { process: instant } });
     await Promise.all(Array.from({ length: 10 }, async () => manager.wait((await manager.spawn(processRequest())).id)));
-    expect(looks).toBe(40);
+    expect(checks).toBe(40);
   });
 
   it('is three events and three views, and none of them is kept when it has ended', async () => {

@@ -59,7 +59,7 @@ function sourceOf(
 }
 
 const box = (changes: Partial<Parameters<typeof buildTools>[1]> = {}): Parameters<typeof buildTools>[1] => ({
-  tools: [tool('look'), tool('write')],
+  tools: [tool('check'), tool('write')],
   agents,
   agentDirectory: '/agents/worker',
   signal: new AbortController().signal,
@@ -70,7 +70,7 @@ const mcp = { docs: { command: 'docs-server' }, web: { url: 'https://example.org
 
 describe('the tools of an agent', () => {
   it('are all that the program brings, when its file names none', async () => {
-    expect(names(await buildTools(agentOf({}), box()))).toEqual(['look', 'write']);
+    expect(names(await buildTools(agentOf({}), box()))).toEqual(['check', 'write']);
   });
 
   it('are those that its file names, in that order, and no others', async () => {
@@ -79,7 +79,7 @@ describe('the tools of an agent', () => {
   });
 
   it('are none when it may not run any', async () => {
-    expect(names(await buildTools(agentOf({ permission: 'deny', tools: ['look'] }), box()))).toEqual([]);
+    expect(names(await buildTools(agentOf({ permission: 'deny', tools: ['check'] }), box()))).toEqual([]);
   });
 
   it('that are not there are left out one by one, each with its reason', async () => {
@@ -87,12 +87,12 @@ describe('the tools of an agent', () => {
     const off: Tool = { ...tool('off'), unavailable: async () => 'git is not installed' };
     const built = await buildTools(
       agentOf({
-        tools: ['look', 'missing', 'off', 'broken', { agent: 'nobody' }, { mcp: 'docs' }, { mcp: 'unnamed' }, 'write'],
+        tools: ['check', 'missing', 'off', 'broken', { agent: 'nobody' }, { mcp: 'docs' }, { mcp: 'unnamed' }, 'write'],
         mcp,
       }),
-      box({ tools: [tool('look'), tool('write'), off, broken], source: sourceOf({}) }),
+      box({ tools: [tool('check'), tool('write'), off, broken], source: sourceOf({}) }),
     );
-    expect(names(built)).toEqual(['look', 'write']);
+    expect(names(built)).toEqual(['check', 'write']);
     expect(built.skipped.map(({ name }) => name)).toEqual(['missing', 'off', 'broken', 'nobody', 'docs', 'unnamed']);
     const reasons = built.skipped.map(({ reason }) => reason);
     for (const [index, part] of [

@@ -21,11 +21,11 @@ const told: SessionEventDraft = {
 const said: SessionEventDraft = { type: 'user.message', data: { text: 'It is token-value-77.', delivery: 'queue' } };
 const state = { ...initialSessionState({ sessionId: 's', agentId: 'a' }), environmentId: 'vaulted' };
 
-let lookedUp: string[] = [];
+let checkedUp: string[] = [];
 
 function redactionOver(vaults: SessionVaults) {
   const get = async (environmentId: string) => {
-    lookedUp.push(environmentId);
+    checkedUp.push(environmentId);
     if (environmentId === 'broken') throw new Error('unreadable');
     return { ...HOST_ENVIRONMENT, environmentId, vaults: environmentId === 'vaulted' ? ['v'] : [] };
   };
@@ -33,7 +33,7 @@ function redactionOver(vaults: SessionVaults) {
 }
 
 afterEach(() => {
-  lookedUp = [];
+  checkedUp = [];
 });
 
 describe('an event on its way into a log', () => {
@@ -51,7 +51,7 @@ describe('an event on its way into a log', () => {
     await redaction.lookUp([told], state);
     expect(redaction.drafts([told])[0]?.data).toMatchObject({ summary: 'It is [redacted v/token].' });
     expect(redaction.lookUp([told], state)).toBeUndefined();
-    expect(lookedUp).toEqual(['vaulted']);
+    expect(checkedUp).toEqual(['vaulted']);
   });
 
   it('is stored also where an environment cannot be read, and that is tried again', async () => {

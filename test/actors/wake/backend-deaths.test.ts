@@ -29,20 +29,20 @@ afterEach(() => open.house[Symbol.asyncDispose]());
 
 /** One tool with permission that a rule gives, one that is asked about, and one without an end. */
 const turn: Act = async (params, tell) => {
-  requests(tell, '1', 'look', {});
+  requests(tell, '1', 'check', {});
   starts(tell, '1');
   ends(tell, '1', 'seen');
   requests(tell, '2', 'Bash', { command: 'make' });
   const { decision } = await ask(params, { callId: '2', name: 'Bash', input: { command: 'make' } });
   if (decision === 'allow') ends(tell, '2', 'made');
-  requests(tell, '3', 'look', {});
+  requests(tell, '3', 'check', {});
   return answered('Done.', 'thread');
 };
 
 async function stage(): Promise<{ readonly store: MemoryEventStore; readonly ran: readonly string[] }> {
   const store = new MemoryEventStore();
   const tools = noteTools();
-  open = await openBackendHouse([turn], { store, tools: [tools.tool('look')], agent: { tools: ['look'] } });
+  open = await openBackendHouse([turn], { store, tools: [tools.tool('check')], agent: { tools: ['check'] } });
   return { store, ran: tools.ran };
 }
 

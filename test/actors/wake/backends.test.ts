@@ -83,14 +83,14 @@ describe('tools of a backend', () => {
       tell({ stream: 'assistant', data: { kind: 'text', text } });
     await stage([
       (_params, tell) => {
-        says(tell, 'I look ');
+        says(tell, 'I check ');
         says(tell, 'first.');
         requests(tell, '1');
         ends(tell, '1');
         says(tell, 'All is well.');
         return {
           payloads: [
-            { type: 'text', text: 'I look first.' },
+            { type: 'text', text: 'I check first.' },
             { type: 'text', text: 'All is well.' },
           ],
           meta: { modelSteps: 1 },
@@ -98,7 +98,12 @@ describe('tools of a backend', () => {
       },
     ]);
     expect(await open.wake()).toMatchObject({ outcome: 'sleep', summary: 'All is well.' });
-    expect(await open.story()).toEqual(['says I look first.', 'use Bash by backend', 'completed', 'says All is well.']);
+    expect(await open.story()).toEqual([
+      'says I check first.',
+      'use Bash by backend',
+      'completed',
+      'says All is well.',
+    ]);
   });
 
   it('are in the log before the backend goes on, as far as it lets the log keep up', async () => {

@@ -31,21 +31,21 @@ async function open(model: Model | readonly Said[], budget: Budget, options: Tur
   let ticks = 0;
   house = await openTurnHouse({
     store: new MemoryEventStore(),
-    tools: [tools.tool('look'), tools.tool('clock', { run: async () => (ticks += 1) })],
+    tools: [tools.tool('check'), tools.tool('clock', { run: async () => (ticks += 1) })],
     ...options,
   });
-  await house.agent('worker', model, { budget, tools: ['look', 'clock'] });
+  await house.agent('worker', model, { budget, tools: ['check', 'clock'] });
   id = await house.start('worker');
 }
 
-const look = (usage: Said['usage'] = {}, input: object = {}): Said => ({ calls: [{ name: 'look', input }], usage });
+const check = (usage: Said['usage'] = {}, input: object = {}): Said => ({ calls: [{ name: 'check', input }], usage });
 const budgetOf = async (): Promise<unknown> => (await house.dataOf(id, 'wake.ended')).at(-1)?.budget;
 
-/** Looks at something new each time, at this cost. */
+/** Checks something new each time, at this cost. */
 const endless =
   (usage: Said['usage']): Model =>
   ({ modelStepsTaken }) =>
-    look(usage, { n: modelStepsTaken });
+    check(usage, { n: modelStepsTaken });
 
 describe('a wake stops at its budget of', () => {
   it.each<[string, Budget, Model, TurnHouseOptions, number]>([
@@ -72,11 +72,11 @@ describe('a wake stops at its budget of', () => {
       { prices: DOLLARS },
       3,
     ],
-    ['identical calls', { maxIdenticalCalls: 2 }, () => look(), {}, 3],
+    ['identical calls', { maxIdenticalCalls: 2 }, () => check(), {}, 3],
     [
       'steps without progress',
       { maxStepsWithoutProgress: 2, maxIdenticalCalls: 50 },
-      ({ modelStepsTaken }) => look({}, { n: modelStepsTaken % 2 }),
+      ({ modelStepsTaken }) => check({}, { n: modelStepsTaken % 2 }),
       {},
       4,
     ],
@@ -128,17 +128,17 @@ describe('a wake stops at its budget of', () => {
   });
 
   it('identical calls and steps without progress, by default too', async () => {
-    await open(() => look(), {});
+    await open(() => check(), {});
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
     expect(ran.length).toBeLessThanOrEqual(DEFAULT_MAX_IDENTICAL_CALLS + 1);
     await house[Symbol.asyncDispose]();
-    await open(({ modelStepsTaken }) => look({}, { n: modelStepsTaken % 3 }), {});
+    await open(({ modelStepsTaken }) => check({}, { n: modelStepsTaken % 3 }), {});
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
     expect(ran.length).toBeLessThanOrEqual(DEFAULT_MAX_STEPS_WITHOUT_PROGRESS + 3);
   });
 
   it('identical calls is heard of and taken up anew by whoever writes', async () => {
-    await open(() => look(), { maxIdenticalCalls: 1 });
+    await open(() => check(), { maxIdenticalCalls: 1 });
     await house.runtime.wake(id);
     const before = ran.length;
     await house.runtime.sessions.send(id, { type: 'user.message', text: 'Try once more.' });
@@ -154,7 +154,7 @@ describe('before a step', () => {
       ({ budget }) => {
         bounds.push(budget?.maxOutputTokens);
         return bounds.length === 1
-          ? look({ inputTokens: 500, outputTokens: 500 })
+          ? check({ inputTokens: 500, outputTokens: 500 })
           : { text: 'Done.', usage: { inputTokens: 1, outputTokens: 1 } };
       },
       { maxTokensPerWake: 5_000 },
@@ -190,7 +190,7 @@ describe('before a step', () => {
       ({ budget }) => {
         bounds.push(budget?.maxCost);
         return bounds.length === 1
-          ? look({ inputTokens: 500, outputTokens: 500 })
+          ? check({ inputTokens: 500, outputTokens: 500 })
           : { text: 'Done.', usage: { inputTokens: 1, outputTokens: 1 } };
       },
       { maxCostPerWake: 9_000 },
@@ -261,7 +261,7 @@ describe('what a step used', () => {
         .open({ store: mortal })
         .wake(id)
         .catch(() => undefined);
-      // Somebody looks after it each time.
+      // Somebody takes care of it each time.
       await house.open().sessions.send(id, { type: 'user.message', text: 'Go on' });
     }
     expect(house.asked.length).toBeLessThanOrEqual(3);
@@ -281,7 +281,7 @@ describe('the budget of a child', () => {
     options: TurnHouseOptions = {},
   ): Promise<void> {
     await open([], {}, options);
-    await house.agent('helper', helper, { tools: ['look', 'ask_human'] });
+    await house.agent('helper', helper, { tools: ['check', 'ask_human'] });
     await house.agent('lead', steps, { budget, tools: [{ agent: 'helper' }] });
     id = await house.start('lead');
   }

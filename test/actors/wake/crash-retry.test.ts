@@ -30,17 +30,17 @@ interface Scene {
   readonly ran: string[];
 }
 
-/** A parent whose helper looks once and answers; both write what they did into `ran`. */
+/** A parent whose helper checks once and answers; both write what they did into `ran`. */
 async function openFamily(): Promise<Scene> {
   const { tool, ran } = noteTools();
   house = await openTurnHouse({
     store: new MemoryEventStore(),
-    tools: [tool('look'), tool('peek', { idempotent: true })],
+    tools: [tool('check'), tool('peek', { idempotent: true })],
   });
-  await house.agent('helper', [{ calls: [{ name: 'look' }] }, { text: 'I looked.' }], { tools: ['look'] });
+  await house.agent('helper', [{ calls: [{ name: 'check' }] }, { text: 'I checked.' }], { tools: ['check'] });
   await house.agent(
     'lead',
-    [{ calls: [{ name: 'helper', input: { message: 'Look.' } }, { name: 'peek' }] }, { text: 'All done.' }],
+    [{ calls: [{ name: 'helper', input: { message: 'Check.' } }, { name: 'peek' }] }, { text: 'All done.' }],
     { tools: [{ agent: 'helper' }, 'peek'] },
   );
   return { parent: await house.start('lead'), ran };
@@ -63,7 +63,7 @@ async function expectOneFamily(where: string, { parent, ran }: Scene): Promise<v
   expect([where, outcomeOf('helper')]).toEqual([where, [children.length === 0 ? 'cancelled' : 'completed']]);
   expect([where, (await house.runtime.sessions.list()).length]).toEqual([where, 1 + children.length]);
   for (const child of children) {
-    expect([where, await house.dataOf(child, 'user.message')]).toMatchObject([where, [{ text: 'Look.' }]]);
+    expect([where, await house.dataOf(child, 'user.message')]).toMatchObject([where, [{ text: 'Check.' }]]);
     expect([where, await house.dataOf(parent, 'session.child_idle')]).toMatchObject([
       where,
       [{ childSessionId: child }],
@@ -75,7 +75,7 @@ async function expectOneFamily(where: string, { parent, ran }: Scene): Promise<v
     [],
   ]);
   // Not idempotent: at most once. Idempotent: as often as it takes, if it ever began.
-  expect([where, ran.filter((name) => name === 'look').length <= 1]).toEqual([where, true]);
+  expect([where, ran.filter((name) => name === 'check').length <= 1]).toEqual([where, true]);
   expect([where, outcomeOf('peek')]).toEqual([where, [ran.includes('peek') ? 'completed' : 'cancelled']]);
 }
 
@@ -214,13 +214,13 @@ describe('a call that its process did not live to finish', () => {
 describe('two processes', () => {
   it('that are told of the same session run each call once, whichever wakes it', async () => {
     const { tool, ran } = noteTools();
-    house = await openTurnHouse({ store: new MemoryEventStore(), tools: [tool('look')] });
-    await house.agent('worker', [{ calls: [{ name: 'look' }, { name: 'look' }] }, { text: 'Done.' }]);
+    house = await openTurnHouse({ store: new MemoryEventStore(), tools: [tool('check')] });
+    await house.agent('worker', [{ calls: [{ name: 'check' }, { name: 'check' }] }, { text: 'Done.' }]);
     const id = await house.start('worker');
     const [one, two] = [house.open(), house.open()];
     await Promise.allSettled([one.wake(id), two.wake(id), one.trigger(id), two.trigger(id)]);
     await until(async () => (await house.state(id)).status === 'idle');
-    expect(ran).toEqual(['look', 'look']);
+    expect(ran).toEqual(['check', 'check']);
     expect(await house.results(id)).toHaveLength(2);
   });
 });

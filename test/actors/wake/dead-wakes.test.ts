@@ -24,7 +24,7 @@ async function open(steps: readonly Said[], frontmatter: Parameters<TurnHouse['a
   store = new HookedStore();
   house = await openTurnHouse({
     store,
-    tools: [noteTools().tool('launch', { permissionPolicy: 'always_ask' }), noteTools().tool('look')],
+    tools: [noteTools().tool('launch', { permissionPolicy: 'always_ask' }), noteTools().tool('check')],
   });
   await house.agent('worker', steps, frontmatter);
   id = await house.start('worker');
@@ -113,20 +113,20 @@ describe('a turn that somebody goes on with', () => {
         },
       ],
     },
-    { calls: [{ name: 'look' }] },
-    { text: 'Looked.' },
+    { calls: [{ name: 'check' }] },
+    { text: 'Checked.' },
   ];
 
   it('is not left until the next wake that it had planned, when the process of that wake dies', async () => {
-    await open(steps, { tools: ['look'], budget: { maxModelStepsPerWake: 1 } });
+    await open(steps, { tools: ['check'], budget: { maxModelStepsPerWake: 1 } });
     await house.runtime.wake(id);
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Look' });
+    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Check' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
     expect(await house.due()).toEqual([]);
     await dieOver(ONCE_BEGUN);
     expect(await house.due()).toEqual([id]);
     await house.settle();
-    expect((await house.dataOf(id, 'agent.message')).map(({ text }) => text)).toEqual(['Looked.']);
+    expect((await house.dataOf(id, 'agent.message')).map(({ text }) => text)).toEqual(['Checked.']);
     expect(await house.state(id)).toMatchObject({ openWake: undefined, queuedWakes: [{ reason: 'later' }] });
   });
 });
@@ -207,7 +207,7 @@ function bound(target: HookedStore, name: string | symbol): unknown {
 
 describe('a wake that died after a step was completed', () => {
   it('ends with the steps that it completed', async () => {
-    await open([{ calls: [{ name: 'look' }] }, { text: 'Seen.' }], { tools: ['look'] });
+    await open([{ calls: [{ name: 'check' }] }, { text: 'Seen.' }], { tools: ['check'] });
     const mortal = new MortalStore(store);
     store.before('agent.tool_started', async () => {
       await mortal.kill();

@@ -20,38 +20,38 @@ function ending(answers: readonly (readonly ReconciledProcessTree[])[]): {
   readonly ended: Promise<string>;
   readonly clock: ReturnType<typeof createSimulatedClock>;
   readonly controller: AbortController;
-  looks(): number;
+  checks(): number;
 } {
   const clock = createSimulatedClock();
   const controller = new AbortController();
-  let looks = 0;
+  let checks = 0;
   const reconcile = async (): Promise<readonly ReconciledProcessTree[]> => {
-    looks += 1;
-    return answers[Math.min(looks, answers.length) - 1] ?? [];
+    checks += 1;
+    return answers[Math.min(checks, answers.length) - 1] ?? [];
   };
   return {
     ended: codeOf(endSurvivors({ reconcile, clock, signal: controller.signal })),
     clock,
     controller,
-    looks: () => looks,
+    checks: () => checks,
   };
 }
 
 describe('the survivors of a dead process', () => {
-  it('are gone when a second look finds nobody at work on them', async () => {
-    const { ended, clock, looks } = ending([[killed, alive], [alive]]);
+  it('are gone when a second check finds nobody at work on them', async () => {
+    const { ended, clock, checks } = ending([[killed, alive], [alive]]);
     expect(await ended).toBe('it succeeded');
-    expect([looks(), clock.pendingTimers]).toEqual([2, 0]);
+    expect([checks(), clock.pendingTimers]).toEqual([2, 0]);
   });
 
   it('are waited for while another host ends them', async () => {
-    const { ended, clock, looks } = ending([[], [busy], [busy], []]);
-    for (const look of [2, 3]) {
-      await until(() => looks() === look && clock.pendingTimers === 2);
+    const { ended, clock, checks } = ending([[], [busy], [busy], []]);
+    for (const check of [2, 3]) {
+      await until(() => checks() === check && clock.pendingTimers === 2);
       await clock.advance(100);
     }
     expect(await ended).toBe('it succeeded');
-    expect([looks(), clock.pendingTimers]).toEqual([4, 0]);
+    expect([checks(), clock.pendingTimers]).toEqual([4, 0]);
   });
 
   it('are given up when they cannot be ended, and named', async () => {
@@ -77,11 +77,11 @@ describe('the survivors of a dead process', () => {
   });
 
   it('are waited for no longer once the wake is stopped', async () => {
-    const { ended, clock, controller, looks } = ending([[busy]]);
-    await until(() => looks() === 1 && clock.pendingTimers === 2);
+    const { ended, clock, controller, checks } = ending([[busy]]);
+    await until(() => checks() === 1 && clock.pendingTimers === 2);
     controller.abort('enough');
     expect(await ended).toBe('it succeeded');
     await until(() => clock.pendingTimers === 0);
-    expect(looks()).toBe(1);
+    expect(checks()).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * What keeps a session that nobody looks at from burning money, and what makes one more pass when something changed
+ * What keeps a session that nobody watches from burning money, and what makes one more pass when something changed
  * meanwhile.
  */
 import { afterEach, describe, expect, it } from 'vitest';
@@ -378,7 +378,7 @@ describe('a trigger', () => {
     const controller = new AbortController();
     const triggered = codeOf(house.runtime.trigger(id, { signal: controller.signal }));
     controller.abort('gone');
-    // Whether it was told before or after it had looked at the log, it ends, and no wake has begun.
+    // Whether it was told before or after it had checked the log, it ends, and no wake has begun.
     await triggered;
     const other = codeOf(house.runtime.trigger(id));
     await house.runtime.shutdown('closing time');

@@ -81,11 +81,11 @@ describe('a call whose turn comes late', () => {
   });
 
   it('is not run when it would do something else by the time it does', async () => {
-    let looks = 0;
+    let checks = 0;
     // It is judged with its step and once more when it starts; then somebody changes where the path leads.
     const subject: Tool['subject'] = () => {
-      looks += 1;
-      return { kind: 'path', path: looks <= 2 ? '/workspace/a' : '/workspace/.git/config', access: 'write' };
+      checks += 1;
+      return { kind: 'path', path: checks <= 2 ? '/workspace/a' : '/workspace/.git/config', access: 'write' };
     };
     const { id, ran } = await open(async () => undefined, { subject });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });

@@ -36,7 +36,7 @@ async function open(): Promise<void> {
   house = await openTurnHouse({
     runtimes: [anything],
     tools: [
-      tool('look'),
+      tool('check'),
       tool('launch', { permissionPolicy: 'always_ask' }),
       tool('strict', { inputSchema: z.strictObject({ n: z.number() }) }),
       tool('broken', { run: async () => boom() }),
@@ -62,7 +62,7 @@ async function open(): Promise<void> {
   await house.agent('helper', []);
   await house.agent('worker', [], {
     tools: [
-      'look',
+      'check',
       'launch',
       'strict',
       'broken',
@@ -130,7 +130,7 @@ const oddText = fc.oneof(
 
 const oddName = fc.oneof(
   fc.constantFrom(
-    'look',
+    'check',
     'launch',
     'strict',
     'broken',
@@ -153,11 +153,11 @@ const oddName = fc.oneof(
     'toString',
     'hasOwnProperty',
     'a'.repeat(300),
-    'LOOK',
-    ' look',
-    'look\u200b',
+    'CHECK',
+    ' check',
+    'check\u200b',
     '\ud83d',
-    '../look',
+    '../check',
     'shell_run(*)',
   ),
   oddText,
@@ -295,7 +295,7 @@ describe('a model that asks for what cannot be', () => {
       {
         payloads: [
           { type: 'tool_call', callId: 'c', name, input: {} },
-          { type: 'tool_call', callId: 'c', name: 'look', input: {} },
+          { type: 'tool_call', callId: 'c', name: 'check', input: {} },
         ],
       },
     ]);
@@ -340,7 +340,7 @@ function nested(depth: number): unknown {
 }
 
 describe('a model that says too much', () => {
-  it.each(['look', 'nothing_there', 'strict', 'ask_human', 'launch', 'helper', 'deploy'])(
+  it.each(['check', 'nothing_there', 'strict', 'ask_human', 'launch', 'helper', 'deploy'])(
     'a thousand calls of %s in one step, has a bounded number of them run or asked, and hears about the rest',
     async (name) => {
       await open();
@@ -357,7 +357,7 @@ describe('a model that says too much', () => {
     'an input %i levels deep has a result or fails its step, and the session lives on',
     async (depth) => {
       await open();
-      for (const name of ['look', 'launch', 'deploy']) {
+      for (const name of ['check', 'launch', 'deploy']) {
         const id = await play([calls(1, name, () => nested(depth))]);
         await expectAlive(id);
       }
@@ -371,7 +371,7 @@ describe('a model that says too much', () => {
     '%i inputs of %i characters, more than any model reads, does not keep the session from the next message',
     async (count, characters) => {
       await open();
-      await expectAlive(await play([calls(count, 'look', () => ({ text: 'x '.repeat(characters / 2) }))]));
+      await expectAlive(await play([calls(count, 'check', () => ({ text: 'x '.repeat(characters / 2) }))]));
     },
   );
 
@@ -382,7 +382,7 @@ describe('a model that says too much', () => {
         {
           payloads: [
             { type: 'text', text: 'x '.repeat(1_000_000) },
-            { type: 'tool_call', callId: 'c', name: 'look', input: {} },
+            { type: 'tool_call', callId: 'c', name: 'check', input: {} },
           ],
         },
       ]),
@@ -393,7 +393,7 @@ describe('a model that says too much', () => {
     await open();
     for (const step of [
       { payloads: [{ type: 'text', text: 'x'.repeat(MAX_RECORD_BYTES + 1) }] },
-      calls(1, 'look', () => 'x'.repeat(MAX_RECORD_BYTES + 1)),
+      calls(1, 'check', () => 'x'.repeat(MAX_RECORD_BYTES + 1)),
     ]) {
       const id = await play([step]);
       expect((await house.state(id)).lastWake).toMatchObject({

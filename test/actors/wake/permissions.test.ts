@@ -39,7 +39,7 @@ async function open(steps: readonly object[], agent: object = {}): Promise<void>
   store = new HookedStore();
   house = await openHouse({
     store: () => store,
-    tools: [tool('look'), tool('change', { readOnly: false }), tool('launch', { permissionPolicy: 'always_ask' })],
+    tools: [tool('check'), tool('change', { readOnly: false }), tool('launch', { permissionPolicy: 'always_ask' })],
   });
   id = await house.session(steps, { message: 'Go', agent });
 }
@@ -70,7 +70,7 @@ describe('a tool call asks', () => {
   it.each<[string, string, object, boolean]>([
     ['when its tool always does', 'launch', {}, true],
     ['when it can change something and the agent asks before that', 'change', { permission: 'ask' }, true],
-    ['not when it changes nothing', 'look', { permission: 'ask' }, false],
+    ['not when it changes nothing', 'check', { permission: 'ask' }, false],
     ['not when its agent may do it', 'change', { permission: 'preapproved' }, false],
   ])('%s', async (_why, name, agent, asks) => {
     await open([{ toolCalls: [call(name)] }, { text: 'Done.' }], agent);
@@ -84,21 +84,21 @@ describe('a tool call asks', () => {
 
   it('while the others of its step run, and no model speaks before the answer', async () => {
     await open([
-      { toolCalls: [call('look'), call('launch', { n: 1 })] },
-      { text: 'Launched.', expect: { lastToolResultIncludes: ['look', 'launch'] } },
+      { toolCalls: [call('check'), call('launch', { n: 1 })] },
+      { text: 'Launched.', expect: { lastToolResultIncludes: ['check', 'launch'] } },
     ]);
     expect(await house.runtime.wake(id)).toMatchObject({
       outcome: 'requires_action',
       summary: 'Waits for an answer: permission to run launch',
     });
-    expect(ran).toEqual(['look']);
+    expect(ran).toEqual(['check']);
     await send({ type: 'user.message', text: 'Are you there?' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
     expect([(await house.runtime.sessions.get(id)).pending.length, await isDueFor()]).toEqual([1, 0]);
     await confirm((await requests())[0], true);
     expect(await isDueFor()).toBe(1);
     expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'sleep' });
-    expect(ran).toEqual(['look', 'launch']);
+    expect(ran).toEqual(['check', 'launch']);
     const types = await house.types(id);
     expect(types.indexOf('permission.resolved')).toBeLessThan(types.lastIndexOf('agent.tool_started'));
     expect(await dataOf('permission.resolved')).toMatchObject([{ decision: 'allowed' }]);
@@ -211,21 +211,21 @@ describe('after a process died', () => {
   };
 
   it('a call that was only asked for is cancelled, and has had no effect', async () => {
-    await open([{ toolCalls: [call('look')] }, { text: 'Again?', expect: { lastToolResultOutcome: 'cancelled' } }]);
+    await open([{ toolCalls: [call('check')] }, { text: 'Again?', expect: { lastToolResultOutcome: 'cancelled' } }]);
     await dieAt('agent.tool_started');
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Again?' });
     expect(ran).toEqual([]);
   });
 
   it('a call that had started is unknown, and is not run again', async () => {
-    await open([{ toolCalls: [call('look')] }, { text: 'Did it?', expect: { lastToolResultOutcome: 'unknown' } }]);
+    await open([{ toolCalls: [call('check')] }, { text: 'Did it?', expect: { lastToolResultOutcome: 'unknown' } }]);
     await dieAt('agent.tool_result');
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Did it?' });
-    expect(ran).toEqual(['look']);
+    expect(ran).toEqual(['check']);
   });
 
   it('a call that waits still waits, and one that was allowed and did not start is run', async () => {
-    await open([{ toolCalls: [call('launch'), call('look')] }, { text: 'Launched.' }]);
+    await open([{ toolCalls: [call('launch'), call('check')] }, { text: 'Launched.' }]);
     await dieAt('agent.tool_started');
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
     await confirm((await requests())[0], true);
@@ -235,7 +235,7 @@ describe('after a process died', () => {
   });
 
   it('an interruption that it did not live to see still holds: nothing is gone on with', async () => {
-    await open([{ toolCalls: [call('look'), call('launch')] }, { text: 'never' }]);
+    await open([{ toolCalls: [call('check'), call('launch')] }, { text: 'never' }]);
     store.before('agent.tool_result', async () => {
       await house.runtime.sessions.interrupt(id);
       throw new Error('killed');
@@ -254,12 +254,12 @@ describe('after a process died', () => {
   });
 
   it('a call cannot be said to start twice', async () => {
-    await open([{ toolCalls: [call('look')] }, { text: 'x' }]);
+    await open([{ toolCalls: [call('check')] }, { text: 'x' }]);
     store.before('agent.tool_result', async () => {
       const [open1] = (await house.runtime.sessions.get(id)).openToolCalls;
       await store.append(id, [newEvent(901, toolStarted(open1?.callId ?? ''), 1)]);
     });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
-    expect(ran).toEqual(['look']);
+    expect(ran).toEqual(['check']);
   });
 });

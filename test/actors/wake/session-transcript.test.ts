@@ -289,7 +289,7 @@ describe('the transcript of a long session', () => {
     const { store, state, whole } = await storeOf([...log, ...after]);
     const messages = (await loadTranscript(store, state)).messages();
     expect(messages).toEqual(whole);
-    expect(JSON.stringify(messages)).toMatch(/is due: look again.*sent early/u);
+    expect(JSON.stringify(messages)).toMatch(/is due: check again.*sent early/u);
   });
 
   it('begins with the summary even when more was said since than a model could take', async () => {

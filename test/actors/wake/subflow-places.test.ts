@@ -34,7 +34,7 @@ async function open(
   lead: readonly Said[] = [DO, { text: 'All done.' }],
 ): Promise<string> {
   const { tool } = noteTools();
-  const tools = [tool('look'), tool('launch', { permissionPolicy: 'always_ask' })];
+  const tools = [tool('check'), tool('launch', { permissionPolicy: 'always_ask' })];
   house = await openTurnHouse({ tools });
   keeper = createNotedKeeper(house.layout.home);
   started = [];
@@ -42,7 +42,7 @@ async function open(
   lives = [];
   other = house.runtime;
   house.open({ subagents: { processRunner: runner(), worktrees: keeper, inspect: note } });
-  await house.agent('helper', helper, { tools: ['look', 'launch'] });
+  await house.agent('helper', helper, { tools: ['check', 'launch'] });
   await house.agent('lead', lead, { tools: [{ agent: 'helper', ...place }] });
   return house.start('lead');
 }
@@ -75,13 +75,13 @@ async function childOf(parent: string): Promise<string> {
 
 describe('an agent that is called', () => {
   it('works in a process of its own if its attachment says so, and its answer is the result', async () => {
-    const parent = await open({ run: 'process' }, [{ calls: [{ name: 'look' }] }, { text: 'I looked.' }]);
+    const parent = await open({ run: 'process' }, [{ calls: [{ name: 'check' }] }, { text: 'I checked.' }]);
     expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
     expect(started).toEqual(['helper']);
     const child = await childOf(parent);
     expect(await house.state(child)).toMatchObject({ runsIn: 'process', parent: { sessionId: parent } });
     expect(await house.dataOf(child, 'wake.started')).toMatchObject([{ owner: 'process_1' }]);
-    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'I looked.' } }]);
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'I checked.' } }]);
   });
 
   it('works where its caller does if nothing is said', async () => {

@@ -15,7 +15,7 @@ let store: HookedStore;
 let ran: string[];
 afterEach(() => house[Symbol.asyncDispose]());
 
-const tools = ['launch', 'look', 'ask_human'] as const;
+const tools = ['launch', 'check', 'ask_human'] as const;
 const launch: Said = { calls: [{ name: 'launch' }] };
 
 /** A parent that asks one helper, which says these things. */
@@ -25,7 +25,7 @@ async function openPair(helper: Model | readonly Said[]): Promise<string> {
   ran = notes.ran;
   house = await openTurnHouse({
     store,
-    tools: [notes.tool('launch', { permissionPolicy: 'always_ask' }), notes.tool('look')],
+    tools: [notes.tool('launch', { permissionPolicy: 'always_ask' }), notes.tool('check')],
   });
   await house.agent('helper', helper, { tools: [...tools] });
   await house.agent(

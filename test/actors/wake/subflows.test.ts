@@ -15,13 +15,13 @@ async function open(options: TurnHouseOptions = {}): Promise<void> {
   const tools = noteTools();
   ran = tools.ran;
   house = await openTurnHouse({
-    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')],
+    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('check')],
     ...options,
   });
 }
 
 const toAgents = (...ids: readonly string[]): Partial<AgentFrontmatter> => ({
-  tools: [...ids.map((agent) => ({ agent })), 'launch', 'look', 'ask_human'],
+  tools: [...ids.map((agent) => ({ agent })), 'launch', 'check', 'ask_human'],
 });
 const ask = (...names: readonly string[]): Said => ({
   calls: names.map((name) => ({ name, input: { message: `Do it, ${name}.` } })),
@@ -38,7 +38,7 @@ async function openPair(
   }: TurnHouseOptions & { readonly steps?: readonly Said[]; readonly agent?: Partial<AgentFrontmatter> } = {},
 ): Promise<string> {
   await open(options);
-  await house.agent('helper', helper, { tools: ['launch', 'look', 'ask_human'] });
+  await house.agent('helper', helper, { tools: ['launch', 'check', 'ask_human'] });
   await house.agent('lead', steps, { ...toAgents('helper'), ...agent });
   return house.start('lead');
 }
@@ -51,7 +51,7 @@ async function childOf(parent: string): Promise<string> {
 
 describe('a call of another agent', () => {
   it('is a child session with its own log, lineage and mailbox, and its answer is the result', async () => {
-    const parent = await openPair([{ calls: [{ name: 'look' }] }, { text: 'I looked.' }]);
+    const parent = await openPair([{ calls: [{ name: 'check' }] }, { text: 'I checked.' }]);
     expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
     const child = await childOf(parent);
     const [use] = await house.dataOf(parent, 'agent.tool_use');
@@ -59,16 +59,16 @@ describe('a call of another agent', () => {
     expect(await house.dataOf(child, 'user.message')).toMatchObject([{ text: 'Do it, helper.' }]);
     expect(await house.dataOf(parent, 'session.child_idle')).toHaveLength(1);
     expect(await house.results(parent)).toMatchObject([
-      { outcome: 'completed', output: { output: 'I looked.', agent: 'helper', sessionId: child } },
+      { outcome: 'completed', output: { output: 'I checked.', agent: 'helper', sessionId: child } },
     ]);
-    expect(house.asked.at(-1)?.read).toContain('I looked.');
+    expect(house.asked.at(-1)?.read).toContain('I checked.');
     expect(await house.dataOf(parent, 'agent.message')).toMatchObject([{ text: 'All done.' }]);
     expect(await house.due()).toEqual([]);
     expect((await house.state(parent)).pending).toEqual([]);
   });
 
   it('is seen by nothing of its parent but the message, and the parent by nothing but the answer', async () => {
-    const parent = await openPair([{ text: 'secret of the child', calls: [{ name: 'look' }] }, { text: 'Answer.' }]);
+    const parent = await openPair([{ text: 'secret of the child', calls: [{ name: 'check' }] }, { text: 'Answer.' }]);
     await house.runtime.wake(parent);
     expect(house.asked.filter(({ agent }) => agent === 'helper').map(({ read }) => read.includes('Go'))).toEqual([
       false,
@@ -277,10 +277,10 @@ describe('a child that waits for somebody', () => {
 
   it('does not hold up what else its parent asked for', async () => {
     const parent = await openPair([launch, { text: 'Launched.' }], {
-      steps: [{ calls: [{ name: 'helper', input: { message: 'Go' } }, { name: 'look' }] }, { text: 'All done.' }],
+      steps: [{ calls: [{ name: 'helper', input: { message: 'Go' } }, { name: 'check' }] }, { text: 'All done.' }],
     });
     await house.runtime.wake(parent);
-    expect(ran).toEqual(['look']);
+    expect(ran).toEqual(['check']);
     await house.confirm(await childOf(parent));
     await house.settle();
     expect(await house.state(parent)).toMatchObject({ summary: 'All done.' });

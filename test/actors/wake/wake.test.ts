@@ -68,10 +68,10 @@ describe('a wake', () => {
     const { runtime, session, log, processes } = await open();
     const id = await session(
       [
-        { text: 'Looking.', toolCalls: [shellRun('one'), shellRun('two')] },
+        { text: 'Checking.', toolCalls: [shellRun('one'), shellRun('two')] },
         { text: 'Seen.', expect: { lastToolResultIncludes: ['first', 'second'] } },
       ],
-      { message: 'Look' },
+      { message: 'Check' },
     );
     const waking = runtime.wake(id);
     await until(() => processes.works.length === 2);

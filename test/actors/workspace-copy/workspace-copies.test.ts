@@ -221,7 +221,7 @@ describe('a session that is woken on another machine', () => {
     });
   });
 
-  it('looks again where its folder is when another wake has begun before its own could', async () => {
+  it('checks again where its folder is when another wake has begun before its own could', async () => {
     const [one, two] = [await machine('one'), await machine('two')];
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');

@@ -169,14 +169,14 @@ function listening(
     },
     until: (fits) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           const found = events.find(fits);
           if (found === undefined) return;
-          listeners.delete(look);
+          listeners.delete(check);
           resolve(found);
         };
-        listeners.add(look);
-        look();
+        listeners.add(check);
+        check();
       }),
   };
 }

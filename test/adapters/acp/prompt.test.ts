@@ -35,7 +35,7 @@ const EVERYTHING = { image: true, embeddedContext: true };
 async function fileBlocks(files: readonly FilePart[], takes = EVERYTHING): Promise<readonly unknown[]> {
   const blocks = await promptBlocks({
     instructions: undefined,
-    messages: [message({ type: 'text', text: 'Look.' }, ...files)],
+    messages: [message({ type: 'text', text: 'Check.' }, ...files)],
     workspaceDir: home.path,
     takes,
   });

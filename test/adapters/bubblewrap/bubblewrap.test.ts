@@ -55,8 +55,8 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
 
   it('has the folder of the agent in the workspace where that has room for it, and makes none where it has not', async () => {
     const agent = { kind: 'agent', path: '/workspace/agent', directory: house.reference, access: 'ro' } as const;
-    const look = 'cat /agent/text | wc -c; ls /workspace; touch /workspace/agent/x 2>/dev/null && echo written';
-    expect((await shut(await openSandbox({ workspace: house.workspace, mounts: [agent] }), house, look)).output).toBe(
+    const check = 'cat /agent/text | wc -c; ls /workspace; touch /workspace/agent/x 2>/dev/null && echo written';
+    expect((await shut(await openSandbox({ workspace: house.workspace, mounts: [agent] }), house, check)).output).toBe(
       '36\nsub\n',
     );
     expect(await readdir(house.workspace)).toEqual(['sub']);
@@ -66,7 +66,7 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
         await shut(
           await openSandbox({ workspace: house.workspace, mounts: [agent] }),
           house,
-          `${look}; ls /workspace/agent`,
+          `${check}; ls /workspace/agent`,
         )
       ).output,
     ).toBe('36\nagent\nsub\ntext\n');
@@ -85,14 +85,14 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
   it('does not show a hidden folder that lies in the workspace', async () => {
     await mkdir(join(house.workspace, '.home/sessions'), { recursive: true });
     await writeFile(join(house.workspace, '.home/sessions/log'), 'x');
-    const look =
+    const check =
       'ls -A /workspace/.home "$W/.home"; touch /workspace/.home/x 2>/dev/null && echo written; find / -xdev -name log -path "*.home*"';
-    const shown = await shut(await openSandbox({ workspace: house.workspace }), house, look);
+    const shown = await shut(await openSandbox({ workspace: house.workspace }), house, check);
     expect(shown.output).toContain('sessions');
     const hidden = await shut(
       await openSandbox({ workspace: house.workspace, options: { hidden: [join(house.workspace, '.home')] } }),
       house,
-      look,
+      check,
     );
     expect(hidden.output.split('\n').toSorted()).toEqual(
       ['', '', '/workspace/.home:', `${house.workspace}/.home:`].toSorted(),
@@ -100,7 +100,7 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
   });
 
   it('has a home and a /tmp of its own, empty for each command, and nothing that leads to the sockets of the host', async () => {
-    const look =
+    const check =
       'echo "$HOME $TMPDIR"; ls -A "$HOME" /var/tmp; touch "$HOME/x" /tmp/y; echo "[$SSH_AUTH_SOCK$XDG_RUNTIME_DIR$DBUS_SESSION_BUS_ADDRESS]$KEPT"';
     const env = {
       HOME: '/root',
@@ -110,12 +110,12 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
       DBUS_SESSION_BUS_ADDRESS: 'c',
       KEPT: 'kept',
     };
-    const first = await inside(look, env);
+    const first = await inside(check, env);
     expect(first).toEqual({
       output: `/tmp/home /tmp\n/tmp/home:\n\n/var/tmp:\nhome\n${house.outside.split('/')[2]}\n[]kept\n`,
       exitCode: 0,
     });
-    expect(await inside(look, env)).toEqual(first);
+    expect(await inside(check, env)).toEqual(first);
   });
 
   it('can be filled only as far as it may', async () => {
@@ -195,7 +195,7 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
     await inside(command(word));
     await expect.poll(() => running(word)).toEqual([]);
     await open(house, command(word));
-    // Between its fork and its program a process has no arguments that could be looked for.
+    // Between its fork and its program a process has no arguments that could be searched for.
     await expect.poll(() => running(word)).not.toEqual([]);
     for (const id of await running(word)) process.kill(id, 'SIGKILL');
     await expect.poll(() => running(word)).toEqual([]);
@@ -262,7 +262,7 @@ describe.skipIf(!hasSandbox)('a sandbox', () => {
   });
 });
 
-describe.skipIf(!hasSandbox)('a folder that is replaced after it was looked at', () => {
+describe.skipIf(!hasSandbox)('a folder that is replaced after it was checked', () => {
   const read = 'cat /data/id /data/notes 2>/dev/null; echo';
   const swap = async (kind: 'declared' | 'skills', replace: (data: string) => Promise<void>): Promise<Ran> => {
     const data = join(house.outside, 'around/data');
@@ -297,14 +297,14 @@ describe.skipIf(!hasSandbox)('a folder that is replaced after it was looked at',
   ])('%s keeps the command from running', async (_, replace) => {
     const { output, exitCode } = await swap('declared', replace);
     expect({ output, exitCode }).toEqual({
-      output: 'sandbox: a mounted folder was replaced after it was looked at; nothing was run\n',
+      output: 'sandbox: a mounted folder was replaced after it was checked; nothing was run\n',
       exitCode: 125,
     });
   });
 
-  // What only the runtime itself replaces is not looked at a second time: so it can be seen that there is something to
-  // look for.
-  it('would be mounted as it is then, if nobody looked again', async () => {
+  // What only the runtime itself replaces is not checked a second time: so it can be seen that there is something to
+  // search for.
+  it('would be mounted as it is then, if nobody checked again', async () => {
     expect((await swap('skills', byLink)).output).toMatch(/^[0-9a-f-]{36}\n$/);
   });
 

@@ -102,7 +102,7 @@ const PROBES: readonly Probe[] = [
     works: 'for everybody',
   },
   {
-    what: 'another look at what is mounted, to write',
+    what: 'another view of what is mounted, to write',
     command: `{ [ -w /reference ] || mount -o remount,rw,bind /reference || unshare -Urm mount -o remount,rw,bind /reference; } 2>/dev/null && ${say}`,
     works: 'for everybody',
   },

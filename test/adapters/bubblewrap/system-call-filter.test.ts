@@ -55,7 +55,7 @@ const REFUSED: readonly Probe[] = [
   { what: 'io_uring by 32 bits', call: onI386(425, 1, 0, 0), inside: ENOSYS },
   { what: 'the keyring', call: onX64(250, 0, 0xffff_fffd, 0), inside: EPERM },
   { what: 'a user namespace', call: onX64(272, 0x1000_0000, 0, 0), inside: EPERM },
-  { what: 'a user namespace by clone3, whose flags cannot be looked at', call: onX64(435, 0, 0, 0), inside: ENOSYS },
+  { what: 'a user namespace by clone3, whose flags cannot be checked', call: onX64(435, 0, 0, 0), inside: ENOSYS },
   { what: 'typing into a terminal', call: onX64(16, 0, 0x5412, 0), inside: EPERM },
 ];
 
@@ -123,7 +123,7 @@ describe.skipIf(!hasSandbox || process.arch !== 'x64')('in a sandbox the kernel'
     const told = REFUSED.filter(({ inside }, index) => outside[index] !== inside).map(({ what }) => what);
     for (const what of [
       'a netlink socket for other things than routes',
-      'a user namespace by clone3, whose flags cannot be looked at',
+      'a user namespace by clone3, whose flags cannot be checked',
       'the keyring',
       'typing into a terminal',
     ])
@@ -184,7 +184,7 @@ describe('the filter for arm64', () => {
 
   it.each([
     ['a socket of AF_VSOCK', 198, [40, 1, 0], EAFNOSUPPORT],
-    ['a socket of AF_VSOCK with more bits than the kernel looks at', 198, [0x1_0000_0028, 1, 0], EAFNOSUPPORT],
+    ['a socket of AF_VSOCK with more bits than the kernel checks', 198, [0x1_0000_0028, 1, 0], EAFNOSUPPORT],
     ['a pair of another family than AF_UNIX', 199, [2, 1, 0], EAFNOSUPPORT],
     ['a netlink socket for audits', 198, [16, 3, 9], EPROTONOSUPPORT],
     ['io_uring', 425, [1, 0, 0], ENOSYS],

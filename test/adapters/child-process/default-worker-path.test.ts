@@ -1,4 +1,4 @@
-/** Where the program of workers is looked for. */
+/** Where the program of workers is searched for. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -60,20 +60,20 @@ const logs = async (): Promise<readonly string[]> => {
 describe('the worker of the package', () => {
   it('runs an agent in a session of the home, and says what it says', async () => {
     await agent([
-      { text: 'Looking.', toolCalls: [{ name: 'shell_run', input: { command: 'echo from the tool' } }] },
+      { text: 'Checking.', toolCalls: [{ name: 'shell_run', input: { command: 'echo from the tool' } }] },
       { text: 'All done.' },
     ]);
     const { start, folder } = await open();
-    const { handle, text, events } = await start('Have a look.', { cwd: folder });
+    const { handle, text, events } = await start('Have a check.', { cwd: folder });
     const { output, metadata } = await handle.result;
     expect(output).toContain('All done.');
-    expect(text()).toContain('Looking.');
+    expect(text()).toContain('Checking.');
     expect(events.map(({ type }) => type)).toEqual(
       expect.arrayContaining(['background_task_tool_start', 'background_task_tool_end']),
     );
     expect(metadata).toBeDefined();
     const [log = ''] = await logs();
-    expect(log).toContain('Have a look.');
+    expect(log).toContain('Have a check.');
     expect(log).toContain('from the tool');
     expect(isRunning(handle.pid ?? 0)).toBe(false);
   });

@@ -18,7 +18,7 @@ describe('a turn of Claude Code', () => {
   it('streams text and thoughts in pieces, tells tools, and adds up what was used', async () => {
     const model = await house.scenario(
       { think: 'Hm, yes.' },
-      { say: 'I look.' },
+      { say: 'I check.' },
       { use: { name: 'Read', input: { file_path: 'a' }, output: [{ type: 'text', text: 'one' }, { type: 'image' }] } },
       { say: 'It says one.' },
     );
@@ -27,7 +27,7 @@ describe('a turn of Claude Code', () => {
     expect(result).toEqual({
       payloads: [
         { type: 'reasoning', text: 'Hm, yes.' },
-        { type: 'text', text: 'I look.' },
+        { type: 'text', text: 'I check.' },
         { type: 'text', text: 'It says one.' },
       ],
       usage: { inputTokens: 95, outputTokens: 25, cachedInputTokens: 35, cacheWriteTokens: 45, cost: 0.5 },

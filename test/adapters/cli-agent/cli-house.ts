@@ -120,14 +120,14 @@ export async function cliHouse(
     } as AgentRunParams);
     const until = (fits: (event: AgentRunEvent) => boolean): Promise<AgentRunEvent> =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           const found = events.find(fits);
           if (found === undefined) return;
-          listeners.delete(look);
+          listeners.delete(check);
           resolve(found);
         };
-        listeners.add(look);
-        look();
+        listeners.add(check);
+        check();
       });
     return { events, result, until };
   };

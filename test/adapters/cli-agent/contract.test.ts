@@ -146,7 +146,7 @@ describe.each<[Family, Partial<Record<string, string>>]>([
     {
       asksForTools: STEPS_ONLY,
       awaitsMessage: 'It reads nothing while it runs.',
-      usesTools: 'It names its tools itself; test/adapters/cli-agent/codex.test.ts looks at them.',
+      usesTools: 'It names its tools itself; test/adapters/cli-agent/codex.test.ts checks them.',
       usesToolsIfAllowed: 'It asks nobody while it runs.',
     },
   ],

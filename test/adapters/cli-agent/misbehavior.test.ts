@@ -244,7 +244,7 @@ describe('what cannot be started', () => {
     expect(text).toContain('set program.command of the provider "agent"');
   });
 
-  it('is not looked for in the workspace, where the agent may write', async () => {
+  it('is not searched for in the workspace, where the agent may write', async () => {
     const opened = await open('claude', { environment: {} });
     await mkdir(join(opened.workspaceDir, 'bin'));
     await writeFile(join(opened.workspaceDir, 'bin', 'planted'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });

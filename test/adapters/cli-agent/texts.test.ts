@@ -28,7 +28,7 @@ describe('the environment of a program', () => {
     expect(of({}).variables).toEqual({ PATH: '/usr/bin', HOME: '/srv/me', DISABLE_AUTOUPDATER: '1' });
   });
 
-  it('leads to no program in the workspace, not even where there is no other place to look', () => {
+  it('leads to no program in the workspace, not even where there is no other place to check', () => {
     expect(of({ host: { PATH: '/space/bin' } }).variables['PATH']).toBe('/usr/local/bin:/usr/bin:/bin');
     expect(of({ credential: { profileId: 'p', environment: { PATH: 'bin::/opt' } } }).variables['PATH']).toBe('/opt');
   });

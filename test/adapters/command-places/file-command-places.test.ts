@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(outside, { recursive: true }));
 
-interface Look {
+interface Check {
   readonly cwd?: string;
   readonly program?: string;
   readonly forbidden?: readonly string[];
@@ -35,7 +35,7 @@ interface Look {
 
 function problemOf(
   paths: readonly string[],
-  { cwd = '.', program = 'cat', forbidden = [] }: Look = {},
+  { cwd = '.', program = 'cat', forbidden = [] }: Check = {},
 ): Promise<string | undefined> {
   return new FileCommandPlaces().problem({
     commands: [{ argv: [program, ...paths], paths, usesGit: false }],
@@ -80,7 +80,7 @@ describe.skipIf(process.platform === 'win32')('the places of a command', () => {
     for (const path of ['notes.md', 'up', 'up/key', 'up/missing', 'twice', 'src/../up/key'])
       expect(await problemOf([path])).toBe(`"${path}" leads out of the workspace`);
     if (process.platform === 'linux')
-      expect(await problemOf(['environment'])).toMatch(/leads out of the workspace|cannot be looked at/);
+      expect(await problemOf(['environment'])).toMatch(/leads out of the workspace|cannot be checked/);
     expect(await problemOf(['a.txt', 'notes.md'])).toBe('"notes.md" leads out of the workspace');
   });
 
@@ -89,7 +89,7 @@ describe.skipIf(process.platform === 'win32')('the places of a command', () => {
     link('round', 'round');
     expect(await problemOf(['dangling'])).toBe('"dangling" is a link that leads nowhere');
     expect(await problemOf(['dangling/below'])).toBe('"dangling" is a link that leads nowhere');
-    expect(await problemOf(['round'])).toMatch(/cannot be looked at \(ELOOP\)/);
+    expect(await problemOf(['round'])).toMatch(/cannot be checked \(ELOOP\)/);
   });
 
   it('may not lead to a secret, whatever the link is called', async () => {
@@ -112,7 +112,7 @@ describe.skipIf(process.platform === 'win32')('the places of a command', () => {
     expect(await problemOf(['other', 'folder'], { forbidden: ['lib/**'] })).toBeUndefined();
   });
 
-  it('that a wildcard finds are looked at one by one, and a folder that is entered is no link', async () => {
+  it('that a wildcard finds are checked one by one, and a folder that is entered is no link', async () => {
     const found = (
       patterns: readonly string[],
       program = 'cat',
@@ -180,19 +180,19 @@ describe.skipIf(process.platform === 'win32')('the places of a command', () => {
   it('begin in a folder that is there and inside', async () => {
     link('..', 'up');
     expect(await problemOf(['a.txt'], { cwd: 'up' })).toBe('its folder leads out of the workspace');
-    expect(await problemOf(['a.txt'], { cwd: 'gone' })).toBe('what it would read cannot be looked at (ENOENT)');
+    expect(await problemOf(['a.txt'], { cwd: 'gone' })).toBe('what it would read cannot be checked (ENOENT)');
     expect(await problemOf(Array.from({ length: 501 }, () => 'a.txt'))).toMatch(/more than 500 places/);
   });
 
   it('may lie in a workspace that is itself a link', async () => {
     symlinkSync(workspace, join(outside, 'alias'));
-    const look = {
+    const check = {
       commands: [{ argv: ['cat', 'a.txt'], paths: ['a.txt'], usesGit: false }],
       cwd: join(outside, 'alias'),
       workspaceDirectory: join(outside, 'alias'),
       forbidden: [],
     };
-    expect(await new FileCommandPlaces().problem(look)).toBeUndefined();
+    expect(await new FileCommandPlaces().problem(check)).toBeUndefined();
   });
 });
 
@@ -306,7 +306,7 @@ describe.skipIf(process.platform === 'win32' || !hasGit)('the repository of a co
     ['uploadpack.packObjectsHook', 'x'],
   ])('may not set %s to %s', async (key, value) => {
     set(key, value);
-    expect(await gitProblem()).toMatch(/\.git\/config sets .*, which may make git run a program or look elsewhere/);
+    expect(await gitProblem()).toMatch(/\.git\/config sets .*, which may make git run a program or check elsewhere/);
     expect(await gitProblem('sub')).toBeDefined();
   });
 
@@ -407,7 +407,7 @@ describe.skipIf(process.platform === 'win32' || !hasGit)('the repository of a co
     expect(await gitProblem()).toMatch(/\.gitattributes is no ordinary file/);
   });
 
-  it('is looked at for sha256 too', async () => {
+  it('is checked for sha256 too', async () => {
     rmSync(join(workspace, '.git'), { recursive: true });
     git('init', '--object-format=sha256', '-b', 'main');
     git('add', 'a.txt', 'src');

@@ -57,7 +57,7 @@ describe.each(APIS)('a model over %s', (api) => {
       api,
       answersByEvent([
         { reasoning: ['Let me ', 'see.'] },
-        { text: 'I look.' },
+        { text: 'I check.' },
         { tool: 'read', callId: 'call_a', input: ['{"path"', ':"a.txt"}'] },
         { tool: 'grep', callId: 'call_b', input: '{"pattern":"x"}' },
       ]),
@@ -65,7 +65,7 @@ describe.each(APIS)('a model over %s', (api) => {
     const { payloads } = await run.result;
     expect(payloads.map(({ type }) => type)).toEqual(['reasoning', 'text', 'tool_call', 'tool_call']);
     expect(payloads.slice(1)).toEqual([
-      { type: 'text', text: 'I look.' },
+      { type: 'text', text: 'I check.' },
       { type: 'tool_call', callId: 'call_a', name: 'read', input: { path: 'a.txt' } },
       { type: 'tool_call', callId: 'call_b', name: 'grep', input: { pattern: 'x' } },
     ]);

@@ -8,10 +8,10 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('the bytes of a stream', () => {
   it.each<readonly [string, Heard]>([
-    [': OPENROUTER PROCESSING, which is a comment that is longer than what is looked at\n\n', 'nothing'],
+    [': OPENROUTER PROCESSING, which is a comment that is longer than what is checked\n\n', 'nothing'],
     [':\n', 'nothing'],
     ['\n\r\n', 'nothing'],
-    ['event: ping\ndata: {"type": "ping", "padding": "longer than what is looked at of a line"}\n\n', 'ping'],
+    ['event: ping\ndata: {"type": "ping", "padding": "longer than what is checked of a line"}\n\n', 'ping'],
     ['event:ping\r\ndata: {}\r\n\r\n', 'ping'],
     ['event: pings\ndata: {}\n\n', 'said'],
     ['data: x\n\n', 'said'],

@@ -52,11 +52,11 @@ async function asked(
 }
 
 const sent = (...content: readonly FilePart[]): readonly ProviderMessage[] => [
-  { role: 'user', content: [{ type: 'text', text: 'Look:' }, ...content] },
+  { role: 'user', content: [{ type: 'text', text: 'Check:' }, ...content] },
 ];
 
 const read = (output: unknown, outcome: 'completed' | 'failed' = 'completed'): readonly ProviderMessage[] => [
-  { role: 'user', content: [{ type: 'text', text: 'Look.' }] },
+  { role: 'user', content: [{ type: 'text', text: 'Check.' }] },
   { role: 'assistant', content: [{ type: 'tool_call', callId: 'call_1', name: 'read', input: {} }] },
   { role: 'tool', content: [{ type: 'tool_result', callId: 'call_1', name: 'read', outcome, output }] },
 ];
@@ -196,21 +196,21 @@ describe('an image in the result of a tool', () => {
     ]).toEqual([false, false, true]);
   });
 
-  it('of a call that failed is not looked at', async () => {
+  it('of a call that failed is not checked', async () => {
     await file('shot.png', PNG);
     expect(await asked('anthropic', read({ images: [reference] }, 'failed'))).not.toContain(BASE64);
   });
 });
 
 describe('the files of a workspace', () => {
-  const look = (path: string, maxBytes = 100): ReturnType<typeof workspaceFiles.read> =>
+  const check = (path: string, maxBytes = 100): ReturnType<typeof workspaceFiles.read> =>
     workspaceFiles.read({ workspaceDir: house.workspaceDir, path, maxBytes });
 
   it('are read', async () => {
     await file('in/a.txt', Buffer.from('äb'));
-    expect(await look('in/a.txt')).toEqual({ kind: 'bytes', bytes: Buffer.from('äb') });
+    expect(await check('in/a.txt')).toEqual({ kind: 'bytes', bytes: Buffer.from('äb') });
     await symlink('in/a.txt', join(house.workspaceDir, 'inner-link'));
-    expect(await look('inner-link')).toMatchObject({ kind: 'bytes' });
+    expect(await check('inner-link')).toMatchObject({ kind: 'bytes' });
   });
 
   it.each([
@@ -227,6 +227,6 @@ describe('the files of a workspace', () => {
     await symlink('/etc/passwd', join(house.workspaceDir, 'outer-link'));
     await mkdir(join(house.workspaceDir, 'folder'));
     await writeFile(join(house.workspaceDir, 'large.txt'), 'x'.repeat(101));
-    expect(await look(path)).toEqual({ kind: 'unusable', reason });
+    expect(await check(path)).toEqual({ kind: 'unusable', reason });
   });
 });

@@ -31,12 +31,12 @@ const TOOL = {
 };
 
 const CONVERSATION: readonly ProviderMessage[] = [
-  user('Look into it.'),
+  user('Examine it.'),
   {
     role: 'assistant',
     content: [
       { type: 'reasoning', text: 'Of another model.' },
-      { type: 'text', text: 'I look.' },
+      { type: 'text', text: 'I check.' },
       { type: 'tool_call', callId: 'call_1', name: 'read', input: { path: 'a' } },
       { type: 'tool_call', callId: 'call_2', name: 'read', input: { path: 'b' } },
     ],
@@ -86,11 +86,11 @@ describe('a conversation', () => {
       system: [{ type: 'text', text: 'Be brief.', cache_control: EPHEMERAL }],
       tools: [{ name: 'read', description: 'Reads a file.', input_schema: TOOL.inputSchema, cache_control: EPHEMERAL }],
       messages: [
-        { role: 'user', content: [{ type: 'text', text: 'Look into it.', cache_control: EPHEMERAL }] },
+        { role: 'user', content: [{ type: 'text', text: 'Examine it.', cache_control: EPHEMERAL }] },
         {
           role: 'assistant',
           content: [
-            { type: 'text', text: 'I look.' },
+            { type: 'text', text: 'I check.' },
             { type: 'tool_use', id: 'call_1', name: 'read', input: { path: 'a' } },
             { type: 'tool_use', id: 'call_2', name: 'read', input: { path: 'b' } },
           ],
@@ -135,7 +135,7 @@ describe('a conversation', () => {
     ]);
     expect(body['input']).toMatchObject([
       { role: 'developer', content: 'Be brief.' },
-      { role: 'user', content: [{ type: 'input_text', text: 'Look into it.' }] },
+      { role: 'user', content: [{ type: 'input_text', text: 'Examine it.' }] },
       { role: 'assistant' },
       { type: 'function_call', call_id: 'call_1', name: 'read', arguments: '{"path":"a"}' },
       { type: 'function_call', call_id: 'call_2', name: 'read', arguments: '{"path":"b"}' },
@@ -153,10 +153,10 @@ describe('a conversation', () => {
     });
     expect(body['messages']).toMatchObject([
       { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: 'Look into it.' },
+      { role: 'user', content: 'Examine it.' },
       {
         role: 'assistant',
-        content: 'I look.',
+        content: 'I check.',
         tool_calls: [{ id: 'call_1', function: { name: 'read', arguments: '{"path":"a"}' } }, { id: 'call_2' }],
       },
       { role: 'tool', tool_call_id: 'call_1', content: expect.stringContaining('outputs/1.txt') },

@@ -56,7 +56,7 @@ beforeAll(async () => {
     runtimes: [createEmbeddedAgentRuntime({ clock: createSystemClock(), environment: {} })],
     runConfig: { providers: Object.fromEntries(MODELS.map(({ provider, api }) => [provider, settings(api)])) },
     tools: [
-      tool('look', { run: async () => 'Seen. '.repeat(40) }),
+      tool('check', { run: async () => 'Seen. '.repeat(40) }),
       tool('silent', { run: async () => '' }),
       tool('stop', { run: stop }),
       tool('launch', { permissionPolicy: 'always_ask' }),
@@ -69,7 +69,7 @@ afterAll(async () => {
   await server.close();
 });
 
-type ToolName = 'look' | 'silent' | 'stop' | 'launch' | 'unknown';
+type ToolName = 'check' | 'silent' | 'stop' | 'launch' | 'unknown';
 
 /** What a model wrote of its arguments until its limit of output cut it off. */
 const CUT = '{"path":"notes/a';
@@ -143,7 +143,7 @@ function saidOf(
   callIds += 1;
   // Some servers number the calls of each answer from the start.
   const callId = callIds % 3 === 0 ? 'call_0' : `call_${callIds}`;
-  return part === 'cut' ? [{ tool: 'look', callId, input: CUT }] : [{ tool: part, callId, input: '{}' }];
+  return part === 'cut' ? [{ tool: 'check', callId, input: CUT }] : [{ tool: part, callId, input: '{}' }];
 }
 
 type Act = 'wake' | 'write' | 'steer' | 'interrupt' | 'allow' | 'deny' | 'later';
@@ -155,12 +155,12 @@ const play: fc.Arbitrary<Play> = fc.oneof(
       do: fc.constant('say' as const),
       parts: fc.oneof(
         fc.constantFrom<Extract<Play, { do: 'say' }>['parts']>(
-          ['thought', 'look'],
-          ['look'],
-          ['text', 'look'],
-          ['sealed', 'text', 'look', 'look'],
+          ['thought', 'check'],
+          ['check'],
+          ['text', 'check'],
+          ['sealed', 'text', 'check', 'check'],
           ['thought', 'launch'],
-          ['look', 'stop'],
+          ['check', 'stop'],
           ['thought', 'continue'],
         ),
         fc.array(
@@ -170,7 +170,7 @@ const play: fc.Arbitrary<Play> = fc.oneof(
             'text',
             'blank',
             'continue',
-            'look',
+            'check',
             'silent',
             'stop',
             'launch',
@@ -236,7 +236,7 @@ async function tell({ models: [first, ...others], context, plays: given, acts }:
   await house.agent(agentId, [], {
     ...choice(first ?? MODELS[0]),
     fallbacks: others.map(choice),
-    tools: ['look', 'silent', 'stop', 'launch'],
+    tools: ['check', 'silent', 'stop', 'launch'],
     ...(context === undefined ? {} : { context }),
   });
   session = await house.start(agentId);
@@ -247,10 +247,10 @@ async function tell({ models: [first, ...others], context, plays: given, acts }:
 describe('arguments that are cut off', () => {
   it.each(MODELS)('are told to $model as no whole JSON, and it goes on', async ({ provider, model }) => {
     [plays, refused] = [[{ do: 'say', parts: ['thought', 'cut'], meanwhile: 'nothing', end: 'length' }], []];
-    await house.agent(`cut-by-${provider}`, [], { provider, model, tools: ['look'] });
+    await house.agent(`cut-by-${provider}`, [], { provider, model, tools: ['check'] });
     session = await house.start(`cut-by-${provider}`);
     expect(await house.runtime.wake(session)).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
-    const told = `The arguments of look are not valid JSON: they end at character ${CUT.length}, after ${JSON.stringify(CUT)}, before they are complete; perhaps the limit of output cut them off.`;
+    const told = `The arguments of check are not valid JSON: they end at character ${CUT.length}, after ${JSON.stringify(CUT)}, before they are complete; perhaps the limit of output cut them off.`;
     expect(await house.results(session)).toEqual([{ outcome: 'failed', output: expect.stringContaining(told) }]);
     expect(refused).toEqual([]);
   });

@@ -158,7 +158,7 @@ describe('the source of a declared mount', () => {
     expect(declared.map(({ source }) => source)).toEqual([join(root, 'user/project'), join(root, 'data/deep')]);
   });
 
-  it('can be looked at without making anything', async () => {
+  it('can be checked without making anything', async () => {
     const fresh = join(root, 'fresh');
     const problems = await sourceProblems({
       home: fresh,

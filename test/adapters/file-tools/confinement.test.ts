@@ -22,7 +22,7 @@ import { Places } from '../../../src/adapters/file-tools/places.ts';
 import type { Place } from '../../../src/adapters/file-tools/places.ts';
 import { SECRET, fileToolsHouse, refusalOf } from './file-tools-house.ts';
 
-/** Both ways in which open files are told apart: through /proc, and by looking at their path again. */
+/** Both ways in which open files are told apart: through /proc, and by checking their path again. */
 const WAYS =
   process.platform === 'linux' ? [{ usesDescriptors: true }, { usesDescriptors: false }] : [{ usesDescriptors: false }];
 

@@ -139,7 +139,7 @@ describe('a symbolic link', () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'that is swapped between the look and the opening shows and changes nothing, in any of many tries',
+    'that is swapped between the check and the opening shows and changes nothing, in any of many tries',
     async () => {
       const { call, outside, directory, workspace } = await mountedHouse();
       await mkdir(join(outside, 'd'));

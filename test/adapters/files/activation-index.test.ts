@@ -144,13 +144,13 @@ describe('hints as files', () => {
     expect((await index.due({ nowMs: START_MS, limit: 1 })).due[0]?.activations).toHaveLength(50);
   });
 
-  it('of a time with very many cost a look ahead no more than of one with a few', async () => {
+  it('of a time with very many cost a check ahead no more than of one with a few', async () => {
     const index = open();
     const bucketMs = START_MS + 60 * MINUTE_MS;
     await index.add(
       Array.from({ length: 1_500 }, (_, n) => hint({ causeId: `n${n}`, dueAtMs: bucketMs + 30_000 + n })),
     );
-    // It did not read all of them, and says when to look again.
+    // It did not read all of them, and says when to check again.
     expect((await index.due({ nowMs: START_MS, limit: 10 })).nextDueAtMs).toBe(bucketMs);
     expect((await index.due({ nowMs: bucketMs, limit: 10 })).nextDueAtMs).toBe(bucketMs + 30_000);
   });
@@ -235,7 +235,7 @@ describe('the index in files', () => {
     expect(await other.due({ nowMs: START_MS, limit: 1 })).toMatchObject({ due: [{ sessionId: hint().sessionId }] });
   });
 
-  it('looks now and then where the system cannot notify', async () => {
+  it('checks now and then where the system cannot notify', async () => {
     // A place that no folder can be made in: there is nothing to watch yet.
     const inTheWay = join(home.path, 'later');
     await writeFile(inTheWay, '');
@@ -245,7 +245,7 @@ describe('the index in files', () => {
     await rm(inTheWay);
     await new FileActivationIndex({ directory: inTheWay, clock }).add([hint()]);
     const before = listener.rings;
-    // Each look asks the disk, which takes real time.
+    // Each check asks the disk, which takes real time.
     while (listener.rings === before) await clock.advance(500);
     for (const stop of watches.splice(0)) stop();
     await clock.advance(10_000);
@@ -290,7 +290,7 @@ describe('a session that a worker is about to wake', () => {
     expect(other.reserve(session)).toBe(true);
   });
 
-  it('is shown all the same to whoever only looks', async () => {
+  it('is shown all the same to whoever only checks', async () => {
     const index = open();
     await index.add([hint()]);
     const { due } = await index.due({ nowMs: START_MS, limit: 10 });

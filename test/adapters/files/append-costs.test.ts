@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 
 describe('an append to a session whose log is open', () => {
-  it('writes, looks at the size, and keeps the end itself, and has another thread wait for the disk', async () => {
+  it('writes, checks the size, and keeps the end itself, and has another thread wait for the disk', async () => {
     await openStore('disk');
     const costs = await costsOf(() => store.append(SESSION_ID, [newEvent(3, message('one'))]));
     expect(costs).toEqual({ atOnce: ['write', 'fstat', 'write'], passedOn: 1 });

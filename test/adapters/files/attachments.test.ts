@@ -186,7 +186,7 @@ describe('attachments', () => {
       [{ path: 'x', mediaType: 'picture' }],
       /attachments\[0\]\.mediaType: expected a media type/,
     ],
-  ])('are refused before anything is looked at: %s', async (_, attachments, expected) => {
+  ])('are refused before anything is checked: %s', async (_, attachments, expected) => {
     const error = await refusalOf(send(attachments));
     expect(error).toMatchObject({
       code: 'SESSION_REQUEST_INVALID',

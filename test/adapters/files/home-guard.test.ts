@@ -6,7 +6,7 @@ import { guardedPlace } from '../../../src/actors/wake/guarded-places.ts';
 import { FileCommandPlaces } from '../../../src/adapters/command-places/file-command-places.ts';
 import { createHomeGuard } from '../../../src/adapters/files/home-guard.ts';
 import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
-import { lookOf } from '../../../src/machines/permission/command-look.ts';
+import { checkOf } from '../../../src/machines/permission/command-check.ts';
 import { decidePermission } from '../../../src/machines/permission/permission-decision.ts';
 import type { PermissionQuestion } from '../../../src/machines/permission/permission-decision.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
@@ -103,10 +103,10 @@ describe('a command line in a workspace that holds the home', () => {
       guarded,
     };
     const decision = decidePermission(question);
-    const look = lookOf(question, decision);
+    const check = checkOf(question, decision);
     return (
       decision.decision === 'allow' &&
-      (look === undefined || (await new FileCommandPlaces(guard).problem(look)) === undefined)
+      (check === undefined || (await new FileCommandPlaces(guard).problem(check)) === undefined)
     );
   };
 

@@ -306,7 +306,7 @@ describe.runIf(process.platform === 'linux')('a lease that meets somebody silent
   ] as const)('above somebody who contends as well, %s', async (_what, decision, code, names) => {
     const say = (connection: Socket, phase: string): boolean =>
       connection.write(`{"type":"alive","phase":"${phase}","epoch":2,"pid":7,"host":"h"}\n`);
-    // Not there yet for those who look for a free number, and then there.
+    // Not there yet for those who search for a free number, and then there.
     await stranger(2, (connection) => say(connection, connections.length === 1 ? 'lost' : 'contending'));
     const asked = codeOf(acquire({ epoch: 1, isOpen: false }));
     await until(() => connections.length === 2);

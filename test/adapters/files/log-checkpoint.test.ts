@@ -316,7 +316,7 @@ describe('a checkpoint', () => {
     expect((await store.append(SESSION_ID, messages(8))).isDuplicate).toBe(true);
   });
 
-  it('does not make an old id cost more than looking it up once', async () => {
+  it('does not make an old id cost more than checking it up once', async () => {
     const store = open();
     await store.create(IDENTITY, [newEvent(1_000_000, created)]);
     await checkpointed(store);

@@ -113,9 +113,9 @@ describe('a record that was there and is damaged', () => {
 it('a line that somebody is writing at this moment is given the time to come to its end', async () => {
   const whole = record(2);
   await writeFile(log, Buffer.concat([record(1), whole.subarray(0, 30)]));
-  const looking = damageIn(log);
+  const checking = damageIn(log);
   await appendFile(log, whole.subarray(30));
-  expect(await looking).toEqual([]);
+  expect(await checking).toEqual([]);
 });
 
 it('what a writer leaves that is killed, or whose file may not grow, is nothing but writes that were cut off', async () => {

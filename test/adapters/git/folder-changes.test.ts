@@ -36,9 +36,9 @@ function changes(
 
 function read(
   folder = house.repository,
-  look: Partial<Parameters<FolderChanges['read']>[1]> = {},
+  check: Partial<Parameters<FolderChanges['read']>[1]> = {},
 ): Promise<FolderDifference> {
-  return changes().read(folder, { maxCharacters: 100_000, ...look });
+  return changes().read(folder, { maxCharacters: 100_000, ...check });
 }
 
 const named = ({ files }: FolderDifference): unknown =>
@@ -398,7 +398,7 @@ describe('a hostile repository', () => {
     expect(existsSync(proof())).toBe(false);
   });
 
-  it('cannot name a program while it is looked at', async () => {
+  it('cannot name a program while it is checked', async () => {
     const gitPath = join(house.outside, 'naming-git');
     writeFileSync(
       gitPath,

@@ -56,7 +56,7 @@ describe('a commit that a checkout was left for', () => {
   });
 });
 
-describe('two looks', () => {
+describe('two checks', () => {
   it('name the same first, whatever order the disk answers in', async () => {
     const worktree = await house.prepare();
     for (const name of ['MERGE_MSG', 'MERGE_MODE', 'MERGE_HEAD', 'MERGE_RR'])

@@ -66,7 +66,7 @@ const CRASHES: readonly Crash[] = [
   },
   { name: 'when it was ready', leave: () => undefined, action: 'removed' },
   {
-    name: 'while it was looked at',
+    name: 'while it was checked',
     leave: (worktree) => rewrite(worktree, { status: 'inspecting' }),
     action: 'removed',
   },
@@ -178,7 +178,7 @@ describe('a start after a process died', () => {
 
   it.each(
     CRASHES.filter(({ name }) =>
-      /ready|looked at|to be removed|aside|half of its files|half of the files|all of it/.test(name),
+      /ready|checked|to be removed|aside|half of its files|half of the files|all of it/.test(name),
     ),
   )('keeps a file that nobody knows: $name', async ({ leave }) => {
     const worktree = await house.crashed();

@@ -43,7 +43,7 @@ class InterruptedRecords extends RecordFiles {
     this.#act = act;
   }
 
-  /** A look begins by it. */
+  /** A check begins by it. */
   override async readBaseline(id: string): Promise<Baseline | undefined> {
     const record = await this.read(id);
     if (record !== undefined && existsSync(asideOf(record)) && this.#moment === 'when it has been moved aside')
@@ -108,7 +108,7 @@ describe('what is written while a worktree is being removed', () => {
   });
 
   it.each(['late.txt', 'src/late.txt', 'new/late.txt'])(
-    'even after the last look is kept, with everything around it: %s',
+    'even after the last check is kept, with everything around it: %s',
     async (path) => {
       const worktree = await house.prepare();
       const end = await removeInterrupted(worktree, 'before its files are deleted', (record) =>

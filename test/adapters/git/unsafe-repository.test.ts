@@ -1,4 +1,4 @@
-/** What a repository names is not run by those who make, look into and remove worktrees of it, whenever it is named. */
+/** What a repository names is not run by those who make, examine and remove worktrees of it, whenever it is named. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -82,7 +82,7 @@ describe('a repository', () => {
   );
 
   it.each(['config', 'ls-files', 'status'])(
-    'runs nothing that it names only when a worktree is being looked into: at git %s',
+    'runs nothing that it names only when a worktree is being examined: at git %s',
     async (command) => {
       const worktree = await house.prepare();
       put(join(worktree.worktreePath, 'a.txt'), 'work\n');

@@ -323,15 +323,15 @@ describe('where a request may go', () => {
     }
   });
 
-  it('is the address that was looked at, though the name means another one a moment later', async () => {
+  it('is the address that was checked, though the name means another one a moment later', async () => {
     const { host, heard } = await serve(echo);
     const port = host.split(':')[1] ?? '';
-    let looks = 0;
+    let checks = 0;
     const find: HttpRequestToolOptions['find'] = async () => [
-      { address: (looks += 1) === 1 ? '127.0.0.1' : '169.254.169.254', family: 4 },
+      { address: (checks += 1) === 1 ? '127.0.0.1' : '169.254.169.254', family: 4 },
     ];
     expect(await call({ url: `http://rebound.example:${port}/` }, { find })).toMatchObject({ status: 200 });
-    expect(looks).toBe(1);
+    expect(checks).toBe(1);
     expect(heard[0]?.headers.host).toBe(`rebound.example:${port}`);
     await expect(
       call(

@@ -56,7 +56,7 @@ export const openboaEvents: readonly object[] = [
     id: 'learn-1',
     type: 'learning.captured',
     createdAt: at(6),
-    data: { kind: 'lesson', title: 'Look first', detail: 'git status before anything else', promoteToMemory: true },
+    data: { kind: 'lesson', title: 'Check first', detail: 'git status before anything else', promoteToMemory: true },
   },
   {
     id: 'out-1',
@@ -111,8 +111,8 @@ export const rowboatEvents: readonly object[] = [
     message: {
       role: 'assistant',
       content: [
-        { type: 'reasoning', text: 'I look.' },
-        { type: 'text', text: 'Looking.' },
+        { type: 'reasoning', text: 'I check.' },
+        { type: 'text', text: 'Checking.' },
         { type: 'tool-call', toolCallId: 'c1', toolName: 'executeCommand', arguments: { command: 'ls' } },
       ],
     },

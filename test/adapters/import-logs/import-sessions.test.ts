@@ -152,7 +152,7 @@ describe('a run of rowboat', () => {
       { role: 'user', content: [{ text: 'List the files.' }] },
       {
         role: 'assistant',
-        content: [{ type: 'reasoning' }, { type: 'text', text: 'Looking.' }, { type: 'tool_call', callId: 'c1' }],
+        content: [{ type: 'reasoning' }, { type: 'text', text: 'Checking.' }, { type: 'tool_call', callId: 'c1' }],
       },
       { role: 'tool', content: [{ outcome: 'completed', output: { stdout: 'a.txt' } }] },
       {
@@ -332,7 +332,7 @@ describe('an import', () => {
     ]);
   });
 
-  it('makes nothing when it only looks', async () => {
+  it('makes nothing when it only checks', async () => {
     const home = house.place();
     await openboaSession(home, { session: uniqueId(12) });
     expect(only(await house.import({ from: 'openboa', path: home, dryRun: true }))).toMatchObject({

@@ -30,9 +30,9 @@ function recordsIn(text: string): readonly InspectionRecord[] {
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** Looks until it holds; a limit for what hangs is that of the test. */
-async function holds(look: () => Promise<boolean>): Promise<void> {
-  while (!(await look())) await turn();
+/** Checks until it holds; a limit for what hangs is that of the test. */
+async function holds(check: () => Promise<boolean>): Promise<void> {
+  while (!(await check())) await turn();
 }
 
 describe('a recording in a file', () => {

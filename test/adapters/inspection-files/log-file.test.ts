@@ -29,7 +29,7 @@ const pathOf = (name: string): string => join(folder.path, name);
 async function opened(path: string, options: Parameters<typeof openLogFile>[1] = {}): Promise<LogSource> {
   const source = await openLogSource({
     title: 'x',
-    pieces: await openLogFile(path, { lookMs: 5, ...options }),
+    pieces: await openLogFile(path, { checkMs: 5, ...options }),
     onProblem: () => undefined,
   });
   onTestFinished(() => source.close());

@@ -27,11 +27,11 @@ function expectSamePlaces(list: FilteredRecords, places: Map<number, number>): v
 }
 
 describe('the records that fit', () => {
-  it('are those of a plain filter, whenever it looks, whatever comes and whatever is forgotten', () => {
+  it('are those of a plain filter, whenever it checks, whatever comes and whatever is forgotten', () => {
     const steps = fc.array(
       fc.oneof(
         fc.record({ add: fc.integer({ min: 1, max: 6_000 }) }),
-        fc.record({ look: fc.integer({ min: 1, max: 8 }) }),
+        fc.record({ check: fc.integer({ min: 1, max: 8 }) }),
       ),
       { minLength: 1, maxLength: 12 },
     );
@@ -48,12 +48,12 @@ describe('the records that fit', () => {
             timeline.append(emits(next, step.add));
             next += step.add;
           } else {
-            let left = step.look;
-            found.look(() => (left -= 1) <= 0);
+            let left = step.check;
+            found.check(() => (left -= 1) <= 0);
             expectSamePlaces(found, places);
           }
         }
-        found.look(() => false);
+        found.check(() => false);
         const kept = Array.from({ length: all.length }, (_, index) => all.at(index)?.s ?? 0);
         const wanted = kept.filter((s) => s % 7 === 0);
         expect(seqsOf(found)).toEqual(wanted);
@@ -71,10 +71,10 @@ describe('the records that fit', () => {
     const timeline = new InspectionTimeline();
     timeline.append(emits(1, 4_000));
     const found = new FilteredRecords(timeline.sequence(), () => true);
-    found.look(() => true);
+    found.check(() => true);
     expect([found.length, found.at(0)?.s, found.isComplete]).toEqual([512, 3_489, false]);
     timeline.append(emits(4_001, 10));
-    found.look(() => true);
+    found.check(() => true);
     expect([found.length, found.at(found.length - 1)?.s]).toEqual([522, 4_010]);
   });
 

@@ -31,7 +31,7 @@ describe('records that arrive in pieces', () => {
     const pieces = MAX_LINE_CHARACTERS / piece.length + 8_192;
     const begun = performance.now();
     for (let count = 0; count < pieces; count += 1) expect(lines.read(piece)).toEqual([]);
-    // The whole of it again with each piece would be 60 GB to look through.
+    // The whole of it again with each piece would be 60 GB to scan.
     expect(performance.now() - begun).toBeLessThan(5_000);
     expect(lines.read(bytesOf('"\n{"s":1}\n'))).toEqual([{ s: 1 }]);
     expect(lines.damaged).toBe(1);

@@ -1,4 +1,4 @@
-/** How sessions are looked for, what commands look like, and how long it is until something happens. */
+/** How sessions are searched for, what commands look like, and how long it is until something happens. */
 import { describe, expect, it } from 'vitest';
 import type { ShownSummary } from '../../../src/actors/inspection/shown-answers.ts';
 import { commandLine } from '../../../src/adapters/inspector-page/sessions/command-line.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LINGER_MS } from '../../../src/adapters/inspector-page/tree/shown-children.ts';
 import { TreeModel } from '../../../src/adapters/inspector-page/tree/tree-model.ts';
-import type { TreeLook } from '../../../src/adapters/inspector-page/tree/tree-model.ts';
+import type { TreeCheck } from '../../../src/adapters/inspector-page/tree/tree-model.ts';
 import type { TreeRows } from '../../../src/adapters/inspector-page/tree/tree-rows.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { InspectionTimeline } from '../../../src/machines/inspection-log/inspection-timeline.ts';
@@ -53,14 +53,14 @@ interface Shown {
 }
 
 /** As one would walk: all children of an actor, those of them that have rows, and what is in those that are open. */
-function walked({ world, opened, isHiding, time }: TreeLook, key?: string, level = 1): readonly Shown[] {
+function walked({ world, opened, isHiding, time }: TreeCheck, key?: string, level = 1): readonly Shown[] {
   const all = key === undefined ? world.roots() : world.children(key);
   const rows: Shown[] = [];
   for (const actor of all) {
     if (isHiding && actor.status !== 'active' && time - actor.since.t >= LINGER_MS) continue;
     rows.push({ key: actor.key, level });
     if (opened.get(actor.key) ?? (level === 1 && world.roots().length <= 50))
-      rows.push(...walked({ world, opened, isHiding, time } as TreeLook, actor.key, level + 1));
+      rows.push(...walked({ world, opened, isHiding, time } as TreeCheck, actor.key, level + 1));
   }
   return rows;
 }
@@ -72,14 +72,14 @@ function listed(rows: TreeRows): readonly Shown[] {
   }));
 }
 
-function expectWalked(rows: TreeRows, look: TreeLook): void {
-  const wanted = walked(look);
+function expectWalked(rows: TreeRows, check: TreeCheck): void {
+  const wanted = walked(check);
   expect(listed(rows)).toEqual(wanted);
   expect(wanted.map(({ key }) => rows.indexOf(key))).toEqual(wanted.map((_, index) => index));
   expect(rows.row(rows.count)).toBeUndefined();
 }
 
-function lookAt(timeline: InspectionTimeline, world: InspectionWorld, more: Partial<TreeLook> = {}): TreeLook {
+function viewOf(timeline: InspectionTimeline, world: InspectionWorld, more: Partial<TreeCheck> = {}): TreeCheck {
   return {
     timeline,
     world,
@@ -101,8 +101,8 @@ describe('the rows of a tree', () => {
     fc.assert(
       fc.property(stories, openings, fc.nat({ max: 60 }), (story, opened, moment) => {
         const timeline = timelineOf(recordsOf(story));
-        const look = lookAt(timeline, timeline.at(moment), { opened, isLive: false });
-        expectWalked(new TreeModel().rows(look), look);
+        const check = viewOf(timeline, timeline.at(moment), { opened, isLive: false });
+        expectWalked(new TreeModel().rows(check), check);
       }),
       { numRuns: 60 },
     );
@@ -120,8 +120,8 @@ describe('the rows of a tree', () => {
           for (const portion of [...portions, records.length]) {
             timeline.append(records.slice(0, portion));
             records = records.slice(portion);
-            const look = lookAt(timeline, timeline.at(Number.MAX_SAFE_INTEGER), { opened, isHiding: true });
-            expectWalked(model.rows(look), look);
+            const check = viewOf(timeline, timeline.at(Number.MAX_SAFE_INTEGER), { opened, isHiding: true });
+            expectWalked(model.rows(check), check);
           }
         },
       ),
@@ -129,7 +129,7 @@ describe('the rows of a tree', () => {
     );
   });
 
-  it('are right for each moment that is jumped to, whatever was looked at before', () => {
+  it('are right for each moment that is jumped to, whatever was checked before', () => {
     fc.assert(
       fc.property(
         stories,
@@ -138,12 +138,12 @@ describe('the rows of a tree', () => {
         (story, opened, jumps) => {
           const [timeline, model] = [timelineOf(recordsOf(story)), new TreeModel()];
           for (const [moment, isLive] of jumps) {
-            const look = lookAt(timeline, timeline.at(isLive ? Number.MAX_SAFE_INTEGER : moment), {
+            const check = viewOf(timeline, timeline.at(isLive ? Number.MAX_SAFE_INTEGER : moment), {
               opened,
               isHiding: true,
               isLive,
             });
-            expectWalked(model.rows(look), look);
+            expectWalked(model.rows(check), check);
           }
         },
       ),
@@ -173,7 +173,7 @@ describe('the rows of a tree', () => {
     ]);
     const opened = new Map([['one', true]]);
     const shown = (chosen: string | undefined): readonly string[] =>
-      listed(new TreeModel().rows(lookAt(timeline, timeline.at(90), { isHiding: true, opened, chosen }))).map(
+      listed(new TreeModel().rows(viewOf(timeline, timeline.at(90), { isHiding: true, opened, chosen }))).map(
         ({ key }) => key,
       );
     expect(shown(undefined)).toEqual(['root', 'two', 'three']);
@@ -190,32 +190,32 @@ describe('the rows of a tree', () => {
     );
     const model = new TreeModel();
     const countAt = (time: number): number =>
-      model.rows(lookAt(timeline, timeline.at(3), { isHiding: true, time })).count;
+      model.rows(viewOf(timeline, timeline.at(3), { isHiding: true, time })).count;
     expect(countAt(3 * SECOND)).toBe(2);
     expect(countAt(3 * SECOND + LINGER_MS - 1)).toBe(2);
     expect(countAt(3 * SECOND + LINGER_MS)).toBe(1);
   });
 
-  it('are found without a look at all children: twenty thousand take no more reads than a hundred', () => {
+  it('are found without reading all children: twenty thousand take no more reads than a hundred', () => {
     const reads = (count: number): number => {
       const story = Array.from({ length: count }, (_, index): Told => ({ of: index === 0 ? -1 : 0, ends: false }));
       const timeline = timelineOf(recordsOf(story));
       const model = new TreeModel();
-      model.rows(lookAt(timeline, timeline.at(count), { isHiding: true }));
+      model.rows(viewOf(timeline, timeline.at(count), { isHiding: true }));
       timeline.append([
         { s: count + 1, t: (count + 1) * SECOND, k: 'actor', a: 'b:new', parent: 'b:0', id: 'new', status: 'active' },
       ]);
       const world = timeline.at(count + 1);
-      let looked = 0;
+      let checked = 0;
       const counting = new Proxy(world, {
         get: (target, name) => {
-          looked += 1;
+          checked += 1;
           const value: unknown = Reflect.get(target, name, target);
           return typeof value === 'function' ? (value.bind(target) as unknown) : value;
         },
       });
-      expect(model.rows(lookAt(timeline, counting, { isHiding: true })).count).toBe(count + 1);
-      return looked;
+      expect(model.rows(viewOf(timeline, counting, { isHiding: true })).count).toBe(count + 1);
+      return checked;
     };
     expect(reads(20_000)).toBe(reads(100));
   });

@@ -1,4 +1,4 @@
-/** The fleet, where what is looked at knows of one. */
+/** The fleet, where what is checked knows of one. */
 import { describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { inspected } from './inspector-client.ts';

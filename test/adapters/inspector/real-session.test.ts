@@ -17,7 +17,7 @@ const STEPS = [
   { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } },
 ];
 
-async function look(house: SessionHouse): Promise<Inspected & { readonly source: ClosableSource }> {
+async function check(house: SessionHouse): Promise<Inspected & { readonly source: ClosableSource }> {
   const { runtime, clock } = house;
   const source = createRuntimeSource({
     title: 'a house',
@@ -36,7 +36,7 @@ describe('a session that waits for a permission', () => {
       await using house = await openHouse();
       const session = await house.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
       await house.runtime.wake(session);
-      const { ask, server, problems } = await look(house);
+      const { ask, server, problems } = await check(house);
       const shown = JSON.parse((await ask(`/api/sessions/${session}`)).text) as InspectedSession;
       expect([shown.why.reasons[0]?.kind, shown.pendingActions.map(({ kind, toolName }) => [kind, toolName])]).toEqual([
         'permission',
@@ -66,7 +66,7 @@ describe('a session that waits for a permission', () => {
     await using house = await openHouse();
     const session = await house.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
     await house.runtime.wake(session);
-    const { ask, open } = await look(house);
+    const { ask, open } = await check(house);
     const text = (await ask(`/api/records?session=${session}`)).text.trim().split('\n');
     const [header, ...records] = text.map(
       (line) =>
@@ -110,7 +110,7 @@ describe('a session that waits for a permission', () => {
 
   it('that is not there is said to be not there', async () => {
     await using house = await openHouse();
-    const { ask } = await look(house);
+    const { ask } = await check(house);
     const { status, text } = await ask('/api/sessions/0192f0c1-2345-7abc-8def-0123456789ab');
     expect([status, (JSON.parse(text) as { readonly code: string }).code]).toEqual([404, 'INSPECTOR_SESSION_UNKNOWN']);
   });

@@ -39,7 +39,7 @@ describe('a request that names another host', () => {
     },
   );
 
-  it('is refused before a token is looked at, so that it is not used up', async () => {
+  it('is refused before a token is checked, so that it is not used up', async () => {
     const { ask, server } = await inspected();
     const path = `/${new URL(server.signInAddress()).search}`;
     expect((await ask(path, { isStranger: true, headers: { host: 'evil.example' } })).status).toBe(421);
@@ -266,7 +266,7 @@ describe('an address with a token', () => {
     expect(together.filter(({ status }) => status === 401)).toHaveLength(2);
   });
 
-  it('is not used up by a request that only looks, nor by a wrong one', async () => {
+  it('is not used up by a request that only checks, nor by a wrong one', async () => {
     const { ask, server } = await inspected();
     const path = pathOf(server.signInAddress());
     expect((await ask(path, { isStranger: true, method: 'HEAD' })).status).toBe(401);

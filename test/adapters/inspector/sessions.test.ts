@@ -126,7 +126,7 @@ describe('an answer', () => {
       Promise.reject(
         new RuntimeError('REQUEST_EXPIRED', 'the request has expired', {
           category: 'conflict',
-          hint: 'Look at the session.',
+          hint: 'Check the session.',
         }),
       );
     expect(await post(house, ALLOW)).toMatchObject({
@@ -134,7 +134,7 @@ describe('an answer', () => {
       text: JSON.stringify({
         code: 'REQUEST_EXPIRED',
         message: 'the request has expired',
-        hint: 'Look at the session.',
+        hint: 'Check the session.',
       }),
     });
     house.source.answer = take;
@@ -288,7 +288,7 @@ describe('an error of the source', () => {
           new RuntimeError(
             'SOME_CODE',
             'cannot read /srv/data/log.ndjson, file:///srv/x and C:\\data\\x (see http://127.0.0.1:1/docs/a)',
-            { category, hint: 'Look into ~/x/y: "/srv/data".' },
+            { category, hint: 'Examine ~/x/y: "/srv/data".' },
           ),
         );
       const { text, status: given } = await house.ask(`/api/sessions/${SESSION}`);
@@ -297,7 +297,7 @@ describe('an error of the source', () => {
         {
           code: 'SOME_CODE',
           message: 'cannot read (path), (path) and (path) (see http://127.0.0.1:1/docs/a)',
-          hint: 'Look into (path): "(path)".',
+          hint: 'Examine (path): "(path)".',
         },
       ]);
     },

@@ -53,13 +53,13 @@ function imagesGiven(): readonly ImageReference[] {
   );
 }
 
-async function lookedAtImage(): Promise<string> {
+async function lCheckedImage(): Promise<string> {
   const server = { command: process.execPath, args: [published('server-everything/dist/index.js'), 'stdio'] };
   await runtime.agents.create({
     agentId: 'looker',
     source: {
       frontmatter: {
-        name: 'Looker',
+        name: 'Checker',
         provider: 'looker',
         model: 'm',
         tools: [{ mcp: 'images' }],
@@ -70,13 +70,13 @@ async function lookedAtImage(): Promise<string> {
     },
   });
   const { sessionId } = await runtime.sessions.create({ agentId: 'looker' });
-  await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Look.' });
+  await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Check.' });
   expect(await runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
   return sessionId;
 }
 
 it('an image of a server is in the workspace, and the model is referred to it; nothing of its bytes is in the log', async () => {
-  const sessionId = await lookedAtImage();
+  const sessionId = await lCheckedImage();
   const [image, ...others] = imagesGiven();
   expect(image).toMatchObject({
     type: 'image',
@@ -92,7 +92,7 @@ it('an image of a server is in the workspace, and the model is referred to it; n
 });
 
 it('a fork is referred to the same image, which is not in its empty workspace', async () => {
-  const before = await lookedAtImage();
+  const before = await lCheckedImage();
   const given = imagesGiven();
   const { sessionId } = await runtime.sessions.fork(before);
   await runtime.sessions.send(sessionId, { type: 'user.message', text: 'And now?' });

@@ -87,14 +87,14 @@ export async function mcpHouse({
     tools,
     heard: (kind, words = '') =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           const found = news.find((line) => line.startsWith(`${kind}:`) && line.includes(words));
           if (found === undefined) return;
-          listeners.delete(look);
+          listeners.delete(check);
           resolve(found);
         };
-        listeners.add(look);
-        look();
+        listeners.add(check);
+        check();
       }),
     call: async (server, name, input = {}, context = {}) => {
       const tool = (await tools(server)).find(({ definition }) => definition.name === `s__${name}`);

@@ -1,4 +1,4 @@
-/** What a worker is shown of what is due when many look at once. */
+/** What a worker is shown of what is due when many check once. */
 import { describe, expect, it } from 'vitest';
 import type { Activation } from '../../../src/machines/session/activation.ts';
 import type { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
@@ -164,7 +164,7 @@ describe('claiming what is due', () => {
         for (const id of await makeDue(store, 3, { agentId, first: 2_000 + index * 100 })) ids.set(id, agentId);
       const served: string[] = [];
       const taken: string[] = [];
-      for (let looks = 0; looks < 4; looks += 1) {
+      for (let checks = 0; checks < 4; checks += 1) {
         const found = await claimed(store, 1, taken);
         taken.push(...found);
         served.push(...found.map((id) => ids.get(id) ?? ''));

@@ -1,4 +1,4 @@
-/** What the workers over one database do between them, as an inspector looks at it. */
+/** What the workers over one database do between them, as an inspector shows it. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createPostgresFleet } from '../../../src/adapters/postgres/fleet.ts';
@@ -13,11 +13,11 @@ import { PARKED_AT, PARKED_BECAUSE, park } from './parked-session.ts';
 const { open, another } = emptyStores();
 const NEW = { epoch: 0, isOpen: false };
 
-const look = (
+const check = (
   store: PostgresEventStore,
   limits: { readonly listed?: number; readonly counted?: number; readonly seen?: number } = {},
 ): Promise<FleetSight> =>
-  createPostgresFleet({ database: store.database, isHearing: () => store.isHearing, ...limits }).look();
+  createPostgresFleet({ database: store.database, isHearing: () => store.isHearing, ...limits }).check();
 const dueOf = (sessionId: string, dueAtMs: number, priority: Activation['priority'] = 'normal'): Activation => ({
   sessionId,
   agentId: 'tester',
@@ -29,15 +29,15 @@ const dueOf = (sessionId: string, dueAtMs: number, priority: Activation['priorit
 const isoOf = (ms: number): string => new Date(ms).toISOString();
 
 describe('the fleet over PostgreSQL', () => {
-  it('is nobody where nobody works: whoever only looks is no worker', async () => {
+  it('is nobody where nobody works: whoever only checks is no worker', async () => {
     const store = await open();
-    expect(await look(store)).toMatchObject({
+    expect(await check(store)).toMatchObject({
       workers: { items: [], total: 0, isCut: false },
       leases: { items: [], total: 0 },
       lag: { sessions: 0, isCut: false, parts: [] },
       parked: { items: [], total: 0 },
     });
-    const { at, connections } = await look(store);
+    const { at, connections } = await check(store);
     expect([
       Math.abs(Date.parse(at) - store.clock.now()) < 60_000,
       connections.open > 0,
@@ -54,7 +54,7 @@ describe('the fleet over PostgreSQL', () => {
     await one.acquireWakeRight(SESSION_ID, NEW);
     await other.activations.add([dueOf(idOf(1), 5_000)]);
     await other.activations.due({ nowMs: other.clock.now(), claims: 1, limit: 1 });
-    const { workers, leases, lag } = await look(one);
+    const { workers, leases, lag } = await check(one);
     expect(workers).toMatchObject({
       total: 2,
       items: [
@@ -78,7 +78,7 @@ describe('the fleet over PostgreSQL', () => {
     await one.database.run(
       `UPDATE ${one.database.schema}.worker SET alive_until = clock_timestamp() - interval '1 minute'`,
     );
-    const later = await look(one);
+    const later = await check(one);
     expect([
       later.workers.items.map(({ isAlive }) => isAlive),
       later.leases.items.map(({ isAlive }) => isAlive),
@@ -93,7 +93,7 @@ describe('the fleet over PostgreSQL', () => {
     await gone.acquireWakeRight(SESSION_ID, NEW);
     const { workerId } = gone;
     await here.database.run(`DELETE FROM ${here.database.schema}.worker`);
-    expect((await look(here)).leases.items).toEqual([
+    expect((await check(here)).leases.items).toEqual([
       { sessionId: SESSION_ID, agentId: 'tester', workerId, isAlive: false, epoch: 1, since: expect.any(String) },
     ]);
     await Promise.all([here.close(), gone.close()]);
@@ -108,7 +108,7 @@ describe('the fleet over PostgreSQL', () => {
       { ...dueOf(idOf(1), 6_000), causeId: idOf(8) },
       dueOf(idOf(2), store.clock.now() + 3_600_000),
     ]);
-    expect((await look(store)).lag).toEqual({
+    expect((await check(store)).lag).toEqual({
       sessions: 2,
       isCut: false,
       since: isoOf(4_000),
@@ -124,7 +124,7 @@ describe('the fleet over PostgreSQL', () => {
     const store = await open();
     await park(store, SESSION_ID);
     await park(store, idOf(50));
-    const { parked } = await look(store);
+    const { parked } = await check(store);
     expect(parked).toEqual({
       total: 2,
       isCut: false,
@@ -137,7 +137,7 @@ describe('the fleet over PostgreSQL', () => {
     });
     // Its view stays as it was until the next wake.
     await store.append(SESSION_ID, [messageOf(4)], { activate: [dueOf(SESSION_ID, 1_000)] });
-    expect((await look(store)).parked.items.map(({ sessionId }) => sessionId)).toEqual([idOf(50)]);
+    expect((await check(store)).parked.items.map(({ sessionId }) => sessionId)).toEqual([idOf(50)]);
     await store.close();
   });
 
@@ -145,7 +145,7 @@ describe('the fleet over PostgreSQL', () => {
     const store = await open();
     await Promise.all(Array.from({ length: 4 }, (_, n) => park(store, idOf(100 + n))));
     await store.activations.add(Array.from({ length: 4 }, (_, n) => dueOf(idOf(100 + n), 1_000 + n)));
-    const { lag, parked } = await look(store, { listed: 1, counted: 2 });
+    const { lag, parked } = await check(store, { listed: 1, counted: 2 });
     expect([lag, parked.items.length, parked.total, parked.isCut]).toMatchObject([
       { isCut: true, since: isoOf(1_000) },
       1,
@@ -155,14 +155,14 @@ describe('the fleet over PostgreSQL', () => {
     await store.close();
   });
 
-  it('looks no further than it was told when most of what is due is in hand, and says so', async () => {
+  it('checks no further than it was told when most of what is due is in hand, and says so', async () => {
     const store = await open();
     for (const sessionId of [SESSION_ID, idOf(1), idOf(2)]) await store.create({ ...IDENTITY, sessionId }, creation());
     await store.activations.add([dueOf(SESSION_ID, 1_000), dueOf(idOf(1), 2_000), dueOf(idOf(2), 3_000)]);
     await store.acquireWakeRight(SESSION_ID, NEW);
     await store.acquireWakeRight(idOf(1), NEW);
-    expect((await look(store, { seen: 2 })).lag).toMatchObject({ sessions: 0, isCut: true });
-    expect((await look(store, { seen: 3 })).lag).toMatchObject({ sessions: 1, isCut: false, since: isoOf(3_000) });
+    expect((await check(store, { seen: 2 })).lag).toMatchObject({ sessions: 0, isCut: true });
+    expect((await check(store, { seen: 3 })).lag).toMatchObject({ sessions: 1, isCut: false, since: isoOf(3_000) });
     await store.close();
   });
 
@@ -175,7 +175,7 @@ describe('the fleet over PostgreSQL', () => {
       `UPDATE ${here.database.schema}.worker SET alive_until = clock_timestamp() - interval '1 minute' WHERE id = $1`,
       [gone.workerId],
     );
-    const { leases } = await look(here, { listed: 2, counted: 50 });
+    const { leases } = await check(here, { listed: 2, counted: 50 });
     expect([leases.total, leases.isCut, leases.items.map(({ owner, isAlive }) => [owner, isAlive])]).toEqual([
       50,
       true,
@@ -197,7 +197,7 @@ describe('the fleet over PostgreSQL', () => {
       const few = await rowsTouched(store, bounds);
       await fill(store, { leases: 9_000, isAlive });
       const many = await rowsTouched(store, bounds);
-      // A look at each of the leases would be at ten times as many.
+      // A check each of the leases would be at ten times as many.
       expect(many, `${few} rows before`).toBeLessThan(few * 2);
       await store.close();
     },
@@ -235,7 +235,7 @@ const nodeShape = z.object({
   Plans: z.array(z.looseObject({})).default([]),
 });
 
-/** How many rows all steps of the look have handled, as the server counts them: no clock tells. */
+/** How many rows all steps of the check have handled, as the server counts them: no clock tells. */
 async function rowsTouched(
   store: PostgresEventStore,
   limits: { readonly listed: number; readonly counted: number; readonly seen: number },
@@ -260,6 +260,6 @@ async function rowsTouched(
     database: { schema: database.schema, run, transaction: (work) => database.transaction(work) },
     isHearing: () => true,
     ...limits,
-  }).look();
+  }).check();
   return counts.reduce((sum, each) => sum + each, 0);
 }

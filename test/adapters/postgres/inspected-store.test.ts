@@ -43,7 +43,7 @@ async function inspected(): Promise<OpenSource> {
     home: join(folder, 'viewer'),
     store,
     reconcileOnStart: false,
-    looksOnly: true,
+    readsOnly: true,
   });
   const session = await waitingSession(worker, join(folder, 'worker'));
   const source = createHomeSource(viewer, { title: 'the database' });

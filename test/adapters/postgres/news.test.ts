@@ -1,4 +1,4 @@
-/** How the news of one process reach another: by the doorbell, and by looking where nobody rings. */
+/** How the news of one process reach another: by the doorbell, and by checking where nobody rings. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
 import type { PostgresEventStoreOptions } from '../../../src/adapters/postgres/postgres-options.ts';
@@ -52,7 +52,7 @@ describe('news of another process', () => {
     expect(await there.head(SESSION_ID)).toBe(2);
   });
 
-  it('are found by looking where nobody listens', async () => {
+  it('are found by checking where nobody listens', async () => {
     const [here, there] = await two({ news: 'poll', pollMs: 20 });
     expect(there.isHearing).toBe(false);
     const first = newsOf((onChange) => there.watch(SESSION_ID, onChange));
@@ -64,12 +64,12 @@ describe('news of another process', () => {
     expect(await there.head(SESSION_ID)).toBe(2);
   });
 
-  it('are heard again after the connection of the doorbell was cut, and what was missed meanwhile is looked for', async () => {
+  it('are heard again after the connection of the doorbell was cut, and what was missed meanwhile is searched for', async () => {
     const [here, there] = await two(ONLY_HEARING);
     await hearing(there);
     const missed = newsOf((onChange) => there.watch(SESSION_ID, onChange));
     await cutConnections(database().url);
-    // The loss itself makes it look.
+    // The loss itself makes it check.
     await here.append(SESSION_ID, messagesOf(2));
     await missed;
     await hearing(there);

@@ -106,7 +106,7 @@ describe('runtimes over one database', () => {
     url.port = '1';
     const failure = await createNodeRuntime({
       home: '/nowhere',
-      looksOnly: true,
+      readsOnly: true,
       store: { postgres: url.href, patienceMs: 0 },
     }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'STORAGE_FAILED' });

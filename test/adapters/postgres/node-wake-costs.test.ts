@@ -18,7 +18,7 @@ import type { TemporaryHome } from '../../support/temporary-home.ts';
 const MESSAGE = { type: 'user.message', text: 'What comes next?' } as const;
 const SCRIPT = { format: 'wakechart-script/1', steps: [{ text: 'It was the age of wisdom.' }], onEnd: 'repeat-last' };
 
-/** Of a worker's life and looks, of connections, and news for others. */
+/** Of a worker's life and checks, of connections, and news for others. */
 const OF_NO_WAKE = /claim_due|"wakechart"\.worker|pg_backend_pid|pg_notify/;
 
 let database: FreshDatabase;

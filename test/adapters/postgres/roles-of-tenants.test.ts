@@ -84,7 +84,7 @@ describe('a tenant', () => {
 
   it('sees no session of another, by list, id, key or event', async () => {
     expect(await acme.list()).toEqual([]);
-    const looks = [
+    const checks = [
       () => acme.read(SESSION_ID),
       () => acme.head(SESSION_ID),
       () => acme.identify(SESSION_ID),
@@ -93,7 +93,7 @@ describe('a tenant', () => {
       () => acme.findById(SESSION_ID, idOf(2)),
       () => acme.checkpoint(SESSION_ID),
     ];
-    for (const look of looks) await expect(look()).rejects.toMatchObject(NOT_THERE);
+    for (const check of checks) await expect(check()).rejects.toMatchObject(NOT_THERE);
     expect(await other.head(SESSION_ID)).toBe(2);
   });
 
@@ -233,12 +233,12 @@ describe('row security', () => {
       house.urlOf(OWNER),
       'CREATE TABLE wakechart.later (session_id uuid PRIMARY KEY); CREATE TABLE wakechart.later_still (name text PRIMARY KEY)',
     );
-    const look = (role: string): Promise<readonly object[]> =>
+    const check = (role: string): Promise<readonly object[]> =>
       ask(house.urlOf(role), 'SELECT * FROM wakechart.later, wakechart.later_still');
-    await expect(look('acme')).rejects.toMatchObject({ code: '42501' });
+    await expect(check('acme')).rejects.toMatchObject({ code: '42501' });
     await house.grant({ runtime: 'acme', tenant: 'acme' });
     await ask(house.urlOf('acme'), "INSERT INTO wakechart.later_still VALUES ('same name')");
-    await expect(look('acme')).resolves.toEqual([]);
+    await expect(check('acme')).resolves.toEqual([]);
     await house.grant({ runtime: 'other', tenant: "O'Hara \\ sons" });
     await ask(house.urlOf('other'), "INSERT INTO wakechart.later_still VALUES ('same name')");
     await expect(

@@ -86,7 +86,7 @@ describe('the role of monitoring', () => {
     const { parked, lag } = await createPostgresFleet({
       database: store.database,
       isHearing: () => store.isHearing,
-    }).look();
+    }).check();
     expect([parked.items, lag.sessions]).toEqual([
       [{ sessionId: idOf(60), agentId: 'tester', reason: '', since: expect.any(String) }],
       0,
@@ -137,7 +137,7 @@ describe('everybody else', () => {
 
 describe('settings of the roles', () => {
   it.each([WORKER, MONITOR])(
-    '%s looks through no schema in which others may make something, and ends what takes too long',
+    '%s scans no schema in which others may make something, and ends what takes too long',
     async (role) => {
       const [settings] = await as(
         role,

@@ -318,7 +318,7 @@ describe('a server that crashes at any statement', () => {
   );
 });
 
-/** What others go by: done on one machine, looked for on the other after a crash in the moment of the answer. */
+/** What others go by: done on one machine, searched for on the other after a crash in the moment of the answer. */
 const ANSWERS: readonly {
   readonly what: string;
   readonly say: () => Promise<unknown>;

@@ -30,7 +30,7 @@ it('is taken out of what a command says, of the log and of every file of the hom
     agentId: 'spy',
     source: {
       frontmatter: { name: 'Spy', provider: 'script', model: 'script.json', permission: 'preapproved' },
-      instructions: 'Look.',
+      instructions: 'Check.',
     },
   });
   await writeFile(
@@ -46,7 +46,7 @@ it('is taken out of what a command says, of the log and of every file of the hom
   );
   await writeFile(join(home, 'found'), `WAKECHART_STORE=${named.toString()}\n`);
   const { sessionId } = await runtime.sessions.create({ agentId: 'spy' });
-  await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Look.' });
+  await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Check.' });
   await runtime.startWorker({ untilIdle: true }).ended;
   const events: object[] = [];
   for await (const event of runtime.sessions.events(sessionId)) events.push(event);

@@ -108,7 +108,7 @@ function said(type: SessionWorkerEvent['type']): Promise<void> {
 }
 
 /**
- * The worker, which rests, is told of a message by another process, and wakes the session: from the look that finds it
+ * The worker, which rests, is told of a message by another process, and wakes the session: from the check that finds it
  * to its sleep.
  */
 async function costOfWake(sessionId: string): Promise<Cost> {

@@ -96,7 +96,7 @@ it('shows a session that is bound elsewhere to its home as soon as another machi
     await one.sessions.send(sessionId, { type: 'user.message', text: 'Count.' });
     const away = two.startWorker({ concurrency: 1 });
     await firstValueFrom(away.events$.pipe(filter(({ type }) => type === 'contended')));
-    // It looks again after a second; a claim that nobody gives back holds for ten.
+    // It checks again after a second; a claim that nobody gives back holds for ten.
     const claims = async (): Promise<number> =>
       (await ask(database.url, 'SELECT 1 FROM wakechart.claim WHERE session_id = $1', [sessionId])).length;
     await expect.poll(claims, { timeout: 5_000 }).toBe(0);

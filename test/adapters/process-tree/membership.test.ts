@@ -1,4 +1,4 @@
-/** Who belongs to a tree, decided over made-up systems: cases that real ones show once in a million looks. */
+/** Who belongs to a tree, decided over made-up systems: cases that real ones show once in a million checks. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { residentLimitOf } from '../../../src/machines/task/resident-limit.ts';

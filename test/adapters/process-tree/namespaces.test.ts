@@ -50,7 +50,7 @@ async function withoutToken(): Promise<TrackedProcessTree> {
 }
 
 describe.runIf(process.platform === 'linux')('a record of a host in another namespace', () => {
-  it.each(['kill', 'adopt', 'look'] as const)('is left alone by %s while its host lives', async (policy) => {
+  it.each(['kill', 'adopt', 'report'] as const)('is left alone by %s while its host lives', async (policy) => {
     const { tag } = await recordElsewhere();
     expect(await open(ours).reconcile({ policy })).toMatchObject([
       { tag, taskId: 'task_1', action: 'left', reason: 'elsewhere', survivors: [] },
@@ -68,7 +68,7 @@ describe.runIf(process.platform === 'linux')('a record of a host in another name
   it('goes when its host, with which its whole namespace has ended, is dead', async () => {
     const { tag } = await recordElsewhere({ pid: 1 });
     await theirs.close();
-    expect(await open(ours).reconcile({ policy: 'look' })).toMatchObject([{ action: 'left' }]);
+    expect(await open(ours).reconcile({ policy: 'report' })).toMatchObject([{ action: 'left' }]);
     expect(await open(ours).reconcile()).toMatchObject([{ tag, taskId: 'task_1', action: 'gone', survivors: [] }]);
     expect(await names()).toEqual([]);
   });

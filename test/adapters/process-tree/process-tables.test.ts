@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { createProcTable, readStat } from '../../../src/adapters/process-tree/proc-table.ts';
 import { createPsTable } from '../../../src/adapters/process-tree/ps-table.ts';
-import { SharedLooks } from '../../../src/adapters/process-tree/shared-looks.ts';
+import { SharedChecks } from '../../../src/adapters/process-tree/shared-checks.ts';
 import { nestedTag, parseEnvironmentTags } from '../../../src/adapters/process-tree/tags.ts';
 import type { ProcessTable } from '../../../src/adapters/process-tree/process-table.ts';
 import { eventually, stateLetter, startCommand } from './system-processes.ts';
@@ -13,7 +13,7 @@ const tables: readonly (readonly [string, ProcessTable])[] = [
   ['ps', createPsTable()],
 ];
 
-describe.each(tables)('a look through %s', (_name, table) => {
+describe.each(tables)('a scan %s', (_name, table) => {
   it('shows a process with its parent, group, session and tags', async () => {
     const child = startCommand('exec sleep 1000', { WAKECHART_TASK: 'outer:inner', OTHER: 'a WAKECHART_TASK=x b' });
     await eventually(() => stateLetter(child.pid) === 'S', 'it sleeps');
@@ -28,22 +28,22 @@ describe.each(tables)('a look through %s', (_name, table) => {
     expect(entry?.tags).toContain('inner');
     child.kill('SIGSTOP');
     await eventually(() => stateLetter(child.pid) === 'T', 'it is stopped');
-    expect((await table.look(child.pid))?.state).toBe('stopped');
+    expect((await table.check(child.pid))?.state).toBe('stopped');
     child.kill('SIGKILL');
     await once(child, 'close');
-    expect(await table.look(child.pid)).toBeUndefined();
+    expect(await table.check(child.pid)).toBeUndefined();
     expect((await table.read({ startedSince: 0 })).entries.has(child.pid)).toBe(false);
   });
 
   it('tells a process from a later one with the same pid', async () => {
-    const own = await table.look(process.pid);
+    const own = await table.check(process.pid);
     if (own === undefined) throw new Error('cannot see itself');
     const impostor = { ...own, startTime: own.startTime - 1000 };
     expect((await table.stillThere([own, impostor])).map(({ startTime }) => startTime)).toEqual([own.startTime]);
   });
 });
 
-describe('a look through /proc', () => {
+describe('a scan /proc', () => {
   it('reads a process whose name holds spaces and parentheses', async () => {
     const tricky = startCommand(
       'printf "a) Z 1 (b" > /proc/$$/comm; read line',
@@ -70,36 +70,36 @@ describe('a look through /proc', () => {
   });
 });
 
-describe('shared looks', () => {
-  it('serve all who ask in one turn with one look, and none with a look that began before', async () => {
+describe('shared checks', () => {
+  it('serve all who ask in one turn with one check, and none with a check that began before', async () => {
     const proc = createProcTable();
-    let looks = 0;
-    const shared = new SharedLooks({
+    let checks = 0;
+    const shared = new SharedChecks({
       ...proc,
       read: (request) => {
-        looks += 1;
+        checks += 1;
         return proc.read(request);
       },
     });
-    const first = await Promise.all(Array.from({ length: 50 }, () => shared.look({ startedSince: 0 })));
+    const first = await Promise.all(Array.from({ length: 50 }, () => shared.check({ startedSince: 0 })));
     expect(new Set(first).size).toBe(1);
-    expect(looks).toBe(1);
-    const during = shared.look({ startedSince: 0 });
+    expect(checks).toBe(1);
+    const during = shared.check({ startedSince: 0 });
     await new Promise((resolve) => setImmediate(resolve));
-    const later = shared.look({ startedSince: 0 });
+    const later = shared.check({ startedSince: 0 });
     expect(await later).not.toBe(await during);
   });
 
   it('hand a failure to those who asked and go on', async () => {
     let fails = true;
     const proc = createProcTable();
-    const shared = new SharedLooks({
+    const shared = new SharedChecks({
       ...proc,
       read: (request) => (fails ? Promise.reject(new Error('no ps')) : proc.read(request)),
     });
-    await expect(shared.look({ startedSince: 0 })).rejects.toThrow('no ps');
+    await expect(shared.check({ startedSince: 0 })).rejects.toThrow('no ps');
     fails = false;
-    expect((await shared.look({ startedSince: 0 })).entries.has(process.pid)).toBe(true);
+    expect((await shared.check({ startedSince: 0 })).entries.has(process.pid)).toBe(true);
   });
 });
 

@@ -1,4 +1,4 @@
-/** The two ways to look at processes keep the same contract; what only one of them can do, and what bad options get. */
+/** The two ways to check processes keep the same contract; what only one of them can do, and what bad options get. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,19 +12,19 @@ import { eventually, fixturePath, isRunning, processesWith, startIn } from './sy
 
 describeProcessTreeContract({
   name: 'through /proc',
-  create: (options) => createProcessTree({ ...options, lookThrough: 'proc' }),
+  create: (options) => createProcessTree({ ...options, scan: 'proc' }),
 });
 
 describeProcessTreeContract({
   name: 'through ps',
-  create: (options) => createProcessTree({ ...options, lookThrough: 'ps' }),
+  create: (options) => createProcessTree({ ...options, scan: 'ps' }),
 });
 
 describe('a process tree seen through /proc', () => {
-  it('is ended even when its only member replaces itself faster than anybody can look', async () => {
+  it('is ended even when its only member replaces itself faster than anybody can check', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tree-'));
     const exhausted = join(folder, 'exhausted');
-    const tree = await createProcessTree({ clock: createSystemClock(), lookThrough: 'proc' }).prepare({
+    const tree = await createProcessTree({ clock: createSystemClock(), scan: 'proc' }).prepare({
       taskId: 'task_1',
       commandPreview: '',
     });

@@ -128,7 +128,7 @@ describe('a host in a tree of another, without its environment', () => {
   });
 });
 
-describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) => {
+describe.each(['proc', 'ps'] as const)('reconciling through %s', (scan) => {
   let home: string;
   let directory: string;
   let hosts: ChildProcess[];
@@ -143,7 +143,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     await rm(home, { recursive: true, force: true });
   });
 
-  const open = (): ProcessTree => createProcessTree({ clock: createSystemClock(), directory, lookThrough });
+  const open = (): ProcessTree => createProcessTree({ clock: createSystemClock(), directory, scan });
   const files = async (): Promise<string[]> => (await readdir(directory)).sort();
   const kill = async (host: ChildProcess): Promise<void> => {
     if (host.exitCode !== null || host.signalCode !== null) return;
@@ -154,7 +154,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
 
   /** A host in a process of its own, running `command` as its task; resolves when the task runs. */
   async function startHost(command: string): Promise<{ host: ChildProcess; pid: number; tag: string }> {
-    const host = spawn(process.execPath, [fixturePath('host.mjs'), dist, home, command, lookThrough], {
+    const host = spawn(process.execPath, [fixturePath('host.mjs'), dist, home, command, scan], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     hosts.push(host);
@@ -229,7 +229,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     for (const report of await open().reconcile()) expect(['killed', 'gone']).toContain(report.action);
     await writeFile(
       join(directory, `${tag}.json`),
-      recordOf(tag, { host: { pid: 999_999, startTime: 1, boot: 'another boot', seenThrough: lookThrough } }),
+      recordOf(tag, { host: { pid: 999_999, startTime: 1, boot: 'another boot', seenThrough: scan } }),
     );
     expect(await open().reconcile()).toMatchObject([{ tag, taskId: 'task_9', pid: 1, action: 'gone', survivors: [] }]);
     expect(await files()).toEqual([]);
@@ -242,7 +242,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     await writeFile(
       join(directory, 'tag-1.json'),
       recordOf('tag-1', {
-        host: { pid: innocent.pid, startTime: 11, boot, seenThrough: lookThrough },
+        host: { pid: innocent.pid, startTime: 11, boot, seenThrough: scan },
         root,
         startedSince: 12,
       }),
@@ -292,13 +292,11 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     const boot = await currentBoot(directory);
     const own = readStat(process.pid);
     const ownStart =
-      lookThrough === 'proc'
-        ? own?.startTime
-        : (JSON.parse(await readFile(join(directory, 'own-start'), 'utf8')) as number);
+      scan === 'proc' ? own?.startTime : (JSON.parse(await readFile(join(directory, 'own-start'), 'utf8')) as number);
     const name = `tag-2.${process.pid}-${ownStart}.claim`;
     await writeFile(
       join(directory, name),
-      recordOf('tag-2', { host: { pid: 999_999, startTime: 1, boot, seenThrough: lookThrough } }),
+      recordOf('tag-2', { host: { pid: 999_999, startTime: 1, boot, seenThrough: scan } }),
     );
     expect(await open().reconcile()).toMatchObject([
       { tag: 'tag-2', action: 'left', reason: 'being_reconciled', survivors: [] },
@@ -307,7 +305,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
   });
 
   it('does not judge a host whose times were read in another way', async () => {
-    const seenThrough = lookThrough === 'proc' ? 'ps' : 'proc';
+    const seenThrough = scan === 'proc' ? 'ps' : 'proc';
     const boot = await currentBoot(directory);
     await writeFile(
       join(directory, 'tag-3.json'),
@@ -321,7 +319,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
     const boot = await currentBoot(directory);
     await writeFile(
       join(directory, 'tag-4.json'),
-      recordOf('tag-4', { host: { pid: 999_999, startTime: 1, boot, seenThrough: lookThrough } }),
+      recordOf('tag-4', { host: { pid: 999_999, startTime: 1, boot, seenThrough: scan } }),
     );
     vi.stubEnv('WAKECHART_TASK', 'tag-0:tag-4');
     try {
@@ -368,7 +366,7 @@ describe.each(['proc', 'ps'] as const)('reconciling through %s', (lookThrough) =
 
   it('has nothing to do without a directory, or before there is one', async () => {
     expect(await open().reconcile()).toEqual([]);
-    expect(await createProcessTree({ clock: createSystemClock(), lookThrough }).reconcile()).toEqual([]);
+    expect(await createProcessTree({ clock: createSystemClock(), scan }).reconcile()).toEqual([]);
   });
 
   it('keeps records to their owner', async () => {

@@ -86,7 +86,7 @@ function started({ program, args, cwd, environment }: ProcessLaunch, options: Sp
   return Object.assign(child, { pid });
 }
 
-/** Resolves once `fact` gives something, which is looked at every few milliseconds. */
+/** Resolves once `fact` gives something, which is checked every few milliseconds. */
 export async function eventually<Value>(fact: () => Value | undefined | false, what: string): Promise<Value> {
   const deadline = performance.now() + 20_000;
   for (;;) {

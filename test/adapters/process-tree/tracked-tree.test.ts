@@ -4,7 +4,7 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { ProcessSnapshot } from '../../../src/adapters/process-tree/process-table.ts';
 import type { ProcessEntry, ProcessTable } from '../../../src/adapters/process-tree/process-table.ts';
 import { ProcessRecords } from '../../../src/adapters/process-tree/records.ts';
-import { SharedLooks } from '../../../src/adapters/process-tree/shared-looks.ts';
+import { SharedChecks } from '../../../src/adapters/process-tree/shared-checks.ts';
 import { TrackedTree } from '../../../src/adapters/process-tree/tracked-tree.ts';
 
 const HOST = { pid: 4_999_990, startTime: 1, boot: 'a boot', seenThrough: 'proc', leaders: [] } as const;
@@ -25,7 +25,7 @@ function systemOf(processes: () => readonly ProcessEntry[]): ProcessTable {
     kind: 'proc',
     startTolerance: 0,
     read: () => Promise.resolve(new ProcessSnapshot(new Map(processes().map((entry) => [entry.pid, entry])))),
-    look: () => undefined,
+    check: () => undefined,
     stillThere: (entries) => entries,
     usageOf: () => Promise.resolve(new Map()),
     outputsOf: () => [],
@@ -46,7 +46,7 @@ function treeIn(table: ProcessTable): TrackedTree {
   });
   return new TrackedTree(record, {
     table,
-    looks: new SharedLooks(table),
+    checks: new SharedChecks(table),
     clock: createSystemClock(),
     life: undefined,
     host: HOST,

@@ -61,7 +61,7 @@ async function until(what: () => Promise<boolean>): Promise<void> {
 }
 
 async function recorded(): Promise<ScheduleRecord[]> {
-  await using runtime = await createNodeRuntime({ home: home.path, looksOnly: true });
+  await using runtime = await createNodeRuntime({ home: home.path, readsOnly: true });
   const all: ScheduleRecord[] = [];
   for await (const record of runtime.schedules.records(await runtime.schedules.definition('tick'))) all.push(record);
   return recordsInEffect(all);
@@ -85,7 +85,7 @@ it('a slot is run right after the worker that had one in hand was killed', { tim
   for (let kills = 1; kills <= 5; kills += 1) {
     await until(async () => (await ran()).length === kills);
     const { lastRun } = await (async () => {
-      await using runtime = await createNodeRuntime({ home: home.path, looksOnly: true });
+      await using runtime = await createNodeRuntime({ home: home.path, readsOnly: true });
       return (await runtime.schedules.get('tick')).state;
     })();
     expect(lastRun?.outcome).toBe('running');

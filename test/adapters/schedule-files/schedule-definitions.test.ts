@@ -32,7 +32,7 @@ describe('definitions in files', () => {
     expect(await readdir(folder())).toEqual(['nightly.json']);
   });
 
-  it('make no folder for those who only look', async () => {
+  it('make no folder for those who only check', async () => {
     const definitions = createFileScheduleDefinitions({ directory });
     expect(await definitions.list()).toEqual([]);
     await definitions.ring('nightly');
@@ -102,7 +102,7 @@ describe('states in files', () => {
     await expect(store.load(definition())).rejects.toMatchObject({ category: 'storage' });
   });
 
-  it('make no folder for those who only look', async () => {
+  it('make no folder for those who only check', async () => {
     expect(await createFileScheduleStates({ directory }).load(definition())).toBeUndefined();
     expect(await readdir(directory)).toEqual([]);
   });

@@ -47,7 +47,7 @@ const shape = (): unknown[] =>
   events.map(({ stream, data }) => ('phase' in data ? `${stream}:${data.phase}` : `${stream}:${data.kind}`));
 
 const toolResult = (output: unknown, outcome: 'completed' | 'failed' = 'completed'): readonly ProviderMessage[] => [
-  { role: 'user', content: [{ type: 'text', text: 'please look' }] },
+  { role: 'user', content: [{ type: 'text', text: 'please check' }] },
   { role: 'assistant', content: [{ type: 'tool_call', callId: 'c', name: 'shell_run', input: {} }] },
   { role: 'tool', content: [{ type: 'tool_result', callId: 'c', name: 'shell_run', outcome, output }] },
 ];
@@ -214,7 +214,7 @@ describe('what a script expects', () => {
     ],
     ['no such text', { lastToolResultExcludes: 'error' }, 'all well'],
     ['an outcome', { lastToolResultOutcome: 'completed' }, 'x'],
-    ['a message', { lastUserMessageIncludes: 'look' }, 'x'],
+    ['a message', { lastUserMessageIncludes: 'check' }, 'x'],
   ])('is met by %s', async (_name, expectation, output) => {
     await write({ steps: [{ text: 'as expected', expect: expectation }] });
     expect((await run(0, { messages: toolResult(output) })).meta).toEqual({ modelSteps: 1 });
@@ -245,7 +245,7 @@ describe('what a script expects', () => {
       'another message',
       { lastUserMessageIncludes: 'stop' },
       toolResult('x'),
-      /to include "stop", received: "please look"/,
+      /to include "stop", received: "please check"/,
     ],
   ])(
     'is not met by %s, which the error shows, and the step is tried again',

@@ -37,7 +37,7 @@ const makers = async (): Promise<string[]> =>
   (await store.versions(AGENT)).map(({ version, by, changed }) => `${version} ${by.kind} ${changed.join(' ')}`);
 
 describe('people who edit shared files by hand', () => {
-  it('make a version of their own, before anything else is looked at', async () => {
+  it('make a version of their own, before anything else is checked', async () => {
     await mkdir(join(folder, 'notes'), { recursive: true });
     await writeFile(join(folder, 'MEMORY.md'), '# Mine\n');
     await writeFile(join(folder, 'notes', 'a.md'), 'a');

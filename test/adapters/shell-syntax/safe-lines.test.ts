@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Every file with what it holds. Git writes down in its index what it has looked at. */
+/** Every file with what it holds. Git writes down in its index what it has checked. */
 function contents(): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name !== join('.git', 'index') && statSync(join(folder, name)).isFile())
@@ -71,13 +71,13 @@ describe.skipIf(process.platform === 'win32' || !hasGit)('every line of the corp
     for (const line of safe) {
       const reading = readShell(line);
       const commands = reading.kind === 'commands' ? reading.commands : [];
-      const looked = commands.flatMap((command) => {
+      const checked = commands.flatMap((command) => {
         const safety = safetyOf(command);
         return safety.safe ? [{ argv: command.argv, paths: safety.paths, usesGit: safety.usesGit }] : [];
       });
       expect([
         line,
-        await places.problem({ commands: looked, cwd: folder, workspaceDirectory: folder, forbidden: [] }),
+        await places.problem({ commands: checked, cwd: folder, workspaceDirectory: folder, forbidden: [] }),
       ]).toEqual([line, undefined]);
     }
   });

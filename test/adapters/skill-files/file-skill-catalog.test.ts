@@ -164,7 +164,7 @@ describe('a file of a skill', () => {
     'a\0b',
     '',
     'x'.repeat(1_001),
-  ])('named %j is refused before anything is looked for', async (file) => {
+  ])('named %j is refused before anything is searched for', async (file) => {
     await put('mine');
     await put('other');
     await expect(skills.read('mine', { file })).rejects.toMatchObject({ code: 'SKILL_FILE_REFUSED' });

@@ -66,7 +66,7 @@ describe('a program with the real inspector', () => {
     await once(child, 'exit');
   });
 
-  it('that is killed in the middle has ended for whoever looks, and its next life is another program', async () => {
+  it('that is killed in the middle has ended for whoever checks, and its next life is another program', async () => {
     const house = await receiver();
     const first = start(house.url);
     await reaches(house, 'red');

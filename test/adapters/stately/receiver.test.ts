@@ -82,7 +82,7 @@ describe('who may connect', () => {
     expect((await answerOf(url, UPGRADE)).status).toBe(503);
   });
 
-  it('is nobody who only looks', async () => {
+  it('is nobody who only checks', async () => {
     const { url } = await receiver();
     expect((await answerOf(url, {})).status).toBe(426);
     expect((await answerOf(url, { ...UPGRADE, upgrade: 'h2c' })).status).toBe(400);

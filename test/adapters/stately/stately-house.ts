@@ -50,10 +50,10 @@ export async function worldOf(recording: InspectionRecording): Promise<Inspectio
   return timeline.at(Infinity);
 }
 
-/** Waits, without looking at a clock, until what is looked for is there. */
+/** Waits, without checking a clock, until what is searched for is there. */
 export async function until<Found>(
   recording: InspectionRecording,
-  look: () => Promise<Found | undefined> | Found | undefined,
+  check: () => Promise<Found | undefined> | Found | undefined,
 ): Promise<Found> {
   return await new Promise<Found>((resolve, reject) => {
     const timer = setTimeout(() => end(() => reject(new Error('what was waited for never came'))), WAIT_MS);
@@ -65,7 +65,7 @@ export async function until<Found>(
     };
     const again = async (): Promise<void> => {
       try {
-        const found = await look();
+        const found = await check();
         if (found !== undefined) end(() => resolve(found));
       } catch (error) {
         end(() => reject(error instanceof Error ? error : new Error(String(error))));

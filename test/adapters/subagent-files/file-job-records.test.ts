@@ -124,7 +124,7 @@ describe('a record', () => {
     await records.create(make);
     await writeFile(pathOf('agent_1'), text);
     const found = [{ kind: 'unreadable', jobId: 'agent_1', reason: expect.any(String) as string }];
-    // Whoever only looks leaves it where it is.
+    // Whoever only checks leaves it where it is.
     expect([await records.list(), await records.list()]).toEqual([found, found]);
     expect(await readdir(directory)).toEqual(['agent_1.json']);
     expect(await records.takeOver('agent_1')).toBeUndefined();

@@ -136,7 +136,7 @@ describe.each(Object.entries(FORMS))('a lock that is %s', (_name, make) => {
     expect(await readdir(home.path)).toEqual([]);
   });
 
-  it('whose holder nobody can look for is left alone while it is young', async () => {
+  it('whose holder nobody can search for is left alone while it is young', async () => {
     await make(lock, { id: randomUUID(), pid: 1, began: '1', system: `another-${hostname()}` });
     let isDone = false;
     const running = run().finally(() => (isDone = true));

@@ -181,7 +181,7 @@ describe('a folder of ours', () => {
       await expect(makeFolder('/proc/none/of/these')).rejects.toMatchObject({ code: 'ENOENT' });
     expect(await namesIn(join(home.path, 'none'))).toEqual([]);
     await expect(namesIn(path)).rejects.toMatchObject({ code: 'ENOTDIR' });
-    // Who cannot look may not say that nothing is there.
+    // Who cannot check may not say that nothing is there.
     expect(await isInhabited(path)).toBe(true);
   });
 

@@ -164,13 +164,13 @@ describe('a workspace copy', () => {
     expect((await readFile(join(two.workspace, 'big'))).equals(grown)).toBe(true);
   });
 
-  it('reads nothing again that looks as it did, and everything when what is kept is not known', async () => {
+  it('reads nothing again that is as it was, and everything when what is kept is not known', async () => {
     const { one } = house;
     await mkdir(join(one.workspace, 'src'));
     for (const file of ['a', 'b', 'c']) await writeFile(join(one.workspace, 'src', file), file);
     const first = await one.take();
     expect(first.read).toBe(3);
-    // What was written in the very moment of the look is read once more.
+    // What was written in the very moment of the check is read once more.
     await settled();
     await one.take({ kept: first.manifestId });
     await settled();

@@ -143,7 +143,7 @@ describe('a stored session', () => {
     { type: 'agent.tool_use', data: { callId: 'c1', name: 'n'.repeat(600), input: {}, spanId: 's1' } },
     { type: 'span.completed', data: { spanId: 's1', kind: 'model_step', outcome: 'completed', modelSteps: 1 } },
     { type: 'agent.tool_started', data: { callId: 'c1' } },
-    { type: 'agent.tool_result', data: { callId: 'c1', name: 'look', outcome: 'completed', output: 'seen' } },
+    { type: 'agent.tool_result', data: { callId: 'c1', name: 'check', outcome: 'completed', output: 'seen' } },
   );
   const timeline = timelineOf([...recordsOfSession(log)]);
   const world = timeline.at(Infinity);
@@ -184,8 +184,8 @@ describe('a stored session', () => {
     ['edit', { path: 'src/cart.mjs', edits: [] }, 'edit src/cart.mjs'],
     ['ask_human', { question: 'Which port?' }, 'ask_human Which port?'],
     ['shell_run', { command: 'x'.repeat(200) }, `${'x'.repeat(79)}…`],
-    ['look', { command: 7, path: ' ' }, 'look'],
-    ['look', ['command'], 'look'],
+    ['check', { command: 7, path: ' ' }, 'check'],
+    ['check', ['command'], 'check'],
   ])('calls a call of %s what it is about', (name, input, label) => {
     const records = [
       ...recordsOfSession(

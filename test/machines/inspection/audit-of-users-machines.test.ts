@@ -122,7 +122,7 @@ it('the end of a whole machine leads nowhere, and the reason is said', () => {
 });
 
 describe('a big machine', () => {
-  it('with more combinations than are looked at is said to have them, and not to count without end', () => {
+  it('with more combinations than are checked is said to have them, and not to count without end', () => {
     const regions = Object.fromEntries(
       Array.from({ length: 12 }, (_, index) => [
         `r${index}`,
@@ -149,7 +149,7 @@ describe('a big machine', () => {
     expect(ofRule(auditOf(counting), 'exploration-cut')).toMatchObject([{ state: 'cart', severity: 'note' }]);
   });
 
-  it('of a thousand states is audited by looking at each a few times, and every state is reached', () => {
+  it('of a thousand states is audited by checking each a few times, and every state is reached', () => {
     const states = Object.fromEntries(
       Array.from({ length: 1000 }, (_, index) => [
         `s${index}`,

@@ -37,7 +37,7 @@ function eventsOf(chart: Chart): EventsOfChart {
 function pathsArrive(chart: Chart): void {
   const events = eventsOf(chart);
   const audit = auditChart(chart, FEW);
-  // What the path only passes through is left before anybody could look.
+  // What the path only passes through is left before anybody could check.
   for (const { path } of audit.reach.filter(({ isPassed }) => isPassed === true))
     expect(replayPath(chart, path)).toBeDefined();
   for (const { state, reach, path } of audit.reach.filter(

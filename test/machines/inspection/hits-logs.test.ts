@@ -38,12 +38,12 @@ const tool = (name: string, changes: Partial<Tool['definition']> = {}): Tool => 
 
 const STEPS = {
   says: { text: 'Said.' },
-  looks: { toolCalls: [{ name: 'look', input: {} }] },
+  checks: { toolCalls: [{ name: 'check', input: {} }] },
   breaks: { toolCalls: [{ name: 'break', input: {} }] },
   launches: {
     toolCalls: [
       { name: 'launch', input: {} },
-      { name: 'look', input: {} },
+      { name: 'check', input: {} },
     ],
   },
   asks: { toolCalls: [{ name: 'ask_human', input: { question: 'Which?' } }] },
@@ -109,7 +109,7 @@ async function lived(steps: readonly (keyof typeof STEPS)[], deeds: readonly Dee
   );
   try {
     await using house = await openHouse({
-      tools: [tool('look'), tool('break'), tool('launch', { permissionPolicy: 'always_ask' })],
+      tools: [tool('check'), tool('break'), tool('launch', { permissionPolicy: 'always_ask' })],
     });
     const id = await house.session(
       [...steps.map((step) => STEPS[step]), ...Array.from({ length: 30 }, () => STEPS.says)],
@@ -154,7 +154,7 @@ describe('the log of a session', () => {
         numRuns: 15,
         examples: [
           [
-            ['looks', 'breaks', 'launches', 'says', 'asks'],
+            ['checks', 'breaks', 'launches', 'says', 'asks'],
             ['allow', 'wake', 'message', 'wake', 'answer', 'wake'],
           ],
           [['launches'], ['deny', 'wake', 'terminate']],

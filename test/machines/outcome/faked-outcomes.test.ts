@@ -1,4 +1,4 @@
-/** A session that only looks as if it had reached its outcome does not pass, whatever it does to look so. */
+/** A session that only looks as if it had reached its outcome does not pass, whatever it does to check so. */
 import { describe, expect, it } from 'vitest';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { UNBOUND } from '../../support/session-events.ts';

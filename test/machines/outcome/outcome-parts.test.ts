@@ -48,7 +48,7 @@ describe('a grade', () => {
         queuedWakes: [
           {
             queuedWakeId: 'q',
-            reason: 'look again',
+            reason: 'check again',
             dueAt: '2026-01-01T00:00:00.000Z',
             priority: 'normal',
             eventId: 'e',

@@ -15,9 +15,9 @@ const BOUND = {
 describe('what is handed down to whoever works for a session', () => {
   it('is all of its agent, of what was narrowed, and of whoever it works for', () => {
     const session = { narrowing: { tools: ['read', 'grep'], withoutTools: ['glob'] }, restriction: BOUND };
-    expect(ownBounds(session, { mode: 'preapproved', ask: ['look'], deny: ['launch'] })).toEqual({
+    expect(ownBounds(session, { mode: 'preapproved', ask: ['check'], deny: ['launch'] })).toEqual({
       mode: 'ask',
-      ask: ['look', 'write'],
+      ask: ['check', 'write'],
       deny: ['launch', 'shell_run(touch)'],
       tools: ['read'],
       withoutTools: ['edit', 'glob'],
@@ -44,7 +44,7 @@ describe('what is handed down to whoever works for a session', () => {
   });
 
   it('is what the policy denies and asks besides', () => {
-    const policy = ['allow look', 'deny shell_run(rm)', 'ask write(a/**)'].map((rule) => parseRule(rule));
+    const policy = ['allow check', 'deny shell_run(rm)', 'ask write(a/**)'].map((rule) => parseRule(rule));
     expect(handDown({ session: {}, permission: { ...OPEN, deny: ['x'] }, environments: [], policy })).toEqual({
       mode: 'preapproved',
       ask: ['write(a/**)'],
@@ -76,11 +76,11 @@ describe('what is handed down to whoever works for a session', () => {
   it('is, of two restrictions, what either forbids', () => {
     const both = bothOf(
       { ...BOUND, environments: ['one'] },
-      { mode: 'deny', ask: ['look'], deny: [], tools: ['read', 'grep'], humans: 'none', environments: ['two'] },
+      { mode: 'deny', ask: ['check'], deny: [], tools: ['read', 'grep'], humans: 'none', environments: ['two'] },
     );
     expect(both).toEqual({
       mode: 'deny',
-      ask: ['look', 'write'],
+      ask: ['check', 'write'],
       deny: ['shell_run(touch)'],
       tools: ['read'],
       withoutTools: ['edit'],

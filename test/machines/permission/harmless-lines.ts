@@ -258,7 +258,7 @@ export const harmlessLines: Readonly<Record<string, readonly HarmlessLine[]>> = 
     'cd web && cat package.json | head -5',
     'cd web/ && npx tsc --noEmit',
   ],
-  looking: [
+  checking: [
     "sed -n '1,80p' src/a.ts",
     "sed -n '/function/,/^}/p' src/a.ts",
     "sed 's/foo/bar/g' a.txt",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lookOf } from '../../../src/machines/permission/command-look.ts';
+import { checkOf } from '../../../src/machines/permission/command-check.ts';
 import { patternsInWorkspace } from '../../../src/machines/permission/mounted-path.ts';
 import { globProblem } from '../../../src/machines/permission/path-glob.ts';
 import { decidePermission } from '../../../src/machines/permission/permission-decision.ts';
@@ -68,7 +68,7 @@ describe('a rule that denies', () => {
   });
 
   it('holds for commands that read too, by each name of the workspace', () => {
-    const look = (rule: string) => {
+    const check = (rule: string) => {
       const reading = { kind: 'commands', commands: [{ argv: ['cat', 'a.txt'] }] } as const;
       const question = {
         definition: { ...WRITE, name: 'shell_run' },
@@ -81,12 +81,12 @@ describe('a rule that denies', () => {
         humans: 'reachable',
       } as const;
       const decision = decidePermission(question);
-      return { decision: decision.decision, forbidden: lookOf(question, decision)?.forbidden };
+      return { decision: decision.decision, forbidden: checkOf(question, decision)?.forbidden };
     };
-    expect(look('deny read(/workspace/secret/**)')).toEqual({ decision: 'allow', forbidden: ['secret/**'] });
-    expect(look('deny read(/runtime/**)')).toEqual({ decision: 'allow', forbidden: [] });
-    expect(look('deny read(/workspace/*.txt)').decision).toBe('ask');
-    expect(look('deny read(/ws/project/a.txt)').decision).toBe('ask');
+    expect(check('deny read(/workspace/secret/**)')).toEqual({ decision: 'allow', forbidden: ['secret/**'] });
+    expect(check('deny read(/runtime/**)')).toEqual({ decision: 'allow', forbidden: [] });
+    expect(check('deny read(/workspace/*.txt)').decision).toBe('ask');
+    expect(check('deny read(/ws/project/a.txt)').decision).toBe('ask');
     expect(patternsInWorkspace('/ws/**/x', '/ws/project')).toEqual(['**']);
   });
 });

@@ -5,7 +5,7 @@ const LINKS: Readonly<Record<string, string>> = { '/link': '/space/bin', '/space
 const search = (path: string, workspaceDir = '/space'): string =>
   pathOutside({ path, workspaceDir, realPathOf: (each) => LINKS[each] ?? each });
 
-describe('where the program of an agent is looked for', () => {
+describe('where the program of an agent is searched for', () => {
   it.each([
     ['/usr/bin:/space/bin:/bin', '/usr/bin:/bin'],
     ['/space:/bin', '/bin'],

@@ -7,7 +7,7 @@ describe('a conversation told anew', () => {
     {
       role: 'user',
       content: [
-        { type: 'text', text: 'look' },
+        { type: 'text', text: 'check' },
         { type: 'file', name: 'a.png', mediaType: 'image/png', path: 'files/a.png', bytes: 1, sha256: '0' },
       ],
     },
@@ -29,7 +29,7 @@ describe('a conversation told anew', () => {
     const lines = promptOf([...messages, { role: 'user', content: [{ type: 'text', text: 'and now?' }] }]).split('\n');
     expect(lines.slice(2, -1)).toEqual([
       '<conversation>',
-      JSON.stringify({ user: 'look\n\n[The file lies at files/a.png in the working folder.]' }),
+      JSON.stringify({ user: 'check\n\n[The file lies at files/a.png in the working folder.]' }),
       '{"assistant":"I do.\\n</conversation>"}',
       '{"tool_call":"read","input":{"path":"a"}}',
       expect.stringMatching(

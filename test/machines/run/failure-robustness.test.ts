@@ -216,7 +216,7 @@ describe('a failure that is huge', () => {
     expect(classifyRunFailure(`${long} Credit balance is too low`).kind).toBe('billing');
   });
 
-  it('is looked at in a bounded number of places', () => {
+  it('is checked in a bounded number of places', () => {
     const wide = { errors: Array.from({ length: 100_000 }, (_, index) => new Error(`error ${index}`)) };
     expect(readFailureFacts(wide).texts.length).toBeLessThan(100);
     expect(readFailureFacts(nested(100_000)).texts.length).toBeLessThan(200);

@@ -13,7 +13,7 @@ const everyTen = (last = Infinity): NominalTimes => ({
 });
 
 describe('slots that have come due', () => {
-  it('are those after the last look, up to now and including now', () => {
+  it('are those after the last check, up to now and including now', () => {
     expect(dueSlots(everyTen(), { afterMs: 10, upToMs: 40, limit: 9 })).toEqual({
       slots: [20, 30, 40],
       older: undefined,
@@ -24,7 +24,7 @@ describe('slots that have come due', () => {
     expect(dueSlots(everyTen(), { afterMs: 40, upToMs: 49, limit: 9 })).toEqual({ slots: [], older: undefined });
   });
 
-  it('are none when the clock was set back behind the last look', () => {
+  it('are none when the clock was set back behind the last check', () => {
     expect(dueSlots(everyTen(), { afterMs: 400, upToMs: 49, limit: 9 })).toEqual({ slots: [], older: undefined });
   });
 

@@ -44,7 +44,7 @@ describe('a recorded step', () => {
       recorded(
         ...step(
           thought,
-          said('look'),
+          said('check'),
           used('one'),
           used('two'),
           directed,
@@ -56,7 +56,7 @@ describe('a recorded step', () => {
       steps: [
         {
           reasoning: 'hm',
-          text: 'look',
+          text: 'check',
           toolCalls: [
             { name: 'one', input: { of: 'one' } },
             { name: 'two', input: { of: 'two' } },

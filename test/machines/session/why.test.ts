@@ -157,7 +157,7 @@ describe('why a session does what it does', () => {
       ['budget', 'unread'],
       /stopped at the budget maxTokensPerWake \(5\)/,
     ],
-    ['a wake is queued', [created, queued('q1', LATER)], ['queued_wake'], /A wake is queued \(look again\)\.$/],
+    ['a wake is queued', [created, queued('q1', LATER)], ['queued_wake'], /A wake is queued \(check again\)\.$/],
     ['it was terminated', [...asks, terminated], ['terminated'], /terminated: enough/],
   ])('is told when %s', (_, drafts, kinds, text) => {
     const reasons = reasonsAfter(drafts, START_MS, { budget: { name: 'maxTokensPerWake', value: 5 } });

@@ -14,7 +14,7 @@ const skill = (name: string, description: string, instructions = '', tags: reado
 
 const SKILLS = [
   skill('release-notes', 'Writes the notes of a release.', '# Collect commits\n\nUse `git log`.'),
-  skill('code-review', 'Reviews a change before it is merged.', '# Read the diff\n\nLook for release blockers.', [
+  skill('code-review', 'Reviews a change before it is merged.', '# Read the diff\n\nCheck for release blockers.', [
     'git',
   ]),
   skill('database-migration', 'Moves a schema on.', '# Steps\n\nWrite a migration, then migrate.'),

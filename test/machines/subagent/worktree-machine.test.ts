@@ -47,7 +47,7 @@ describe('the chart of a worktree', () => {
     }
   });
 
-  it('is removed only after it was looked at and found clean', () => {
+  it('is removed only after it was checked and found clean', () => {
     const waysTo = (target: string): string[] =>
       worktreeLifecycle.snapshots.flatMap((from) =>
         worktreeLifecycle.events.flatMap((type) =>

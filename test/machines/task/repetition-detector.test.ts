@@ -30,7 +30,7 @@ describe('the repetition detector', () => {
           const detector = new RepetitionDetector(window, threshold);
           let text = '';
           for (const piece of pieces) {
-            // Long deltas are looked into as well; here they stay shorter than a quarter of the window.
+            // Long deltas are examined as well; here they stay shorter than a quarter of the window.
             const part = piece.slice(0, Math.ceil(window / 4));
             text += part;
             const found = detector.push(part) !== undefined;

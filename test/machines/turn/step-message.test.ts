@@ -28,13 +28,13 @@ describe('the message of a step that streams', () => {
         says('reasoning', 'h'),
         says('reasoning', 'm'),
         says('text', 'I '),
-        says('text', 'look.'),
+        says('text', 'check.'),
         calls('c'),
         says('text', 'Wait.'),
       ).content,
     ).toEqual([
       { type: 'reasoning', text: 'hm' },
-      { type: 'text', text: 'I look.' },
+      { type: 'text', text: 'I check.' },
       { type: 'tool_call', callId: 'c', name: 'read', input: {} },
       { type: 'text', text: 'Wait.' },
     ]);

@@ -69,7 +69,7 @@ describe('the estimate of a text', () => {
 describe('the estimate of messages', () => {
   const image = { type: 'file', mediaType: 'image/png', name: 'a', path: 'a', bytes: 9, sha256: 'a' } as const;
   const messages: ProviderMessage[] = [
-    { role: 'user', content: [{ type: 'text', text: 'Look.' }, image] },
+    { role: 'user', content: [{ type: 'text', text: 'Check.' }, image] },
     { role: 'assistant', content: [{ type: 'tool_call', callId: 'c', name: 'read', input: { path: 'b' } }] },
     {
       role: 'tool',

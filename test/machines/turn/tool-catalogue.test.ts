@@ -5,8 +5,8 @@ import { catalogueEntry, managedToolCatalogue, shapeText } from '../../../src/ma
 import type { ToolDefinition } from '../../../src/machines/turn/tool-definition.ts';
 
 const tool = (more: Partial<ToolDefinition>): ToolDefinition => ({
-  name: 'look',
-  description: 'Looks.',
+  name: 'check',
+  description: 'Checks.',
   inputSchema: z.strictObject({ path: z.string(), limit: z.number().optional() }),
   ownership: 'managed',
   permissionPolicy: 'always_allow',
@@ -25,7 +25,7 @@ describe('the catalogue of managed tools', () => {
         outputSchema: z.object({ lines: z.array(z.string()), more: z.boolean().optional() }),
       }),
     );
-    expect(entry).toMatchObject({ name: 'look', family: 'files', effects: ['reads_files'], idempotent: false });
+    expect(entry).toMatchObject({ name: 'check', family: 'files', effects: ['reads_files'], idempotent: false });
     expect([shapeText(entry.input), entry.output === undefined ? '' : shapeText(entry.output)]).toEqual([
       'path limit?',
       'lines more?',

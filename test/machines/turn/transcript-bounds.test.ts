@@ -157,7 +157,7 @@ describe('a bounded transcript', () => {
       bytes: 1,
       sha256: 'a'.repeat(64),
     } as const;
-    const messages: ProviderMessage[] = [{ role: 'user', content: [{ type: 'text', text: 'Look.' }, file, file] }];
+    const messages: ProviderMessage[] = [{ role: 'user', content: [{ type: 'text', text: 'Check.' }, file, file] }];
     expect(fitting(messages, { maxTokens: 5_000 }).messages).toBe(messages);
     expect(fitting(messages, { maxTokens: 1_000 }).shortenedMessages).toBe(1);
     expect(fitting(messages, { maxTokens: 1_000 }).messages[0]?.content[1]).toEqual({

@@ -31,7 +31,7 @@ const user = (...texts: string[]): ProviderMessage => ({
 });
 
 describe('a transcript', () => {
-  it('is the same built event by event and at once, and looking at it changes nothing', () => {
+  it('is the same built event by event and at once, and checking it changes nothing', () => {
     fc.assert(
       fc.property(anyLog, (log) => {
         const builder = new TranscriptBuilder();
@@ -126,7 +126,7 @@ describe('a transcript', () => {
   it('keeps what was thought, said and asked in one step together', () => {
     const drafts: SessionEventDraft[] = [
       { type: 'agent.thinking', data: { text: 'hm', spanId: 'a' } },
-      said('I look.', 'a'),
+      said('I check.', 'a'),
       asked('c', 'a'),
       answered('c'),
     ];
@@ -145,7 +145,7 @@ describe('a transcript', () => {
 
   it('tells the model which of its wakes is due', () => {
     const log = [queued('q'), created, wakeStarted(1, 'w', ['q', 'unknown']), running];
-    expect(transcript(...log)).toEqual([user('A wake that you queued is due: look again')]);
+    expect(transcript(...log)).toEqual([user('A wake that you queued is due: check again')]);
   });
 
   it('tells of a due wake after the results that a dead wake left open', () => {
@@ -267,12 +267,12 @@ describe('a transcript that every provider takes', () => {
       path: 'in/a.png',
     };
     expect(
-      transcript({ type: 'user.message', data: { text: 'Look.', delivery: 'queue', attachments: [attachment] } }),
+      transcript({ type: 'user.message', data: { text: 'Check.', delivery: 'queue', attachments: [attachment] } }),
     ).toEqual([
       {
         role: 'user',
         content: [
-          { type: 'text', text: 'Look.' },
+          { type: 'text', text: 'Check.' },
           {
             type: 'text',
             text: '[Attached image "a \\"b\\".png" (image/png, 1 byte); in the workspace it is "in/a.png"]',
@@ -318,9 +318,9 @@ describe('what a step was given', () => {
 
   it('tells of a due wake once while it is tried, and again when the model has spoken since', () => {
     const due = [queued('q'), wakeStarted(1, 'w1', ['q']), spanStarted('a'), wakeStarted(2, 'w2', ['q'])];
-    expect(transcript(...due)).toEqual([user('A wake that you queued is due: look again')]);
-    expect(transcript(...due, spanStarted('b'), said('Looking.', 'b'), wakeStarted(3, 'w3', ['q'])).at(-1)).toEqual(
-      user('A wake that you queued is due: look again'),
+    expect(transcript(...due)).toEqual([user('A wake that you queued is due: check again')]);
+    expect(transcript(...due, spanStarted('b'), said('Checking.', 'b'), wakeStarted(3, 'w3', ['q'])).at(-1)).toEqual(
+      user('A wake that you queued is due: check again'),
     );
   });
 });

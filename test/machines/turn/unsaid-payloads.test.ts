@@ -9,11 +9,11 @@ const thought: RunPayload = { type: 'reasoning', text: 'Hm.' };
 describe('what of an answer is not said yet', () => {
   it.each<[string, readonly RunPayload[], string, readonly RunPayload[]]>([
     ['all of it when nothing was', [text('One. '), text('Two.')], '', [text('One. '), text('Two.')]],
-    ['the rest of a piece', [text('I look first. All is well.')], 'I look first.', [text('All is well.')]],
+    ['the rest of a piece', [text('I check first. All is well.')], 'I check first.', [text('All is well.')]],
     [
       'the pieces after those that were',
-      [text('I look first.'), thought, text('\n\nAll is well.')],
-      'I look first.',
+      [text('I check first.'), thought, text('\n\nAll is well.')],
+      'I check first.',
       [thought, text('All is well.')],
     ],
     ['nothing when all was', [text('Done.')], 'Done.', []],

@@ -371,7 +371,7 @@ describe('what is left of a secret where a text was cut', () => {
     );
     for (const text of [
       'postgres://svc',
-      'look at localhost:5432/production',
+      'check localhost:5432/production',
       'db.example.com:5432/production',
       'production',
     ])

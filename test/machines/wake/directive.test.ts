@@ -10,7 +10,7 @@ import type { DirectiveReading } from '../../../src/machines/wake/directive.ts';
 const fenced = (json: string): string => `Before.\n\n\`\`\`wakechart-directive\n${json}\n\`\`\``;
 const read = (text: string, ...structured: unknown[]): DirectiveReading => readDirective({ text, structured });
 const SLEEP = { outcome: 'sleep', summary: 'Done.' };
-const queuedWake = { reason: 'look', delaySeconds: 60 };
+const queuedWake = { reason: 'check', delaySeconds: 60 };
 const learning = { kind: 'lesson', title: 't', detail: 'd' };
 
 describe('a directive is understood', () => {

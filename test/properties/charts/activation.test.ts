@@ -23,7 +23,7 @@ const SESSION = 1;
 const BLOCKER = 2;
 /** Longer than anything is set aside, and than a hint without a cause is left for its sender. */
 const LONG_MS = 300_000;
-/** A worker looks again by itself. */
+/** A worker checks again by itself. */
 const REST_MS = 60_000;
 /** After so many conflicts in a row the end of somebody else's wake is not waited for. */
 const CONFLICTS_WAITED_FOR = 2;
@@ -162,7 +162,7 @@ function again(model: Model): void {
   model.tell(model.facts.isTakenBack ? 'DROP' : 'BEGIN');
 }
 
-/** Whoever looks does not find it any more. */
+/** Whoever checks does not find it any more. */
 function drop(model: Model): void {
   if (model.is('waiting') && model.facts.isTakenBack) model.tell('DROP');
 }
@@ -263,7 +263,7 @@ describeModel<Facts, Real>(
         },
         act: (real) => real.takeBack(),
       },
-      'the worker looks': {
+      'the worker checks': {
         isPossible: (model) => model.facts.hasCome && !isAside(model),
         tells: (model) => {
           model.facts.isOld = true;

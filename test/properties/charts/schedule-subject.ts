@@ -177,8 +177,8 @@ type Model = ChartModel<Facts>;
 
 const isLive = (model: Model): boolean => model.is('active') || model.is('paused') || model.is('draining');
 
-/** What it does whenever it looks. */
-function look(model: Model, dueNow = 0): void {
+/** What it does whenever it checks. */
+function check(model: Model, dueNow = 0): void {
   const { facts } = model;
   if (!isLive(model)) return;
   model.tell(facts.isPausedInRecords ? 'PAUSE' : 'RESUME');
@@ -200,7 +200,7 @@ function rest(model: Model): void {
 
 function pause(model: Model): void {
   if (model.is('paused')) return;
-  look(model);
+  check(model);
   if (!isLive(model)) return;
   model.tell('PAUSE');
   model.facts.isPausedInRecords = true;
@@ -209,11 +209,11 @@ function pause(model: Model): void {
 
 function resume(model: Model): void {
   if (!model.is('paused')) return;
-  look(model);
+  check(model);
   if (!isLive(model)) return;
   model.tell('RESUME');
   model.facts.isPausedInRecords = false;
-  look(model);
+  check(model);
 }
 
 function replan(model: Model, left: Facts['left']): void {
@@ -245,7 +245,7 @@ export const scheduleSubject: ModelSubject<Facts, Real> = {
         model.facts.isOpen = true;
         if (model.is('stopping')) return model.tell('STOPPED');
         model.tell('OPENED');
-        look(model);
+        check(model);
       },
       act: (real) => real.read(),
     },
@@ -261,7 +261,7 @@ export const scheduleSubject: ModelSubject<Facts, Real> = {
       tells: (model) => {
         const { left } = model.facts;
         if (left === 0 || !(model.is('active') || model.is('paused'))) return;
-        look(model, 1);
+        check(model, 1);
       },
       act: (real) => real.minute(),
     },
@@ -270,7 +270,7 @@ export const scheduleSubject: ModelSubject<Facts, Real> = {
       tells: (model) => {
         model.facts.isRunning = false;
         if (model.is('stopping')) return model.tell('STOPPED');
-        look(model);
+        check(model);
       },
       act: (real) => real.endFire(),
     },

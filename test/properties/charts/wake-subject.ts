@@ -64,11 +64,11 @@ let steps = 0;
 export async function openWakes(): Promise<void> {
   gates.put();
   const { tool } = noteTools();
-  house = await openTurnHouse({ tools: [tool('look'), tool('launch', { permissionPolicy: 'always_ask' })] });
+  house = await openTurnHouse({ tools: [tool('check'), tool('launch', { permissionPolicy: 'always_ask' })] });
   house.open({ tasks: new BackgroundTaskManager({ clock: house.clock, inspect: watch.inspect }) });
   // A model that repeats itself is stopped by budgets, which is not what this is about.
   const frontmatter = {
-    tools: ['look', 'launch'],
+    tools: ['check', 'launch'],
     budget: { maxModelStepsPerWake: 500, maxStepsWithoutProgress: 500 },
   };
   await house.agent('worker', () => said, frontmatter);
@@ -258,7 +258,7 @@ export const wakeSubject: ModelSubject<Facts, Real> = {
     'the model asks for a tool': {
       isPossible: isStepping,
       tells: (model) => step(model, 'asks'),
-      act: (real) => real.begin({ calls: [{ name: 'look', input: { step: (steps += 1) } }] }),
+      act: (real) => real.begin({ calls: [{ name: 'check', input: { step: (steps += 1) } }] }),
     },
     'the model asks for what needs leave': {
       isPossible: isStepping,

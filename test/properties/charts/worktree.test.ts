@@ -122,8 +122,8 @@ class Real implements RealSubject {
   }
 }
 
-/** A look at it, and what comes of that. */
-function looked(model: Model): void {
+/** A check it, and what comes of that. */
+function checked(model: Model): void {
   model.tell('INSPECT');
   model.tell(model.facts.isDirty ? 'DIRTY' : 'CLEAN');
   if (model.is('removing')) model.tell('REMOVED');
@@ -195,14 +195,14 @@ describeModel<Facts, Real>(
       },
       'its job settles': {
         isPossible: (model) => isAtWork(model) && !model.facts.isDead,
-        tells: looked,
+        tells: checked,
         act: (real) => real.settle(),
       },
       'a process starts': {
         isPossible: (model) => isAtWork(model) && model.facts.isDead,
         tells: (model) => {
           found(model);
-          looked(model);
+          checked(model);
         },
         act: (real) => real.startAfterCrash(),
       },
@@ -219,7 +219,7 @@ describeModel<Facts, Real>(
         isPossible: isLeft,
         tells: (model) => {
           found(model);
-          looked(model);
+          checked(model);
         },
         act: async (real, { facts }) =>
           expect(await real.discard()).toBe(facts.isDirty ? 'WORKTREE_NOT_CLEAN' : undefined),

@@ -34,11 +34,11 @@ beforeAll(async () => {
   ran = tools.ran;
   house = await openTurnHouse({
     store,
-    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('look')],
+    tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('check')],
   });
   share(racingStore(store));
   await house.agent('worker', () => speak(), {
-    tools: ['launch', 'look'],
+    tools: ['launch', 'check'],
     permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS },
   });
 });
@@ -273,7 +273,7 @@ describe('a lease that runs out while its wake ends', () => {
     await fc.assert(oneSays, RUNS);
   });
 
-  it('is found to be taken for nothing by a store that does not look at epochs', () => expectFound(oneSays));
+  it('is found to be taken for nothing by a store that does not check epochs', () => expectFound(oneSays));
 });
 
 describe('a termination that races a wake', () => {
@@ -303,7 +303,7 @@ describe('a termination that races a wake', () => {
     await fc.assert(lastWord, RUNS);
   });
 
-  it('is found not to be, in a store that does not look at where the log ends', () => expectFound(lastWord));
+  it('is found not to be, in a store that does not check where the log ends', () => expectFound(lastWord));
 });
 
 /** The property is worth something: with a store that takes everything it fails. */

@@ -59,7 +59,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** How far the wake on the full disk has come, after everything else was looked at. */
+/** How far the wake on the full disk has come, after everything else was checked. */
 type Stage = 'nothing' | 'learned' | 'kept' | 'promoted';
 
 async function learnOnFullDisk(freePages: number): Promise<Stage> {

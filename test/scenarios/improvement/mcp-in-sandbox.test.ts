@@ -75,8 +75,8 @@ describe.skipIf(!hasSandbox)('a server of tools in a session that is shut in', (
   it('works, cannot read the home or other folders of the machine, and reaches nothing without a network', async () => {
     await mkdir(join(folder.path, 'elsewhere'));
     await writeFile(join(folder.path, 'elsewhere', 'private.txt'), 'private words');
-    const [look = '', ...seen] = await answersOf('disabled', [
-      { name: 'look', input: {} },
+    const [check = '', ...seen] = await answersOf('disabled', [
+      { name: 'check', input: {} },
       { name: 'list', input: { path: home } },
       { name: 'read', input: { path: join(home, 'vaults/github.yaml') } },
       { name: 'read', input: { path: join(folder.path, 'elsewhere/private.txt') } },
@@ -86,8 +86,8 @@ describe.skipIf(!hasSandbox)('a server of tools in a session that is shut in', (
       { name: 'connect', input: { port } },
     ]);
     // It has what it was given, which nobody sees in the answer.
-    expect(look).toContain('[redacted github/token]');
-    expect(look).not.toContain(SECRET);
+    expect(check).toContain('[redacted github/token]');
+    expect(check).not.toContain(SECRET);
     const [listed, vault, elsewhere, around, readOnly, written, connected] = seen;
     // Of the home nothing is there but the way to the workspace.
     expect(listed).not.toMatch(/vaults|environments|policy|processes|task-logs/);

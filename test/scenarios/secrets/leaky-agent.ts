@@ -9,7 +9,7 @@ import type { Act } from '../../support/told-runtime.ts';
 /** With signs that are written otherwise in JSON, in URLs and in shells. */
 export const SECRET = 'ghp_"4xR/7+q\\Lm=Zt9&w%Kd2vB8sN6';
 
-/** Every form in which it may lie in a file; each is looked for. */
+/** Every form in which it may lie in a file; each is searched for. */
 export const FORMS: Readonly<Record<string, string>> = {
   plain: SECRET,
   json: JSON.stringify(SECRET).slice(1, -1),

@@ -66,7 +66,7 @@ export function startHost(house: JobHouse, { requests = [], subagents, through =
   const lines: HostLine[] = [];
   const waiting = new Set<() => void>();
   const notify = (): void => {
-    for (const look of waiting) look();
+    for (const check of waiting) check();
   };
   createInterface({ input: child.stdout }).on('line', (line) => {
     lines.push(JSON.parse(line) as HostLine);
@@ -90,15 +90,15 @@ export function startHost(house: JobHouse, { requests = [], subagents, through =
     lines,
     until: (isSo) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const found = lines.find(isSo);
           if (found === undefined && child.exitCode === null && child.signalCode === null) return;
-          waiting.delete(look);
+          waiting.delete(check);
           if (found === undefined) reject(new Error('the host has ended'));
           else resolve(found);
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
     jobIds: () =>
       new Map(

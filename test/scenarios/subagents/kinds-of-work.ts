@@ -49,7 +49,7 @@ const inHistory: KindOfWork['isThere'] = ({ worktreePath }) =>
 const nothing = (): boolean => true;
 
 const CLEAN: readonly KindOfWork[] = [
-  kind('looks', undefined, 'git status --porcelain && git log --oneline && cat a.txt', nothing),
+  kind('checks', undefined, 'git status --porcelain && git log --oneline && cat a.txt', nothing),
   kind('undoes', undefined, 'echo work >> a.txt && git checkout -q -- a.txt', nothing),
 ];
 

@@ -125,7 +125,7 @@ function NoChart({ state: { chart, kind, value } }: { readonly state: InspectedA
   );
 }
 
-interface Looked {
+interface Checked {
   readonly key: string;
   readonly picture?: SVGSVGElement | undefined;
   readonly because?: string | undefined;
@@ -136,14 +136,14 @@ function usePicture(
   recordingId: string,
   boot: string,
   attempt: number,
-): Omit<Looked, 'key'> {
+): Omit<Checked, 'key'> {
   const key = JSON.stringify([chart, recordingId, boot, attempt]);
-  const [looked, setLooked] = useState<Looked>({ key: '' });
+  const [checked, setChecked] = useState<Checked>({ key: '' });
   useEffect(() => {
     if (chart === undefined) return undefined;
     let isLeft = false;
-    const tell = (found: Omit<Looked, 'key'>): void => {
-      if (!isLeft) setLooked({ key, ...found });
+    const tell = (found: Omit<Checked, 'key'>): void => {
+      if (!isLeft) setChecked({ key, ...found });
     };
     pictureOf({ chart, recording: recordingId, boot }).then(
       (picture) => tell({ picture }),
@@ -153,5 +153,5 @@ function usePicture(
       isLeft = true;
     };
   }, [key]);
-  return looked.key === key ? looked : {};
+  return checked.key === key ? checked : {};
 }

@@ -46,7 +46,7 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
     setChosen(to);
     requestAnimationFrame(() => element.scrollTo(left, top));
   };
-  useLook(own, { size, zoom, states, transitions });
+  useWatched(own, { size, zoom, states, transitions });
   useEffect(() => {
     if (held.current !== actor) showActive(own, box.current);
   }, [own, actor, states, room.width, room.height]);
@@ -142,12 +142,12 @@ function usePlace(own: SVGSVGElement, box: RefObject<HTMLDivElement | null>): Re
   return place;
 }
 
-interface PictureLook extends Pick<PictureViewProps, 'states' | 'transitions'> {
+interface PictureStyle extends Pick<PictureViewProps, 'states' | 'transitions'> {
   readonly size: Size;
   readonly zoom: number;
 }
 
-function useLook(own: SVGSVGElement, { size, zoom, states, transitions }: PictureLook): void {
+function useWatched(own: SVGSVGElement, { size, zoom, states, transitions }: PictureStyle): void {
   useLayoutEffect(() => {
     own.setAttribute('width', String(size.width * zoom));
     own.setAttribute('height', String(size.height * zoom));

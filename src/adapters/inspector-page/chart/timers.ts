@@ -10,7 +10,7 @@ export interface RunningTimer {
   readonly seq: number;
 }
 
-/** So far back timers are looked for, in records of the actor. */
+/** So far back timers are searched for, in records of the actor. */
 const MOST = 2_000;
 
 /** @param upTo number of the last record that counts @returns the one that is due first at the front */

@@ -39,7 +39,7 @@ export function isKindFilter(id: string): id is KindFilter {
   return KIND_FILTERS.some((each) => each.id === id);
 }
 
-/** Undefined: everything fits, so that nothing has to be looked through. */
+/** Undefined: everything fits, so that nothing has to be scanned. */
 export function testOf({ kind, text }: EventFilter): ((record: InspectionRecord) => boolean) | undefined {
   const wanted = text.trim().toLowerCase();
   if (kind === 'all' && wanted === '') return undefined;

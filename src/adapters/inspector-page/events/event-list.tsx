@@ -24,9 +24,9 @@ import { FilteredRecords } from './filtered-records.ts';
 import { RecordDetail } from './record-detail.tsx';
 import { RecordRow, ROW_HEIGHT, rowId } from './record-row.tsx';
 
-// The records that fit, looked for in pieces: after each the page may paint and answer keys.
+// The records that fit, searched for in pieces: after each the page may paint and answer keys.
 
-/** In milliseconds: what may be looked for while something is drawn, and between. */
+/** In milliseconds: what may be searched for while something is drawn, and between. */
 const AT_ONCE_MS = 2;
 const BETWEEN_MS = 10;
 
@@ -46,11 +46,11 @@ function useRecordList(timeline: InspectionTimeline, actor: string | undefined, 
     const fits = testOf(filter);
     return { all: sequence, found: fits === undefined ? undefined : new FilteredRecords(sequence, fits) };
   }, [timeline, actor, filter.kind, filter.text]);
-  const isComplete = found === undefined || found.look(deadline(AT_ONCE_MS));
+  const isComplete = found === undefined || found.check(deadline(AT_ONCE_MS));
   useEffect(() => {
     if (isComplete) return undefined;
     const timer = setTimeout(() => {
-      found?.look(deadline(BETWEEN_MS));
+      found?.check(deadline(BETWEEN_MS));
       drawAgain(undefined);
     }, 0);
     return () => clearTimeout(timer);
@@ -166,7 +166,7 @@ function Found({ found: { list, seen, all, isComplete } }: { readonly found: Fou
   return (
     <p class="events-found" role="status">
       {isFiltered ? `${amount(list.length)} of ${counted(all, 'record')}` : counted(all, 'record')}
-      {isComplete ? '' : ` · ${amount(seen)} looked at so far, the newest first`}
+      {isComplete ? '' : ` · ${amount(seen)} checked so far, the newest first`}
     </p>
   );
 }
@@ -176,7 +176,7 @@ function emptyText({ all, isComplete }: FoundRecords): string {
     return isActorOnly.value
       ? 'Nothing was said of this actor yet, or it is no longer remembered.'
       : 'Nothing has happened yet. What happens appears here.';
-  return isComplete ? 'No record fits. Choose “All records” or empty the search.' : 'Looking…';
+  return isComplete ? 'No record fits. Choose “All records” or empty the search.' : 'Checking…';
 }
 
 function moveBy(event: KeyboardEvent, list: RecordList, shown: number): void {

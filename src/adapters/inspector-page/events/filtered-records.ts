@@ -16,7 +16,7 @@ export interface RecordList {
   indexUpTo(seq: number): number;
 }
 
-/** So many are looked at before the time is. */
+/** So many are checked before the time is. */
 const AT_A_TIME = 512;
 
 export class FilteredRecords implements RecordList {
@@ -46,7 +46,7 @@ export class FilteredRecords implements RecordList {
     return this.#gone - this.#addedInFront;
   }
 
-  /** How many were looked at of those that there are. */
+  /** How many were checked of those that there are. */
   get seen(): number {
     return this.#end - Math.max(this.#begin, this.#all.vanished);
   }
@@ -55,12 +55,12 @@ export class FilteredRecords implements RecordList {
     return this.#begin <= this.#all.vanished && this.#end === this.#all.vanished + this.#all.length;
   }
 
-  /** Looks on until all was seen or time is up. @returns whether it was for all */
-  look(isTimeUp: () => boolean): boolean {
+  /** Checks on until all was seen or time is up. @returns whether it was for all */
+  check(isTimeUp: () => boolean): boolean {
     this.#forget();
     while (!this.isComplete) {
-      if (this.#end < this.#all.vanished + this.#all.length) this.#lookAhead();
-      else this.#lookBack();
+      if (this.#end < this.#all.vanished + this.#all.length) this.#readAhead();
+      else this.#readBack();
       if (isTimeUp()) break;
     }
     return this.isComplete;
@@ -80,12 +80,12 @@ export class FilteredRecords implements RecordList {
     return index < length ? this.#older[length - 1 - index] : this.#newer[index - length];
   }
 
-  #lookAhead(): void {
+  #readAhead(): void {
     const until = Math.min(this.#end + AT_A_TIME, this.#all.vanished + this.#all.length);
     for (; this.#end < until; this.#end += 1) if (this.#fitsAt(this.#end)) this.#newer.push(this.#end);
   }
 
-  #lookBack(): void {
+  #readBack(): void {
     const until = Math.max(this.#begin - AT_A_TIME, this.#all.vanished);
     while (this.#begin > until) {
       this.#begin -= 1;

@@ -34,20 +34,20 @@ export class ActorNames {
   }
 
   of(key: string): string {
-    return this.#look(key).name;
+    return this.#check(key).name;
   }
 
   state(key: string): InspectedActorState | undefined {
-    return this.#look(key).state;
+    return this.#check(key).state;
   }
 
-  #look(key: string): { readonly state: InspectedActorState | undefined; readonly name: string } {
+  #check(key: string): { readonly state: InspectedActorState | undefined; readonly name: string } {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const state = this.#world.actor(key);
-    const looked = { state, name: state === undefined ? keyName(key) : actorName(state) };
-    this.#known.set(key, looked);
-    return looked;
+    const checked = { state, name: state === undefined ? keyName(key) : actorName(state) };
+    this.#known.set(key, checked);
+    return checked;
   }
 }
 

@@ -2,7 +2,7 @@
 import type { InspectedValue, InspectionRecordOf } from '../../../machines/inspection-log/inspection-record.ts';
 import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
 
-/** So far back a context is looked for, in records of the actor: recorders write it when it changes. */
+/** So far back a context is searched for, in records of the actor: recorders write it when it changes. */
 const MOST = 2_000;
 
 /** The state before the step; undefined where none is known. */

@@ -14,7 +14,7 @@ import {
 import type { Cursor, MiddleTab, RightTab } from './view.ts';
 
 /**
- * `r` session whose log is looked at, `s` moment, `a` actor, `e` record, `m` and `v` what the middle and the right
+ * `r` session whose log is checked, `s` moment, `a` actor, `e` record, `m` and `v` what the middle and the right
  * show.
  */
 export function readAddress(hash: string): void {

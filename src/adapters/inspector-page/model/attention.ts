@@ -1,6 +1,6 @@
 /**
- * Whether a person looks. Browsers have six connections to one server for all their tabs together, and each recording
- * that is followed takes one: what is not looked at is left alone for a while, and caught up with when it is looked at
+ * Whether a person watches. Browsers have six connections to one server for all their tabs together, and each recording
+ * that is followed takes one: what is not watched is left alone for a while, and caught up with when it is watched
  * again.
  */
 
@@ -16,27 +16,27 @@ export class Attention {
   #rest = new AbortController();
   #wake: (() => void) | undefined;
 
-  /** @param isAlways it counts as looked at for as long as the tab is */
+  /** @param isAlways it counts as checked for as long as the tab is */
   constructor(isAlways: boolean, left: AbortSignal) {
     this.#isAlways = isAlways;
     this.#left = left;
-    const look = (): void => this.#look();
-    document.addEventListener('visibilitychange', look, { signal: left });
+    const check = (): void => this.#check();
+    document.addEventListener('visibilitychange', check, { signal: left });
     left.addEventListener('abort', () => this.#pause(), { once: true });
-    this.#look();
+    this.#check();
   }
 
-  /** Aborted when the page was not looked at for a while, or was left. Another one, after `returned`. */
+  /** Aborted when the page was not checked for a while, or was left. Another one, after `returned`. */
   get rest(): AbortSignal {
     return this.#rest.signal;
   }
 
   watch(isWatched: boolean): void {
     this.#isWatched = isWatched;
-    this.#look();
+    this.#check();
   }
 
-  /** Resolves when a person looks, or when it was left. */
+  /** Resolves when a person watches, or when it was left. */
   async returned(): Promise<void> {
     if (!this.#rest.signal.aborted || this.#left.aborted) return;
     await new Promise<void>((resolve) => {
@@ -44,7 +44,7 @@ export class Attention {
     });
   }
 
-  #look(): void {
+  #check(): void {
     clearTimeout(this.#timer);
     if (this.#left.aborted) return;
     const isHidden = document.visibilityState !== 'visible';

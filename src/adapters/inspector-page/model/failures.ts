@@ -9,7 +9,7 @@ export const failures: ReadonlySignal<{ readonly back: Failure | undefined; read
   computed(() => {
     const index = indexOf(recording.value.watched.timeline);
     const shown = world.value.moment?.s ?? 0;
-    // Live, the newest may be what is shown: it has not been looked at.
+    // Live, the newest may be what is shown: it has not been checked.
     return {
       back: index.failureFrom(isInPast.value ? shown : shown + 1, 'back'),
       on: isInPast.value ? index.failureFrom(shown, 'on') : undefined,

@@ -1,5 +1,5 @@
 /**
- * What is looked for in a recording again and again, found once: where something failed, and where nothing happened for
+ * What is searched for in a recording again and again, found once: where something failed, and where nothing happened for
  * long. It is brought up to date from where it was.
  */
 import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';

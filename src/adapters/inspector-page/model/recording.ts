@@ -302,7 +302,7 @@ export class Recording {
     }
   }
 
-  /** Once a frame. A hidden page paints nothing, and is brought up to date when it is looked at again. */
+  /** Once a frame. A hidden page paints nothing, and is brought up to date when it is watched again. */
   #touch(): void {
     if (this.#isUpdateDue) return;
     this.#isUpdateDue = true;

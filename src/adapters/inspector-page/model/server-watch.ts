@@ -1,4 +1,4 @@
-/** What the server says of itself, asked again every few seconds while a person looks; and the clock of the page. */
+/** What the server says of itself, asked again every few seconds while a person watches; and the clock of the page. */
 import { computed, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import { about, now, recording, recordingId, refusal } from './view.ts';
@@ -24,7 +24,7 @@ export const isHeard: ReadonlySignal<boolean> = computed(
 );
 
 /** @returns leaves */
-export function keepLookingAtServer(): () => void {
+export function keepCheckingServer(): () => void {
   const leave = [
     whileSeen(askServer, EVERY_MS),
     whileSeen(() => {

@@ -4,7 +4,7 @@ import type { InspectedActorState } from '../../../machines/inspection-log/inspe
 import { toneOf } from './outcomes.ts';
 import { duration, stateText } from './words.ts';
 
-/** More records of one actor are not looked at. */
+/** More records of one actor are not checked. */
 const MOST = 2_000;
 const QUEUED = /(?:^|\.)queued$/;
 

@@ -41,7 +41,7 @@ export const narrowPane = signal<NarrowPane>('left');
 export const isActorOnly = signal(false);
 export const isHelpShown = signal(false);
 
-/** Empty: the main recording. Else the id of the session whose log is looked at as a recording. */
+/** Empty: the main recording. Else the id of the session whose log is read as a recording. */
 export const recordingId: ReadonlySignal<string> = openedId;
 
 export const recording: ReadonlySignal<Recording> = computed(() => recordingOf(openedId.value));

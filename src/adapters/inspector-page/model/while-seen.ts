@@ -1,23 +1,23 @@
 /**
- * Does something again and again while the tab is looked at: at once, whenever it is looked at again, and every so
+ * Does something again and again while the tab is watched: at once, whenever it is watched again, and every so
  * often.
  */
 
-/** @param look is not begun again before it has ended; it never rejects @returns leaves */
-export function whileSeen(look: () => unknown, everyMs: number): () => void {
+/** @param check is not begun again before it has ended; it never rejects @returns leaves */
+export function whileSeen(check: () => unknown, everyMs: number): () => void {
   const left = new AbortController();
-  let isLooking = false;
-  const lookIfSeen = (): void => {
-    if (isLooking || document.visibilityState !== 'visible') return;
-    isLooking = true;
-    void Promise.resolve(look()).finally(() => {
-      isLooking = false;
+  let isChecking = false;
+  const checkIfSeen = (): void => {
+    if (isChecking || document.visibilityState !== 'visible') return;
+    isChecking = true;
+    void Promise.resolve(check()).finally(() => {
+      isChecking = false;
     });
   };
-  const timer = setInterval(lookIfSeen, everyMs);
-  document.addEventListener('visibilitychange', lookIfSeen, { signal: left.signal });
-  addEventListener('pageshow', lookIfSeen, { signal: left.signal });
-  lookIfSeen();
+  const timer = setInterval(checkIfSeen, everyMs);
+  document.addEventListener('visibilitychange', checkIfSeen, { signal: left.signal });
+  addEventListener('pageshow', checkIfSeen, { signal: left.signal });
+  checkIfSeen();
   return () => {
     clearInterval(timer);
     left.abort();

@@ -23,7 +23,7 @@ export function ChangesSection({ watch }: { readonly watch: SessionWatch }): JSX
       title="Changes"
       watch={watch}
       name="changes"
-      none="It works in no folder that could be looked at."
+      none="It works in no folder that could be checked."
       count={(folders) =>
         counted(
           folders.reduce((sum, { fileCount }) => sum + fileCount, 0),

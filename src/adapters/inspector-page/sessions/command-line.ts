@@ -4,7 +4,7 @@ import { about } from '../model/view.ts';
 const NAME = 'wakechart';
 
 /**
- * About the home and the store that are looked at, where they are known. @param words after `wakechart`; those in
+ * About the home and the store that are checked, where they are known. @param words after `wakechart`; those in
  * capitals stand for what has to be filled in
  */
 export function commandLine(words: readonly string[]): string {

@@ -8,7 +8,7 @@ import type { InspectionTimeline } from '../../../machines/inspection-log/inspec
 interface Index {
   /** Key of the actor of the session: it was made first. */
   root: string | undefined;
-  /** Records that were looked through. */
+  /** Records that were scanned. */
   through: number;
   /** Number of the record, at the number of its event less one. */
   readonly numbers: number[];

@@ -17,7 +17,7 @@ const EVERY_MS = 2_000;
 
 const told = signal<Told<ShownFleet>>({});
 
-async function look(): Promise<void> {
+async function check(): Promise<void> {
   try {
     told.value = { value: await server.fleet() };
   } catch (error) {
@@ -26,7 +26,7 @@ async function look(): Promise<void> {
 }
 
 export function FleetPane(): JSX.Element {
-  useEffect(() => whileSeen(look, EVERY_MS), []);
+  useEffect(() => whileSeen(check, EVERY_MS), []);
   const { value, because } = told.value;
   return (
     <div class="session">

@@ -1,4 +1,4 @@
-/** The sessions of the home, asked for again every few seconds while a person looks. */
+/** The sessions of the home, asked for again every few seconds while a person watches. */
 import { effect, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { ShownSessions } from '../../../actors/inspection/shown-answers.ts';

@@ -1,5 +1,5 @@
 /**
- * What the sessions show while a moment of the past is looked at: how one stood then, and which parts are about now.
+ * What the sessions show while a moment of the past is checked: how one stood then, and which parts are about now.
  */
 import type { JSX } from 'preact';
 import { goLive, isInPast, world } from '../model/view.ts';

@@ -1,5 +1,5 @@
 /**
- * What the page knows of one session, kept up to date as long as a person looks: how it stands, and its log, the newest
+ * What the page knows of one session, kept up to date as long as a person watches: how it stands, and its log, the newest
  * first.
  */
 import type { ReadonlySignal } from '@preact/signals';
@@ -149,19 +149,19 @@ export class SessionWatch {
     this.#requests.value = this.#requests.value.filter((request) => request.requestId !== requestId);
   }
 
-  /** Looks now, and whenever there may be something new. @returns leaves */
+  /** Checks now, and whenever there may be something new. @returns leaves */
   start(): () => void {
     let settling: ReturnType<typeof setTimeout> | undefined;
-    const look = (): void => void this.refresh();
+    const check = (): void => void this.refresh();
     const stop = effect(() => {
       const { id, watched } = recording.value;
       if (id !== this.id || watched.version === 0) return;
       settling ??= setTimeout(() => {
         settling = undefined;
-        if (document.visibilityState === 'visible') look();
+        if (document.visibilityState === 'visible') check();
       }, SETTLE_MS);
     });
-    const leave = whileSeen(look, EVERY_MS);
+    const leave = whileSeen(check, EVERY_MS);
     return () => {
       stop();
       leave();

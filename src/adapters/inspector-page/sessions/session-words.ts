@@ -1,4 +1,4 @@
-/** What sessions are called, and which of them are looked for. */
+/** What sessions are called, and which of them are searched for. */
 import type { ShownSummary } from '../../../actors/inspection/shown-answers.ts';
 
 /** What people call it. */

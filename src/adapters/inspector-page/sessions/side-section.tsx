@@ -30,12 +30,12 @@ export function SideSection<Name extends SideName>({
   children,
 }: SideSectionProps<Name>): JSX.Element {
   const { value, because } = sides[name].value as Told<ValueOf<Name>>;
-  const look = useCallback(() => sides.look(name), [sides]);
+  const check = useCallback(() => sides.check(name), [sides]);
   return (
     <Section
       title={title}
       isOpenAtFirst={isOpenAtFirst}
-      whileOpen={look}
+      whileOpen={check}
       aside={value === undefined ? undefined : count(value)}
     >
       {() => (

@@ -16,7 +16,7 @@ export class SideViews {
   readonly #sessionId: string;
   readonly #processes = signal<Told<readonly ShownProcess[]>>({});
   readonly #changes = signal<Told<readonly ShownChanges[]>>({});
-  readonly #looked = new Set<SideName>();
+  readonly #checked = new Set<SideName>();
   readonly #busy = new Set<SideName>();
 
   constructor(sessionId: string) {
@@ -32,14 +32,14 @@ export class SideViews {
   }
 
   /** From now on it is kept up to date. @returns leaves */
-  look(name: SideName): () => void {
-    this.#looked.add(name);
+  check(name: SideName): () => void {
+    this.#checked.add(name);
     void this.#ask(name);
-    return () => void this.#looked.delete(name);
+    return () => void this.#checked.delete(name);
   }
 
   async refresh(): Promise<void> {
-    await Promise.all([...this.#looked].map((name) => this.#ask(name)));
+    await Promise.all([...this.#checked].map((name) => this.#ask(name)));
   }
 
   #ask(name: SideName): Promise<void> {

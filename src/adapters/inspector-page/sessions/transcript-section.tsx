@@ -11,7 +11,7 @@ import { TranscriptEntry } from './transcript-entry.tsx';
 /** About as many as a screen has room for. */
 const AT_FIRST = 20;
 const EARLIER = 100;
-/** More are dropped while the reader does not look back. */
+/** More are dropped while the reader does not go back. */
 const MAX_SHOWN = 400;
 const NEAR_PIXELS = 24;
 
@@ -40,14 +40,14 @@ function Conversation({ watch, entries, hasEarlier }: ConversationProps): JSX.El
   const box = useKeptEnd(entries.at(-1)?.seq);
   const [, redraw] = useState(0);
   const from = useRef<number | undefined>(undefined);
-  const isLookingBack = useRef(false);
+  const isReadingBack = useRef(false);
   let shown = entries.filter(({ seq }) => seq >= (from.current ?? Infinity));
-  if (shown.length === 0 || (shown.length > MAX_SHOWN && !isLookingBack.current)) {
+  if (shown.length === 0 || (shown.length > MAX_SHOWN && !isReadingBack.current)) {
     shown = entries.slice(-AT_FIRST);
     from.current = shown[0]?.seq;
   }
   const showEarlier = async (): Promise<void> => {
-    isLookingBack.current = true;
+    isReadingBack.current = true;
     if (entries.length - shown.length < EARLIER) await watch.log.readEarlier().catch(() => undefined);
     const all = pastEntries(watch);
     const index = all.findIndex(({ seq }) => seq >= (from.current ?? 0));

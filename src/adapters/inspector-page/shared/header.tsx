@@ -1,4 +1,4 @@
-/** What is looked at, whether it is heard of, which moment of it is shown, and what is missing. */
+/** What is checked, whether it is heard of, which moment of it is shown, and what is missing. */
 import type { JSX } from 'preact';
 import { actorName } from '../model/actor-names.ts';
 import type { RecordingPhase } from '../model/recording.ts';

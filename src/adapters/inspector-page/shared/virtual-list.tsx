@@ -53,7 +53,7 @@ export function VirtualList({
   attributes,
   ...rest
 }: VirtualListProps): JSX.Element {
-  const { box, view, look, scrolled, wasAtEnd } = useView(rowHeight);
+  const { box, view, check, scrolled, wasAtEnd } = useView(rowHeight);
   const whole = count * rowHeight;
   const pixels = Math.min(whole, MOST_PIXELS);
   const scale = pixels <= view.height || whole === pixels ? 1 : (whole - view.height) / (pixels - view.height);
@@ -68,9 +68,9 @@ export function VirtualList({
     staysAtEnd,
     wasAtEnd,
     pixelsPerRow: rowHeight / scale,
-    look,
+    check,
   });
-  useShownRow({ box, count, height: view.height, vanished, rowHeight, scale, shown, shownAs, look });
+  useShownRow({ box, count, height: view.height, vanished, rowHeight, scale, shown, shownAs, check });
 
   onRows?.(Math.min(last, Math.max(0, Math.floor(topPixels / rowHeight))), last);
   const rows: ComponentChildren[] = [];
@@ -104,7 +104,7 @@ interface View {
   readonly box: RefObject<HTMLDivElement | null>;
   /** In pixels: where it is scrolled to, and how much of it is seen. */
   readonly view: { readonly top: number; readonly height: number };
-  readonly look: () => void;
+  readonly check: () => void;
   readonly scrolled: () => void;
   readonly wasAtEnd: { current: boolean };
 }
@@ -113,7 +113,7 @@ function useView(rowHeight: number): View {
   const box = useRef<HTMLDivElement>(null);
   const wasAtEnd = useRef(true);
   const [view, setView] = useState({ top: 0, height: 400 });
-  const look = (): void => {
+  const check = (): void => {
     const element = box.current;
     if (element === null) return;
     setView((before) =>
@@ -127,10 +127,10 @@ function useView(rowHeight: number): View {
     // While it is hidden, or has another size, the reader does not scroll.
     if (clientHeight > 0 && clientHeight === view.height)
       wasAtEnd.current = scrollTop + clientHeight >= scrollHeight - rowHeight;
-    look();
+    check();
   };
-  useSize(box, look);
-  return { box, view, look, scrolled, wasAtEnd };
+  useSize(box, check);
+  return { box, view, check, scrolled, wasAtEnd };
 }
 
 interface Stillness {
@@ -141,11 +141,11 @@ interface Stillness {
   readonly staysAtEnd: unknown;
   readonly wasAtEnd: { current: boolean };
   readonly pixelsPerRow: number;
-  readonly look: () => void;
+  readonly check: () => void;
 }
 
 /** Keeps what is seen in its place. */
-function useStillness({ box, count, height, vanished, staysAtEnd, wasAtEnd, pixelsPerRow, look }: Stillness): void {
+function useStillness({ box, count, height, vanished, staysAtEnd, wasAtEnd, pixelsPerRow, check }: Stillness): void {
   const hadVanished = useRef(vanished);
   const stayed = useRef<unknown>(undefined);
   useLayoutEffect(() => {
@@ -159,7 +159,7 @@ function useStillness({ box, count, height, vanished, staysAtEnd, wasAtEnd, pixe
     else if (gone !== 0) element.scrollTop = Math.max(0, element.scrollTop - gone * pixelsPerRow);
     else return;
     // The browser tells of it a frame later, which would be seen.
-    look();
+    check();
   }, [count, vanished, staysAtEnd, height]);
 }
 
@@ -169,11 +169,11 @@ interface ShownRow extends Pick<VirtualListProps, 'count' | 'rowHeight' | 'shown
   readonly height: number;
   /** Pixels of all rows for each pixel that the list scrolls. */
   readonly scale: number;
-  readonly look: () => void;
+  readonly check: () => void;
 }
 
 /** Brings the row that is to be shown into view. */
-function useShownRow({ box, count, height, vanished, rowHeight, scale, shown, shownAs, look }: ShownRow): void {
+function useShownRow({ box, count, height, vanished, rowHeight, scale, shown, shownAs, check }: ShownRow): void {
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null || shown === undefined || shown < 0 || shown >= count) return;
@@ -185,7 +185,7 @@ function useShownRow({ box, count, height, vanished, rowHeight, scale, shown, sh
     else if (place < top) element.scrollTop = place / scale;
     else if (place + rowHeight > top + element.clientHeight)
       element.scrollTop = (place + rowHeight - element.clientHeight) / scale;
-    look();
+    check();
     // What vanishes at the front gives the same row another number. While the list is hidden it cannot be scrolled.
   }, [shownAs ?? (shown === undefined ? undefined : shown + vanished), height > 0]);
 }

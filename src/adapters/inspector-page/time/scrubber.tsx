@@ -1,4 +1,4 @@
-/** All that was recorded as a line of small bars: press or drag to look at that moment. */
+/** All that was recorded as a line of small bars: press or drag to check that moment. */
 import type { HTMLAttributes, JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { goLive, isInPast, recording, step, world } from '../model/view.ts';

@@ -1,4 +1,4 @@
-/** Time: where in what was recorded one looks, and the ways to look elsewhere. */
+/** Time: where in what was recorded one checks, and the ways to check elsewhere. */
 import type { ComponentChildren, JSX } from 'preact';
 import { failures, showFailure } from '../model/failures.ts';
 import { isHeard } from '../model/server-watch.ts';

@@ -33,12 +33,12 @@ export class AllChildren implements ShownChildren {
   }
 }
 
-/** In the order of the family. It is made once, and then told what has changed: looking at all of many takes long. */
+/** In the order of the family. It is made once, and then told what has changed: checking all of many takes long. */
 export class LivingChildren implements ShownChildren {
   readonly #keys: string[] = [];
   /** Of each, its order in the family. */
   readonly #orders: number[] = [];
-  /** How many of the family were looked at. */
+  /** How many of the family were checked. */
   #seen = 0;
 
   readonly #onLingering: (key: string) => void;
@@ -61,7 +61,7 @@ export class LivingChildren implements ShownChildren {
     return this.#keys[place] === key ? place : this.#keys.indexOf(key);
   }
 
-  /** Looks at those that came since. */
+  /** Checks those that came since. */
   grow(family: InspectedFamily, time: number): void {
     family.eachFrom(this.#seen, time - LINGER_MS, (place, isOver) => {
       const order = family.orderAt(place);

@@ -8,7 +8,7 @@ import { AllChildren, LINGER_MS, LivingChildren } from './shown-children.ts';
 import type { ShownChildren } from './shown-children.ts';
 import { TreeRows } from './tree-rows.ts';
 
-export interface TreeLook {
+export interface TreeCheck {
   readonly timeline: InspectionTimeline;
   readonly world: InspectionWorld;
   readonly isLive: boolean;
@@ -23,32 +23,32 @@ export interface TreeLook {
 
 /** With more roots than this, none of them is open by itself. */
 const FEW_ROOTS = 50;
-/** With more changes than this, looking at everything is quicker than at what has changed. */
+/** With more changes than this, checking everything is quicker than at what has changed. */
 const MANY_RECORDS = 5_000;
 const MANY_ENDED = 200;
 /** Deeper ones are not followed upwards. */
 const MOST_LEVELS = 10_000;
 
 export class TreeModel {
-  #look: TreeLook | undefined;
+  #check: TreeCheck | undefined;
   #living = new Map<string | undefined, LivingChildren>();
   /** Keys of those that are over and have rows all the same. */
   #ended = new Set<string>();
   #seen = 0;
   #first = 0;
 
-  rows(look: TreeLook): TreeRows {
-    if (look.isHiding) this.#bringUp(look);
-    this.#look = look;
-    const { world } = look;
-    const above = look.chosen === undefined ? [] : lineOf(world, look.chosen);
+  rows(check: TreeCheck): TreeRows {
+    if (check.isHiding) this.#bringUp(check);
+    this.#check = check;
+    const { world } = check;
+    const above = check.chosen === undefined ? [] : lineOf(world, check.chosen);
     const childrenOf = (key: string | undefined): ShownChildren =>
-      look.isHiding ? this.#livingOf(key, look) : new AllChildren(world.family(key));
-    if (look.isHiding) for (const key of above) this.#show(key, look);
-    return new TreeRows({ world, open: openOf(look), childrenOf });
+      check.isHiding ? this.#livingOf(key, check) : new AllChildren(world.family(key));
+    if (check.isHiding) for (const key of above) this.#show(key, check);
+    return new TreeRows({ world, open: openOf(check), childrenOf });
   }
 
-  #livingOf(key: string | undefined, { world, time }: TreeLook): LivingChildren {
+  #livingOf(key: string | undefined, { world, time }: TreeCheck): LivingChildren {
     const family = world.family(key);
     const living = this.#living.get(key) ?? new LivingChildren((each) => this.#ended.add(each));
     this.#living.set(key, living);
@@ -56,30 +56,30 @@ export class TreeModel {
     return living;
   }
 
-  #show(key: string, look: TreeLook): void {
-    const actor = look.world.actor(key);
+  #show(key: string, check: TreeCheck): void {
+    const actor = check.world.actor(key);
     if (actor === undefined) return;
-    this.#livingOf(actor.parent, look).show(key, look.world.orderOf(key) ?? -1);
+    this.#livingOf(actor.parent, check).show(key, check.world.orderOf(key) ?? -1);
     if (actor.status !== 'active') this.#ended.add(key);
   }
 
-  #bringUp(look: TreeLook): void {
-    const { timeline, world } = look;
+  #bringUp(check: TreeCheck): void {
+    const { timeline, world } = check;
     const last = world.moment?.s ?? 0;
     const isSameMoment =
-      this.#look?.timeline === timeline &&
-      this.#look.isHiding &&
-      this.#look.isLive === look.isLive &&
+      this.#check?.timeline === timeline &&
+      this.#check.isHiding &&
+      this.#check.isLive === check.isLive &&
       this.#seen === last;
     // Where the oldest were forgotten, so were some of the actors.
     const goesOn =
-      this.#look?.timeline === timeline &&
-      this.#look.isHiding &&
-      this.#look.isLive &&
-      look.isLive &&
+      this.#check?.timeline === timeline &&
+      this.#check.isHiding &&
+      this.#check.isLive &&
+      check.isLive &&
       this.#first === (timeline.first?.s ?? 0) &&
       this.#seen <= last;
-    if (!(goesOn ? this.#follow(look) : isSameMoment)) {
+    if (!(goesOn ? this.#follow(check) : isSameMoment)) {
       this.#living = new Map();
       this.#ended = new Set();
     }
@@ -87,19 +87,19 @@ export class TreeModel {
     this.#first = timeline.first?.s ?? 0;
   }
 
-  /** @returns false: so much has happened that everything has to be looked at again */
-  #follow(look: TreeLook): boolean {
-    const records = look.timeline.records({ from: this.#seen + 1, limit: MANY_RECORDS });
+  /** @returns false: so much has happened that everything has to be checked again */
+  #follow(check: TreeCheck): boolean {
+    const records = check.timeline.records({ from: this.#seen + 1, limit: MANY_RECORDS });
     if (records.length === MANY_RECORDS) return false;
     for (const record of records)
       if (record.k === 'error' || ('status' in record && record.status !== 'active')) this.#ended.add(record.a);
-    const chosen = new Set(look.chosen === undefined ? [] : lineOf(look.world, look.chosen));
+    const chosen = new Set(check.chosen === undefined ? [] : lineOf(check.world, check.chosen));
     const gone = [...this.#ended].filter(
-      (key) => look.time - (look.world.actor(key)?.since.t ?? 0) >= LINGER_MS && !chosen.has(key),
+      (key) => check.time - (check.world.actor(key)?.since.t ?? 0) >= LINGER_MS && !chosen.has(key),
     );
     if (gone.length > MANY_ENDED) return false;
     for (const key of gone) {
-      this.#drop(key, look.world);
+      this.#drop(key, check.world);
       this.#ended.delete(key);
     }
     return true;
@@ -124,7 +124,7 @@ export function lineOf(world: InspectionWorld, key: string): readonly string[] {
   return line;
 }
 
-function openOf({ world, opened }: TreeLook): readonly string[] {
+function openOf({ world, opened }: TreeCheck): readonly string[] {
   const roots = world.family();
   const open = [...opened].filter(([, isOpen]) => isOpen).map(([key]) => key);
   for (let place = 0; place < roots.count && roots.count <= FEW_ROOTS; place += 1)

@@ -158,7 +158,7 @@ function placeOf(all: TreeRows, index: number): TreePlace {
   };
 }
 
-/** Rows that come or go before what is seen are counted by looking where a row that is seen has gone. */
+/** Rows that come or go before what is seen are counted by checking where a row that is seen has gone. */
 function useAnchor(all: TreeRows): {
   readonly vanished: number;
   readonly onRows: (first: number, last: number) => void;

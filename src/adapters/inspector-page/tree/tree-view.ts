@@ -91,7 +91,7 @@ function find(): FoundActors {
   return { actors: found.slice(0, MOST_FOUND), isCut: found.length > MOST_FOUND };
 }
 
-/** The last first: that is what one looks for. */
+/** The last first: that is what one searches for. */
 function failed(text: string): readonly InspectedActorState[] {
   const { failures } = indexOf(recording.value.timeline);
   const found = new Map<string, InspectedActorState>();

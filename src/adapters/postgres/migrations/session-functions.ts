@@ -10,7 +10,7 @@ import { OWN_OPERATORS } from './migration.ts';
 
 /**
  * Stores one record and gives nothing. Callers hold the lock of the session's row, or have just made it. Slices,
- * because looking for one text of an array goes through all before it.
+ * because searching for one text of an array goes through all before it.
  */
 const STORE = `
 CREATE FUNCTION $s.store_record_1(

@@ -122,7 +122,7 @@ BEGIN
       v_of_round := 0;
       v_quota := v_quota * 2;
     ELSIF v_visits >= 200 THEN
-      -- The rest of them at the next look, which begins where this one ended.
+      -- The rest of them at the next check, which begins where this one ended.
       v_passed_over := true;
       EXIT;
     END IF;

@@ -5,7 +5,7 @@ import type { TextEdit } from './edit-file.ts';
 import { MAX_EDIT_BYTES } from './file-limits.ts';
 import { lineEndingsOf, withLineEndings } from './line-endings.ts';
 
-// Why a text that an edit looks for is not there: what a model needs to get it right the next time.
+// Why a text that an edit searches for is not there: what a model needs to get it right the next time.
 
 /** Lines of the file that are compared. */
 const MAX_COMPARED_LINES = 50_000;
@@ -111,7 +111,7 @@ function applyEdit(text: string, edit: TextEdit, which: string): EditedText {
   if (first === -1) {
     throw failed(
       'EDIT_NOT_FOUND',
-      `${which} looks for a text that was found 0 times. ${describeMiss(text, edit.oldText)}`,
+      `${which} searches for a text that was found 0 times. ${describeMiss(text, edit.oldText)}`,
       'Read the file again and give oldText exactly as it is there.',
     );
   }
@@ -161,7 +161,7 @@ function ambiguous(text: string, oldText: string, which: string): RuntimeError {
   const places = `${lines.join(', ')}${count > lines.length ? ', …' : ''}`;
   return failed(
     'EDIT_AMBIGUOUS',
-    `${which} looks for a text that was found ${times} times, on lines ${places}`,
+    `${which} searches for a text that was found ${times} times, on lines ${places}`,
     'Take in more of the lines around it so that it is found once, or set replaceAll.',
   );
 }

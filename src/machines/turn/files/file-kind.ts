@@ -10,7 +10,7 @@ export const imageMediaType = z.enum(['image/png', 'image/jpeg', 'image/gif', 'i
 
 export type ImageMediaType = z.output<typeof imageMediaType>;
 
-/** Bytes from the beginning of a text that are looked at for a NUL. */
+/** Bytes from the beginning of a text that are checked for a NUL. */
 const FILE_KIND_BYTES = 8_192;
 
 interface Signature {

@@ -25,7 +25,7 @@ export const MAX_WRITE_CHARACTERS = 2_000_000;
 /** Bytes of a file that `edit` changes. */
 export const MAX_EDIT_BYTES = 8 * 1024 * 1024;
 
-/** Characters of one text that `edit` looks for or puts in. */
+/** Characters of one text that `edit` searches for or puts in. */
 export const MAX_EDIT_TEXT_CHARACTERS = 500_000;
 
 /** Changes of one call of `edit`. */
@@ -45,10 +45,10 @@ export const MAX_GLOB_FILES = 2_000;
 /** Files that `glob` puts in order before it names the newest. */
 export const MAX_GLOB_COLLECTED = 50_000;
 
-/** Files and folders that one search looks at. */
+/** Files and folders that one search checks. */
 export const MAX_WALKED_ENTRIES = 300_000;
 
-/** Files and folders of one folder that a search looks at. */
+/** Files and folders of one folder that a search checks. */
 export const MAX_FOLDER_ENTRIES = 50_000;
 
 /** How many folders deep a search goes. */

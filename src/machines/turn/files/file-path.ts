@@ -11,6 +11,6 @@ export const filePath = z
 
 /** A name may hold line breaks and escape sequences; shown as they are they would look like lines of the result. */
 export function shownPath(path: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what this looks for
+  // eslint-disable-next-line no-control-regex -- control characters are what this searches for
   return /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(path) ? JSON.stringify(path) : path;
 }

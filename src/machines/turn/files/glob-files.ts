@@ -1,4 +1,4 @@
-/** The managed tool `glob`: files by how their paths look. */
+/** The managed tool `glob`: files by how their paths check. */
 import { z } from 'zod';
 import { readsOnly } from '../tool-definition.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
@@ -42,7 +42,7 @@ const globOutput = z.strictObject({
     .readonly()
     .describe('From the workspace, or by the name of their mount; the one changed last first.'),
   found: z.number().int().nonnegative().describe('Files that matched.'),
-  notes: z.array(z.string()).readonly().optional().describe('What was not looked at or not named, and why.'),
+  notes: z.array(z.string()).readonly().optional().describe('What was not checked or not named, and why.'),
 });
 
 export type GlobOutput = Readonly<z.output<typeof globOutput>>;

@@ -8,7 +8,7 @@ const CONTEXT_LINES = 3;
 /** Characters of a line that are shown. */
 const MAX_SHOWN_LINE = 300;
 
-/** Lines added and removed up to which the shortest difference is looked for; the work grows with its square. */
+/** Lines added and removed up to which the shortest difference is searched for; the work grows with its square. */
 const MAX_CHANGES = 400;
 
 /** Lines `[oldStart, oldEnd)` of the old text became `[newStart, newEnd)` of the new one. */

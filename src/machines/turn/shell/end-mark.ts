@@ -52,7 +52,7 @@ export class EndMarkReader {
   /** What may be the beginning of a mark. */
   #held: Uint8Array = NOTHING;
 
-  /** A command begins: its mark is the only one to look for. */
+  /** A command begins: its mark is the only one to search for. */
   expect(nonce: string): void {
     this.#marks = [markOf(nonce)];
     this.#first = undefined;

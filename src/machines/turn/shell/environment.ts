@@ -21,7 +21,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
 const LOCALE = /^LC_[A-Z]+$/;
 
 /**
- * Says who commits and where git looks for its settings: no secrets, and without them git in a tool is another git than
+ * Says who commits and where git searches for its settings: no secrets, and without them git in a tool is another git than
  * its owner's.
  */
 export const GIT_NAMES: readonly string[] = [
@@ -166,10 +166,10 @@ export function workspaceEnvironment(
   };
 }
 
-/** Folders that git does not go up into when it looks for a repository. */
+/** Folders that git does not go up into when it searches for a repository. */
 const CEILINGS = 'GIT_CEILING_DIRECTORIES';
 
-/** Without any entry a shell would look in the folder it is in. */
+/** Without any entry a shell would search the folder it is in. */
 function searchPath(path: string, isTrusted: (entry: string) => boolean): string {
   const trusted = path.split(':').filter(isTrusted);
   return trusted.length === 0 ? DEFAULT_PATH : trusted.join(':');

@@ -112,7 +112,7 @@ const managed = {
   interruptBehavior: 'cancel',
 } as const;
 const acting = { ...managed, readOnly: false, destructive: false } as const;
-const looking = { ...managed, effects: [], readOnly: true, destructive: false, idempotent: true } as const;
+const checking = { ...managed, effects: [], readOnly: true, destructive: false, idempotent: true } as const;
 
 export const shellOpenDefinition: ToolDefinition<ShellOpenInput> = {
   ...acting,
@@ -138,7 +138,7 @@ export const shellExecDefinition: ToolDefinition<ShellExecInput> = {
 };
 
 export const shellWaitDefinition: ToolDefinition<ShellWaitInput> = {
-  ...looking,
+  ...checking,
   name: 'shell_wait',
   description:
     'Waits for the command that runs in a shell, and returns what it has put out since the last reply. Running out of time does not end the command; stopping this call does.',
@@ -157,7 +157,7 @@ export const shellCloseDefinition: ToolDefinition<ShellNameInput> = {
 };
 
 export const shellHistoryDefinition: ToolDefinition<ShellNameInput> = {
-  ...looking,
+  ...checking,
   name: 'shell_history',
   description:
     'Lists the commands of a shell with their exit codes and times, and the names of the variables that were set in it.',
@@ -166,7 +166,7 @@ export const shellHistoryDefinition: ToolDefinition<ShellNameInput> = {
 };
 
 export const shellReadLastOutputDefinition: ToolDefinition<ShellPageInput> = {
-  ...looking,
+  ...checking,
   name: 'shell_read_last_output',
   description:
     "Reads the output of a shell's last command by position, such as the part that a reply left out, and what background jobs have put out since.",

@@ -13,7 +13,7 @@
  * no argument, so a command never gets to see it.
  */
 
-/** Begins the mark of an end. Rare in output, so that looking for it is looking for one byte. */
+/** Begins the mark of an end. Rare in output, so that searching for it is searching for one byte. */
 export const MARK_BYTE = 0x1e;
 
 /**

@@ -211,13 +211,13 @@ export const sdkClassCases: readonly FailureCase[] = [
     'class AI_JSONParseError',
   ),
   failureCase(
-    'an answer that looks otherwise',
+    'an answer that checks otherwise',
     new TypeValidationError({ value: { choices: 'context length exceeded' }, cause: new Error('invalid') }),
     'server_error',
     'class AI_TypeValidationError',
   ),
   failureCase(
-    'an answer that looks otherwise, because it is an error',
+    'an answer that checks otherwise, because it is an error',
     new TypeValidationError({
       value: { object: 'error', message: 'The model `x` does not exist.', type: 'NotFoundError', code: 404 },
       cause: new Error('invalid'),

@@ -46,7 +46,7 @@ describe('the environment of commands', () => {
     });
   });
 
-  it('always has a PATH, so that every program looks in the same places', () => {
+  it('always has a PATH, so that every program searches the same places', () => {
     expect(commandEnvironment({})).toEqual({ PATH: '/usr/local/bin:/usr/bin:/bin' });
   });
 

@@ -1,5 +1,5 @@
 /**
- * Looks through a folder that is mounted, as far as its bounds go, for what a sandbox has to treat with care:
+ * Scans a folder that is mounted, as far as its bounds go, for what a sandbox has to treat with care:
  * repositories, sockets and homes. A command that may write in it knows the bounds too: what would have the search miss
  * what was found before is a problem, and no reason to go on.
  */
@@ -12,7 +12,7 @@ export interface Repository {
   readonly kind: 'folder' | 'file' | 'link';
 }
 
-export interface FolderLook {
+export interface FolderCheck {
   /** The nearest first. */
   readonly repositories: readonly Repository[];
   /** Paths on the host. */
@@ -37,18 +37,18 @@ const REPOSITORY_NAME = '.git';
 const PASSED_BY = new Set([REPOSITORY_NAME, 'node_modules']);
 
 /** Level by level, so that what lies near is found however much lies below. */
-export async function lookThrough(folder: string, isPassedBy: (path: string) => boolean): Promise<FolderLook> {
-  const look = new Look(isPassedBy);
+export async function scan(folder: string, isPassedBy: (path: string) => boolean): Promise<FolderCheck> {
+  const check = new Check(isPassedBy);
   let level = [folder];
   for (let depth = 0; depth < MAX_LEVELS; depth += 1) {
     const next: string[] = [];
-    for (const each of level) next.push(...(await look.at(each)));
+    for (const each of level) next.push(...(await check.at(each)));
     level = next;
   }
-  return look;
+  return check;
 }
 
-class Look implements FolderLook {
+class Check implements FolderCheck {
   readonly repositories: Repository[] = [];
   readonly sockets: string[] = [];
   readonly homes: string[] = [];
@@ -61,13 +61,13 @@ class Look implements FolderLook {
     this.#isPassedBy = isPassedBy;
   }
 
-  /** @returns the folders in it that are to be looked at */
+  /** @returns the folders in it that are to be checked */
   async at(folder: string): Promise<readonly string[]> {
     this.#folders -= 1;
     if (this.#folders < 0 || this.#entries <= 0) return [];
     const { entries, isWhole } = await this.#entriesOf(folder);
     this.#entries -= entries.length;
-    // Many files are soon made: those two are looked for by their names where the rest is not seen.
+    // Many files are soon made: those two are searched for by their names where the rest is not seen.
     if (!isWhole) entries.push(...(await namedIn(folder, entries)));
     return entries.flatMap((entry) => this.#take(entry, `${folder}/${entry.name}`));
   }
@@ -85,7 +85,7 @@ class Look implements FolderLook {
     return [];
   }
 
-  #found<Kind extends keyof typeof MAX_FOUND>(kind: Kind, one: FolderLook[Kind][number]): void {
+  #found<Kind extends keyof typeof MAX_FOUND>(kind: Kind, one: FolderCheck[Kind][number]): void {
     const found: (typeof one)[] = this[kind];
     if (found.length < MAX_FOUND[kind]) found.push(one);
     else this.problem ??= `it holds more than ${MAX_FOUND[kind]} ${kind === 'homes' ? `folders ${HOME_NAME}` : kind}`;

@@ -47,7 +47,7 @@ const LASTING = ['--single-worktree', '--not'];
 /** No person would read more. */
 const MAX_COMMITS = 20;
 
-export interface HistoryLook {
+export interface HistoryCheck {
   readonly findings: readonly WorktreeFinding[];
   readonly head?: string | undefined;
   readonly headBranch?: string | undefined;
@@ -70,7 +70,7 @@ export interface HistoryQuestion {
   readonly mergedIsFine: boolean;
 }
 
-export async function lookAtHistory({ context, record, commits, mergedIsFine }: HistoryQuestion): Promise<HistoryLook> {
+export async function checkHistory({ context, record, commits, mergedIsFine }: HistoryQuestion): Promise<HistoryCheck> {
   const [{ head, headBranch }, tip, log, branchLog] = await Promise.all([
     headOf(context, record),
     tipOf(context, record),

@@ -11,24 +11,24 @@ interface Asker {
   readonly reject: (reason: unknown) => void;
 }
 
-export class SharedLooks {
+export class SharedChecks {
   readonly #table: ProcessTable;
   #waiting: Asker[] = [];
-  #isLooking = false;
+  #isChecking = false;
 
   constructor(table: ProcessTable) {
     this.#table = table;
   }
 
-  look(request: TableRequest): Promise<ProcessSnapshot> {
+  check(request: TableRequest): Promise<ProcessSnapshot> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject });
-      if (!this.#isLooking) void this.#lookForAll();
+      if (!this.#isChecking) void this.#findAll();
     });
   }
 
-  async #lookForAll(): Promise<void> {
-    this.#isLooking = true;
+  async #findAll(): Promise<void> {
+    this.#isChecking = true;
     // A caller that asks in this turn of the event loop comes along.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
@@ -41,7 +41,7 @@ export class SharedLooks {
         for (const { reject } of askers) reject(error);
       }
     }
-    this.#isLooking = false;
+    this.#isChecking = false;
   }
 }
 

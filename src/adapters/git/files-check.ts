@@ -34,7 +34,7 @@ export interface FilesQuestion {
 }
 
 /** @param isIndexAsBefore git's index is the one that the agent was given */
-export async function lookAtFiles(
+export async function checkFiles(
   question: FilesQuestion,
   isIndexAsBefore: boolean,
 ): Promise<readonly WorktreeFinding[]> {
@@ -112,7 +112,7 @@ async function hiddenIn(question: FilesQuestion, entries: readonly IndexEntry[])
   }
   const ids = await contentIds(question, unsure);
   changed.push(...unsure.flatMap(({ path, objectId }, index) => (ids[index] === objectId ? [] : [path])));
-  return findingOf('hidden_change', 'changed where git was told not to look', changed);
+  return findingOf('hidden_change', 'changed where git was told not to check', changed);
 }
 
 /** Whether it is the same kind of thing, with the same right to run. */

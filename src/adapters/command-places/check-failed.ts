@@ -1,6 +1,6 @@
 /** Ends a search of the disk with what people are told. Never leaves this folder. */
-export class LookFailed extends Error {
-  override readonly name = 'LookFailed';
+export class CheckFailed extends Error {
+  override readonly name = 'CheckFailed';
   readonly because: string;
 
   constructor(because: string) {

@@ -1,4 +1,4 @@
-/** What has to be looked at on the disk before a command runs only because it is known to be safe. */
+/** What has to be checked on the disk before a command runs only because it is known to be safe. */
 import { patternsInWorkspace } from './mounted-path.ts';
 import type { PermissionDecision, PermissionQuestion } from './permission-decision.ts';
 import { allowsCommand } from './rule-match.ts';
@@ -6,7 +6,7 @@ import { isAboutReading } from './rule-reach.ts';
 import { safetyOf } from './safe-commands.ts';
 import { inEachFolder } from './shell-reading.ts';
 
-interface LookedCommand {
+interface CheckedCommand {
   /** Never empty. */
   readonly argv: readonly string[];
   /** Its words that name places, from `cwd`. For git they may be revisions. */
@@ -18,9 +18,9 @@ interface LookedCommand {
   readonly folders?: readonly string[] | undefined;
 }
 
-export interface CommandLook {
+export interface CommandCheck {
   /** Those that are not allowed by a rule. Never empty. */
-  readonly commands: readonly LookedCommand[];
+  readonly commands: readonly CheckedCommand[];
   /** Absolute: where they run. */
   readonly cwd: string;
   /** Absolute. */
@@ -30,16 +30,16 @@ export interface CommandLook {
 }
 
 /**
- * What to look at before the decision can be trusted; undefined when it is no `allow`, or rules or the mode alone allow
+ * What to check before the decision can be trusted; undefined when it is no `allow`, or rules or the mode alone allow
  * it.
  */
-export function lookOf(question: PermissionQuestion, decision: PermissionDecision): CommandLook | undefined {
+export function checkOf(question: PermissionQuestion, decision: PermissionDecision): CommandCheck | undefined {
   const { subject, reading, policy, sessionRules, workspaceDirectory, definition } = question;
   if (decision.decision !== 'allow' || decision.by === 'preapproved' || decision.by === 'read_only') return undefined;
   if (subject.kind !== 'shell' || reading?.kind !== 'commands') return undefined;
   const rules = [...policy, ...sessionRules];
   const allowing = rules.filter(({ effect, tool }) => effect === 'allow' && tool === definition.name);
-  const commands = inEachFolder(reading.commands).flatMap((command): LookedCommand[] => {
+  const commands = inEachFolder(reading.commands).flatMap((command): CheckedCommand[] => {
     const safety = safetyOf(command);
     if (!safety.safe || allowing.some((rule) => allowsCommand(rule, command, { cwd: subject.cwd, workspaceDirectory })))
       return [];

@@ -1,4 +1,4 @@
-/** A home that is only looked at: everything in it is shown, and it stays as it was, to the last file. */
+/** A home that is only checked: everything in it is shown, and it stays as it was, to the last file. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ it('stays as it was', async () => {
   const home = join(folder.path, 'home');
   const sessionId = await broughtHome(home);
   const before = await contentOf(home);
-  const runtime = await createNodeRuntime({ home, reconcileOnStart: false, looksOnly: true });
+  const runtime = await createNodeRuntime({ home, reconcileOnStart: false, readsOnly: true });
   const source = createHomeSource(runtime, { title: 'a home' });
   expect(await source.sessions({ limit: 9 })).toMatchObject({ total: 1 });
   expect(await source.session(sessionId)).toMatchObject({ state: { sessionId } });

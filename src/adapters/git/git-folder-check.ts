@@ -10,14 +10,14 @@ import { MARKER } from './worktree-context.ts';
 import type { Baseline } from './record-files.ts';
 import { commitsIn } from './reflog.ts';
 
-export interface GitFolderLook {
+export interface GitFolderCheck {
   readonly findings: readonly WorktreeFinding[];
   /** Commits that it names anywhere. */
   readonly commits: readonly string[];
   readonly isIndexAsBefore: boolean;
 }
 
-/** Change with every use; what they name is looked for among the commits. */
+/** Change with every use; what they name is searched for among the commits. */
 const LIVING: ReadonlySet<string> = new Set([
   'HEAD',
   'index',
@@ -53,11 +53,11 @@ const OPERATIONS: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/\.lock$/, 'a git that has not ended'],
 ];
 
-export async function lookAtGitFolder(
+export async function checkGitFolder(
   folder: string,
   walk: FolderWalk,
   baseline: Baseline | undefined,
-): Promise<GitFolderLook> {
+): Promise<GitFolderCheck> {
   const contents = await contentsOf(folder, walk);
   const findings: WorktreeFinding[] = walk.problems.map((problem) => ({
     kind: 'unknown',

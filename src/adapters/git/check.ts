@@ -1,5 +1,5 @@
 /**
- * Looks for everything in a worktree that could be lost.
+ * Searches for everything in a worktree that could be lost.
  *
  * Clean is what every check says so of. A check that fails is a finding too. What git says is checked by a walk of our
  * own, which knows of no settings: it sees every file, and whether it is as it was when the agent began.
@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import type { WorktreeFinding, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { worktreeNextAction } from '../../machines/subagent/worktree-next-action.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
-import { lookAtFiles } from './files-look.ts';
+import { checkFiles } from './files-check.ts';
 import { walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
-import { lookAtGitFolder } from './git-folder-look.ts';
-import { lookAtHistory } from './history-look.ts';
-import type { HistoryLook } from './history-look.ts';
+import { checkGitFolder } from './git-folder-check.ts';
+import { checkHistory } from './history-check.ts';
+import type { HistoryCheck } from './history-check.ts';
 import { RUNTIME_FOLDER, gitDirectoryOf } from './worktree-context.ts';
 import type { WorktreeContext } from './worktree-context.ts';
 import { userFilters } from './read-settings.ts';
@@ -25,7 +25,7 @@ import { bytesOf } from './git-command.ts';
 import { isGitFolderOf } from './undo-creation.ts';
 import { saidBy } from './worktree-errors.ts';
 
-export interface LookOptions {
+export interface CheckOptions {
   /** Where its files lie now. Default: where they were made. */
   readonly place?: string | undefined;
   /** It was being removed: files that are gone were seen before. */
@@ -34,7 +34,7 @@ export interface LookOptions {
   readonly mergedIsFine?: boolean | undefined;
 }
 
-export interface WorktreeLook {
+export interface WorktreeCheck {
   readonly inspection: WorktreeInspection;
   readonly files: FolderWalk;
   readonly gitFiles: FolderWalk;
@@ -43,17 +43,17 @@ export interface WorktreeLook {
 }
 
 const NOTHING: FolderWalk = { entries: new Map(), root: undefined, problems: [], isCoarse: false, newestMs: 0 };
-const NO_HISTORY: HistoryLook = { findings: [], unreachable: [] };
+const NO_HISTORY: HistoryCheck = { findings: [], unreachable: [] };
 
-export async function lookAt(
+export async function checkWorktree(
   context: WorktreeContext,
   record: WorktreeRecord,
-  options: LookOptions = {},
-): Promise<WorktreeLook> {
+  options: CheckOptions = {},
+): Promise<WorktreeCheck> {
   const findings: WorktreeFinding[] = [];
   /** What cannot be found out is a finding. */
-  const noted = async <Result>(what: string, look: Promise<Result>): Promise<Result | undefined> =>
-    look.catch((error: unknown) => {
+  const noted = async <Result>(what: string, check: Promise<Result>): Promise<Result | undefined> =>
+    check.catch((error: unknown) => {
       findings.push({ kind: 'unknown', text: `${what} could not be found out: ${saidBy(error)}` });
       return undefined;
     });
@@ -64,13 +64,13 @@ export async function lookAt(
   const users = (await noted('who is at work in it', usersOf(place))) ?? [];
   const isRoot = await noted(
     'whether its folder is the one that was made',
-    lookAtRoot(record, place, baseline, findings),
+    checkRoot(record, place, baseline, findings),
   );
   // Before git is asked: what changes from now on differs from what is seen here.
   const files = isRoot === true ? ((await noted('what lies in it', walkFiles(record, place))) ?? NOTHING) : NOTHING;
   const gitFiles = (await noted("what lies in git's own folder", walkFolder(gitDirectoryOf(record)))) ?? NOTHING;
   findings.push(...files.problems.map((text): WorktreeFinding => ({ kind: 'unknown', text })));
-  const folder = await noted("what git's own folder says", lookAtGitFolder(gitDirectoryOf(record), gitFiles, baseline));
+  const folder = await noted("what git's own folder says", checkGitFolder(gitDirectoryOf(record), gitFiles, baseline));
   findings.push(...(folder?.findings ?? []));
   if (isRoot === true) {
     const question = { context, record, place, files, baseline, missingIsFine: options.missingIsFine === true };
@@ -79,14 +79,14 @@ export async function lookAt(
   const history =
     (await noted(
       'what was committed',
-      lookAtHistory({ context, record, commits: folder?.commits ?? [], mergedIsFine: options.mergedIsFine === true }),
+      checkHistory({ context, record, commits: folder?.commits ?? [], mergedIsFine: options.mergedIsFine === true }),
     )) ?? NO_HISTORY;
   findings.push(...history.findings);
   findings.push(...users.map((text): WorktreeFinding => ({ kind: 'in_use', text })));
   return { inspection: inspectionOf(record, findings, history), files, gitFiles, tip: history.tip };
 }
 
-type Question = Omit<Parameters<typeof lookAtFiles>[0], 'filters'>;
+type Question = Omit<Parameters<typeof checkFiles>[0], 'filters'>;
 
 /** A check runs nothing, the user's own filters included; where nothing was touched, they are not even asked for. */
 async function filesOf(question: Question, isIndexAsBefore: boolean): Promise<readonly WorktreeFinding[]> {
@@ -95,13 +95,13 @@ async function filesOf(question: Question, isIndexAsBefore: boolean): Promise<re
     read ??= userFilters(question.context.git, question.place);
     return read;
   };
-  return lookAtFiles({ ...question, filters }, isIndexAsBefore);
+  return checkFiles({ ...question, filters }, isIndexAsBefore);
 }
 
 function inspectionOf(
   record: WorktreeRecord,
   findings: readonly WorktreeFinding[],
-  history: HistoryLook,
+  history: HistoryCheck,
 ): WorktreeInspection {
   const head = history.head === 'no commit' ? undefined : history.head;
   const { headBranch, isMerged, unreachable, stash, elsewhere } = history;
@@ -116,8 +116,8 @@ function inspectionOf(
   };
 }
 
-/** @returns whether there is a folder to be looked into */
-async function lookAtRoot(
+/** @returns whether there is a folder to be examined */
+async function checkRoot(
   record: WorktreeRecord,
   place: string,
   baseline: Baseline | undefined,

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
-import { lookOf } from '../../../src/machines/permission/command-look.ts';
-import type { CommandLook } from '../../../src/machines/permission/command-look.ts';
+import { checkOf } from '../../../src/machines/permission/command-check.ts';
+import type { CommandCheck } from '../../../src/machines/permission/command-check.ts';
 import { decidePermission } from '../../../src/machines/permission/permission-decision.ts';
 import type { PermissionQuestion } from '../../../src/machines/permission/permission-decision.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import { SHELL_RUN } from './shell-questions.ts';
 
-function look(
+function check(
   command: string,
   { rules = [], mode = 'ask' }: { readonly rules?: readonly string[]; readonly mode?: PermissionQuestion['mode'] } = {},
-): CommandLook | undefined {
+): CommandCheck | undefined {
   const question: PermissionQuestion = {
     definition: SHELL_RUN,
     subject: { kind: 'shell', command, cwd: '/ws/sub' },
@@ -21,21 +21,21 @@ function look(
     sessionRules: [],
     humans: 'reachable',
   };
-  return lookOf(question, decidePermission(question));
+  return checkOf(question, decidePermission(question));
 }
 
 const pathsOf = (command: string): readonly (readonly string[])[] | undefined =>
-  look(command)?.commands.map(({ paths }) => paths);
+  check(command)?.commands.map(({ paths }) => paths);
 
-describe('what has to be looked at before a command runs', () => {
+describe('what has to be checked before a command runs', () => {
   it('is every word that names a place, and the folder', () => {
-    expect(look('cat a.txt')).toEqual({
+    expect(check('cat a.txt')).toEqual({
       commands: [{ argv: ['cat', 'a.txt'], paths: ['a.txt'], usesGit: false }],
       cwd: '/ws/sub',
       workspaceDirectory: '/ws',
       forbidden: [],
     });
-    expect(look('git diff HEAD -- src/a.ts')?.commands).toEqual([
+    expect(check('git diff HEAD -- src/a.ts')?.commands).toEqual([
       { argv: ['git', 'diff', 'HEAD', '--', 'src/a.ts'], paths: ['HEAD', 'src/a.ts'], usesGit: true },
     ]);
   });
@@ -62,25 +62,25 @@ describe('what has to be looked at before a command runs', () => {
   });
 
   it('is nothing of what rules or the mode allow, and nothing of what does not run', () => {
-    expect(look('npm test', { rules: ['allow shell_run(npm test) in sub'] })).toBeUndefined();
-    expect(look('git status', { rules: ['allow shell_run(git status) in **'] })).toBeUndefined();
-    expect(look('cat a', { mode: 'preapproved' })).toBeUndefined();
-    expect(look('make')).toBeUndefined();
-    expect(look('cat $x')).toBeUndefined();
-    expect(look('ls', { rules: ['deny shell_run(ls)'] })).toBeUndefined();
+    expect(check('npm test', { rules: ['allow shell_run(npm test) in sub'] })).toBeUndefined();
+    expect(check('git status', { rules: ['allow shell_run(git status) in **'] })).toBeUndefined();
+    expect(check('cat a', { mode: 'preapproved' })).toBeUndefined();
+    expect(check('make')).toBeUndefined();
+    expect(check('cat $x')).toBeUndefined();
+    expect(check('ls', { rules: ['deny shell_run(ls)'] })).toBeUndefined();
   });
 
   it('is the part of a line that no rule allows', () => {
     expect(
-      look('npm test && cat a', { rules: ['allow shell_run(npm test) in s*'] })?.commands.map(({ argv }) => argv),
+      check('npm test && cat a', { rules: ['allow shell_run(npm test) in s*'] })?.commands.map(({ argv }) => argv),
     ).toEqual([['cat', 'a']]);
     expect(
-      look('cat a', { mode: 'preapproved', rules: ['deny shell_run(rm)'] })?.commands.map(({ argv }) => argv),
+      check('cat a', { mode: 'preapproved', rules: ['deny shell_run(rm)'] })?.commands.map(({ argv }) => argv),
     ).toEqual([['cat', 'a']]);
   });
 
   it('is what a pattern of the shell finds, and every folder that the line enters', () => {
-    expect(look('cat *.txt src/{a,b}.ts')?.commands).toEqual([
+    expect(check('cat *.txt src/{a,b}.ts')?.commands).toEqual([
       {
         argv: ['cat', '*.txt', 'src/{a,b}.ts'],
         paths: [],
@@ -88,21 +88,21 @@ describe('what has to be looked at before a command runs', () => {
         usesGit: false,
       },
     ]);
-    expect(look('cd web && npm test', { rules: ['allow shell_run(npm test) in sub/web'] })?.commands).toEqual([
+    expect(check('cd web && npm test', { rules: ['allow shell_run(npm test) in sub/web'] })?.commands).toEqual([
       { argv: ['cd', 'web'], paths: ['web'], usesGit: false },
     ]);
-    expect(look('cd web && cat a; cat b')?.commands.map(({ paths, folders }) => [paths, folders])).toEqual([
+    expect(check('cd web && cat a; cat b')?.commands.map(({ paths, folders }) => [paths, folders])).toEqual([
       [['web'], undefined],
       [['a'], ['web']],
       [['b'], ['']],
       [['b'], ['web']],
     ]);
-    expect(look('sort < a')?.commands).toEqual([{ argv: ['sort'], paths: ['a'], usesGit: false }]);
+    expect(check('sort < a')?.commands).toEqual([{ argv: ['sort'], paths: ['a'], usesGit: false }]);
   });
 
   it('is held against the rules about reading too', () => {
     expect(
-      look('cat a', { rules: ['deny read(secret.txt)', 'ask grep(logs/**)', 'deny write(x)', 'allow read(y)'] })
+      check('cat a', { rules: ['deny read(secret.txt)', 'ask grep(logs/**)', 'deny write(x)', 'allow read(y)'] })
         ?.forbidden,
     ).toEqual(['secret.txt', 'logs/**']);
   });
