@@ -157,6 +157,20 @@ describe('what belongs to one machine is found, when', () => {
   });
 
   it.each([
+    ['/** Looks at the file. */', 'Looks at'],
+    ['/** It waits. */ const lookAgainMs = 5;', 'lookAgainMs'],
+    ['/** A tree. */ interface TreeLook {}', 'Look'],
+  ])('a file says that it looks: %s', (said, word) => {
+    const good = '/** What looks like a key is looked up. */ const chartOutlook = looksLikeKey;';
+    expect(
+      violationsWith(
+        { 'src/actors/bad.ts': `${said}\nexport const bad = 1;\n`, 'src/actors/good.ts': good },
+        houseRules,
+      ),
+    ).toEqual([`src/actors/bad.ts:1 says ${word}; say check, read, search or watch [to-check-is-called-so]`]);
+  });
+
+  it.each([
     ['src/actors/bad.ts', '/** The standing of a schedule. */', 'standing'],
     ['src/machines/run/bad.ts', '/** CandidateStandings. */', 'Standings'],
     ['src/adapters/postgres/bad.ts', '/** The table schedule_standing. */', 'standing'],

@@ -164,6 +164,15 @@ export const textRules: readonly Rule[] = [
     advice: 'say workspace copy or workspace; release',
   }),
   textRule({
+    name: 'to-check-is-called-so',
+    guards: [],
+    appliesTo: (path) => path.startsWith('src/'),
+    // A chart has an outlook, an address is looked up, and a text may look like a key.
+    pattern:
+      /\b[Ll]ook(?:s|ed|ing)? (?:at|for|through|into|after)\b|\blook(?:s|ed|ing)?(?!s?Like|s?Up)[A-Z]\w*|(?<=[a-z])Look(?:s|ed|ing)?\b/,
+    advice: 'say check, read, search or watch',
+  }),
+  textRule({
     name: 'what-acts-is-named',
     guards: [],
     // The stop words of the search, and the value of a field that logs hold.

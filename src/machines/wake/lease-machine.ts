@@ -8,8 +8,8 @@
  *    └──REFUSE──▶ refused ◀─┘           released ◀────────┘
  *                 (REFUSE, PASS)
  *
- * seeking:     It asks the processes that may hold the right, and searches for a number that is free; nothing of ours can
- *              be seen by others.
+ * seeking:     It asks the processes that may hold the right, and searches for a number that is free; nothing of ours
+ *              can be seen by others.
  * contending:  Our number is taken and we answer under it, but others may have taken numbers at the same moment.
  * held:        No other living process holds or contends for a number above the log's epoch, and a later one is
  *              refused.
