@@ -149,7 +149,7 @@ async function runtimeOver(parts: RuntimeParts): Promise<NodeRuntime> {
   return withSchedules(
     {
       ...runtime,
-      startWorker: idle(runtime, { clock, opened, options }),
+      startWorker: tendedWorkers(runtime, { clock, opened, options }),
       ...knowing.opened(),
       environments: worked.catalog,
       vaults: worked.vaults,
@@ -280,7 +280,7 @@ export async function createInspector(runtime: Inspectable, options: CreateInspe
  * Beside its sessions a worker takes care of jobs that no other process would settle, and after the store that all of it
  * is in.
  */
-function idle(
+function tendedWorkers(
   runtime: Runtime,
   {
     clock,

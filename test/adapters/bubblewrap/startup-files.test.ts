@@ -25,7 +25,7 @@ it.skipIf(!existsSync('/bin/bash'))(
   'get nothing of what ~/.bashrc exports, which bash reads when its input is a socket',
   async () => {
     await writeFile(join(home.path, '.bashrc'), 'export FROM_BASHRC=yes\n');
-    const closer = new URL('../../../dist/adapters/bubblewrap/bubblewrap.js', import.meta.url).href;
+    const closer = new URL('../../../dist/adapters/bubblewrap/open-descriptors.js', import.meta.url).href;
     const script = join(home.path, 'start.mjs');
     // Node gives a program whose input is a pipe one end of a socket. The first one is as bash would be by itself.
     await writeFile(
