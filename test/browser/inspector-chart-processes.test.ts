@@ -126,7 +126,7 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     });
     await expect
       .poll(() => page.getByRole('treeitem').allTextContents(), { timeout: WAIT_MS })
-      .toEqual(['node cart.test.mjs, toolCall, exit 1, done, took 2 ms']);
+      .toEqual(['node cart.test.mjs, toolCall, exit 1, failed, took 2 ms']);
     const state = page.getByRole('region', { name: 'State', exact: true });
     await state.getByText('took 2 ms (waited 1 ms)').waitFor();
     await state.getByText('exit 1').waitFor();

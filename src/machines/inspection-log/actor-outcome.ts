@@ -88,7 +88,7 @@ export function exitCodeIn(output: unknown): number | undefined {
 }
 
 function isExitBad(output: unknown): boolean {
-  return (exitCodeIn(output) ?? 0) !== 0;
+  return (exitCodeIn(output) ?? 0) !== 0 || typeof fieldOf(fieldOf(output, 'output'), 'signalCode') === 'string';
 }
 
 /** The paths of the innermost states: `running.stepping`. */

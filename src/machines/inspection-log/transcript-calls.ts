@@ -140,9 +140,9 @@ function resultOf({ name, outcome, output }: SessionEventOf<'agent.tool_result'>
   return {
     ...stood(outcome),
     ...(isWhole && typeof exitCode === 'number'
-      ? { told: `exit ${exitCode}`, status: exitCode === 0 ? 'done' : 'waiting' }
+      ? { told: `exit ${exitCode}`, status: exitCode === 0 ? 'done' : 'error' }
       : isWhole && typeof signalCode === 'string'
-        ? { told: `ended by ${signalCode}`, status: 'waiting' }
+        ? { told: `ended by ${signalCode}`, status: 'error' }
         : {}),
     output: { parts: partsOf(value), characters: (JSON.stringify(output) ?? '').length },
     ...(changes === undefined ? {} : { changes }),

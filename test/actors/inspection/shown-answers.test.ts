@@ -264,8 +264,8 @@ describe('a transcript', () => {
 
   it.each([
     [{ exitCode: 0, stdout: 'x' }, 'exit 0', 'done', { stdout: 'x' }],
-    [{ exitCode: 2, stderr: '' }, 'exit 2', 'waiting', {}],
-    [{ signalCode: 'SIGKILL' }, 'ended by SIGKILL', 'waiting', { signalCode: 'SIGKILL' }],
+    [{ exitCode: 2, stderr: '' }, 'exit 2', 'error', {}],
+    [{ signalCode: 'SIGKILL' }, 'ended by SIGKILL', 'error', { signalCode: 'SIGKILL' }],
     ['text', 'completed', 'done', 'text'],
     [[1], 'completed', 'done', [1]],
   ])('tells how a call ended that gave %j', (output, told, status, value) => {

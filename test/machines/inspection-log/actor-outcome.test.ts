@@ -34,6 +34,8 @@ describe('how an actor has ended', () => {
     expect(outcomeOf({ status: 'done', value: 'completed', output: ended(1) })).toBe('failed');
     expect(outcomeOf({ status: 'done', value: 'completed', output: ended(0) })).toBe('completed');
     expect(outcomeOf({ status: 'done', value: 'completed', output: ended(null) })).toBe('completed');
+    const killed = { outcome: 'completed', output: { exitCode: null, signalCode: 'SIGKILL', output: '' } };
+    expect(outcomeOf({ status: 'done', value: 'completed', output: killed })).toBe('failed');
   });
 
   it('charts of others are told by the names of their final states', () => {

@@ -27,13 +27,15 @@ export function toneOf({
   status,
   value,
   outcome,
+  facts,
 }: {
   readonly status: InspectedStatus;
   readonly value?: InspectedValue | undefined;
   readonly outcome?: ActorOutcome | undefined;
+  readonly facts?: Readonly<Record<string, string>> | undefined;
 }): Tone {
   const ended = outcome ?? outcomeOf({ status, value });
-  if (ended !== undefined) return ended;
+  if (ended !== undefined) return ended === 'completed' && badExit(facts) !== undefined ? 'failed' : ended;
   return leavesOfValue(value).some((leaf) => WAITING.test(leaf)) ? 'waiting' : 'running';
 }
 
