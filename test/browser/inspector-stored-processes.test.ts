@@ -62,6 +62,7 @@ describe.runIf(browser !== undefined)('a stored log of a hundred thousand record
     const address = await until('the address', () => addressesIn(inspect.stdout() + inspect.stderr()).at(-1));
     const page = await (browser as TestBrowser).open();
     await page.goto(address);
+    await page.getByRole('combobox', { name: 'Which records' }).selectOption('All records');
     await page.getByText('100,000 records', { exact: true }).waitFor();
     await page.getByText(/^\d+ notes$/).click();
     const notes = page.getByRole('banner').getByRole('listitem');

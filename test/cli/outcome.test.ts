@@ -119,7 +119,7 @@ describe('outcome evaluate', () => {
     expect([reached.code, reached.stdout]).toEqual([
       0,
       expect.stringMatching(
-        /^pass {2}The check of the outcome, `test -e made`, exited with 0\.\n {2}\+ the check[^\n]*\n {2}· shell_run "touch made" exited with 0 \(event \d+\)\nChecked at everything up to event \d+\.\n$/,
+        /^pass {2}The check of the outcome, `test -e made`, exited with 0\.\n {2}\+ the check[^\n]*\n {2}· shell_run "touch made" exited with 0 \(event \d+\)\nChecked everything up to event \d+\.\n$/,
       ),
     ]);
     expect((await stage.run('outcome', 'grade', '--session', id)).stdout).toContain(

@@ -185,7 +185,7 @@ describe('the processes of a session', () => {
       { pid: 30, title: 'job helps', state: 'gone', host: 'dead', taskId: 'agent_1' },
       { pid: 31, parentPid: 30, title: 'job helps', state: 'running', host: 'dead', taskId: 'agent_1' },
     ]);
-    expect(processTree.policies).toEqual(['check']);
+    expect(processTree.policies).toEqual(['report']);
   });
 
   it('have nothing secret in what they are called, and are bounded', async () => {

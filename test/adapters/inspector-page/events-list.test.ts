@@ -86,6 +86,40 @@ describe('the records that fit', () => {
   });
 });
 
+describe('the story', () => {
+  const at = { s: 1, t: 1, a: 'b:1' } as const;
+  const isTold = (record: InspectionRecord): boolean | undefined => testOf({ kind: 'story', text: '' })?.(record);
+  const step = { ...at, k: 'step', type: 'GO', value: 'a', status: 'active' } as const;
+
+  it('is what actors with charts did and said, and whatever failed', () => {
+    const told: readonly InspectionRecord[] = [
+      { ...at, k: 'actor', id: 'task', chart: 'task', status: 'active' },
+      { ...at, k: 'event', e: 1, type: 'GO' },
+      { ...step, taken: ['a|GO|0'] },
+      { ...at, k: 'snap', value: 'done', status: 'done' },
+      { ...at, k: 'snap', status: 'error', error: { message: 'it broke' } },
+      { ...at, k: 'error', message: 'it broke' },
+      emit(1, 'said'),
+    ];
+    expect(told.filter((record) => isTold(record) !== true)).toEqual([]);
+  });
+
+  it('is not what stands behind it, nor what changed nothing', () => {
+    const untold: readonly InspectionRecord[] = [
+      { ...at, k: 'actor', id: 'load', kind: 'promise', status: 'active' },
+      { ...at, k: 'event', e: 1, type: 'xstate.done.actor.load' },
+      { ...step, taken: [] },
+      { ...step, taken: ['(own logic)'] },
+      { ...at, k: 'snap', status: 'done' },
+    ];
+    expect(untold.filter((record) => isTold(record) !== false)).toEqual([]);
+  });
+
+  it('is left where a text is searched for', () => {
+    expect(testOf({ kind: 'story', text: 'go' })?.({ ...step, taken: [] })).toBe(true);
+  });
+});
+
 describe('what is different between two contexts', () => {
   it('is told by path', () => {
     expect(

@@ -1,10 +1,34 @@
 /** Which records are listed. */
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import { says } from '../../../machines/inspection-log/inspection-timeline.ts';
+import { HANDLED_BY_LOGIC } from '../../../machines/inspection-log/taken-words.ts';
 import { isFailure } from '../model/outcomes.ts';
 import { isIgnoring } from './record-words.ts';
 
+/**
+ * What a reader wants to know of what happened: neither what stands behind it (charts, actors within a step, steps beside
+ * the chart), nor what changed nothing.
+ */
+function isOfStory(record: InspectionRecord): boolean {
+  if (isFailure(record)) return true;
+  switch (record.k) {
+    case 'machine':
+      return false;
+    case 'actor':
+      return record.chart !== undefined;
+    case 'step':
+      return record.taken.length > 0 && record.taken[0] !== HANDLED_BY_LOGIC;
+    case 'event':
+      return !record.type.startsWith('xstate.');
+    case 'snap':
+      return record.value !== undefined;
+    default:
+      return true;
+  }
+}
+
 export const KIND_FILTERS = [
+  { id: 'story', text: 'The story', fits: isOfStory },
   { id: 'all', text: 'All records', fits: () => true },
   { id: 'talk', text: 'Events and steps', fits: ({ k }) => k === 'event' || k === 'step' || k === 'error' },
   { id: 'event', text: 'Events sent', fits: ({ k }) => k === 'event' },
@@ -43,6 +67,8 @@ export function isKindFilter(id: string): id is KindFilter {
 export function testOf({ kind, text }: EventFilter): ((record: InspectionRecord) => boolean) | undefined {
   const wanted = text.trim().toLowerCase();
   if (kind === 'all' && wanted === '') return undefined;
-  const { fits } = KIND_FILTERS.find(({ id }) => id === kind) ?? KIND_FILTERS[0];
+  const { fits } = KIND_FILTERS.find(({ id }) => id === kind) ?? KIND_FILTERS[1];
+  // A user who searches for a word wants to find it wherever it is.
+  if (kind === 'story' && wanted !== '') return (record) => says(record, wanted);
   return (record) => fits(record) && (wanted === '' || says(record, wanted));
 }

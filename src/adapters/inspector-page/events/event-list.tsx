@@ -63,7 +63,7 @@ function deadline(forMs: number): () => boolean {
   return () => performance.now() >= until;
 }
 
-const filter = signal<EventFilter>({ kind: 'all', text: '' });
+const filter = signal<EventFilter>({ kind: 'story', text: '' });
 
 export function EventList(): JSX.Element {
   const { timeline } = recording.value.watched;
