@@ -37,7 +37,7 @@ export interface SessionProcessesOptions {
 
 const MAX_PROCESSES = 1_000;
 const MAX_SHOWN_CHARACTERS = 500;
-const MAX_LINE_CHARACTERS = 300;
+const MAX_OUTPUT_CHARACTERS = 3_000;
 /** Below it whatever a session has started is checked. */
 const MAX_SESSIONS = 1_000;
 
@@ -62,31 +62,42 @@ export async function processesOf(
     const parentPid = pids.get(task.parentTaskId ?? '') ?? hosts.get(task.parentSessionId);
     return [processOf(task, task.pid, parentPid === task.pid ? undefined : parentPid, options.text)];
   });
-  const members = await Promise.all(trees.map((tree) => membersOf(tree, state, options)));
+  const ownPids = new Set(own.map(({ pid }) => pid));
+  const members = await Promise.all(trees.map((tree) => membersOf(tree, state, { ...options, ownPids })));
   return merged(own, members.flat()).slice(0, MAX_PROCESSES);
 }
 
 /**
- * Ends what the process belongs to: a task of this runtime is cancelled, as its log then says; what a host that died
- * has left is ended as the next start over the home would. @throws RuntimeError for what another living process owns,
- * or is not there
+ * Ends what the process belongs to: a task of this runtime is cancelled, as its log then says; the tree that a host
+ * which died has left is ended as the next start over the home would. @throws RuntimeError for what another living
+ * process owns, or is not there
  */
 export async function endProcess(state: SessionState, pid: number, options: SessionProcessesOptions): Promise<void> {
-  const process = (await processesOf(state, options)).find((each) => each.pid === pid && each.state === 'running');
-  if (process === undefined)
+  const all = options.tasks.flatMap((manager) => manager.list().map((task) => ({ manager, task })));
+  const { tasks, sessions } = workBelow(
+    state,
+    all.map(({ task }) => task),
+  );
+  const trees = await treesOf(state, sessions, options);
+  const tree = trees.find((each) => each.survivors.some((member) => member.pid === pid));
+  // Ids of tasks are counted from one in each process: the pid of the root tells whose it is.
+  const root = tree === undefined ? pid : tree.reason === 'host_alive' ? tree.pid : undefined;
+  const own = all.find(
+    ({ task }) =>
+      root !== undefined && task.pid === root && tasks.includes(task) && !isTerminalBackgroundTaskStatus(task.status),
+  );
+  if (own !== undefined) return own.manager.cancel(own.task.id, 'a person ended it in the inspector');
+  if (tree === undefined)
     throw new RuntimeError('INSPECTION_PROCESS_GONE', `no process ${pid} works for this session any more`, {
       category: 'not_found',
       hint: 'Nothing is left to do.',
     });
-  const { taskId = '', host } = process;
-  if (host === 'dead') return void (await options.processTree?.reconcile());
-  const manager = options.tasks.find((each) => each.list().some(({ id }) => id === taskId));
-  if (manager === undefined)
+  if (tree.reason !== 'host_dead')
     throw new RuntimeError('INSPECTION_PROCESS_ELSEWHERE', `process ${pid} belongs to another process of this home`, {
       category: 'conflict',
       hint: `Stop the work it does: wakechart session interrupt --session ${state.sessionId}`,
     });
-  await manager.cancel(taskId, 'a person ended it in the inspector');
+  await options.processTree?.reconcile({ tag: tree.tag });
 }
 
 function processOf(
@@ -168,12 +179,14 @@ async function treesOf(
 async function membersOf(
   tree: ReconciledProcessTree,
   { jobs }: SessionState,
-  { text, outputs, onProblem }: SessionProcessesOptions,
+  { text, outputs, onProblem, ownPids }: SessionProcessesOptions & { readonly ownPids: ReadonlySet<number> },
 ): Promise<readonly InspectedProcess[]> {
   const { tag, taskId = '', pid: root, reason, survivors, commandPreview = '', startedAt, limitMs } = tree;
   const job = jobs.find(({ jobId }) => jobId === taskId);
   const title = text.cut(job === undefined ? commandPreview : `job ${job.label ?? job.agentId}`, MAX_SHOWN_CHARACTERS);
-  const host = reason === 'host_dead' || reason === 'not_ended' ? 'dead' : 'other';
+  // Pids of another namespace mean others here.
+  const isOwn = reason === 'host_alive' && root !== undefined && ownPids.has(root);
+  const host = reason === 'host_dead' ? 'dead' : isOwn ? 'this' : 'other';
   const common = { host, taskId: text.cut(taskId, MAX_SHOWN_CHARACTERS) } as const;
   const output = await outputs?.newest({ taskId, tag }).catch((error: unknown) => {
     onProblem(error);
@@ -188,7 +201,8 @@ async function membersOf(
       ? {}
       : {
           lastActivityAt: output.writtenAt,
-          output: output.lines.map((line) => text.cut(line, MAX_LINE_CHARACTERS)),
+          // As one text: a secret may stand in several lines.
+          output: text.cut(output.lines.join('\n'), MAX_OUTPUT_CHARACTERS).split('\n'),
         }),
   };
   const living = survivors.map((member): InspectedProcess => {
@@ -213,12 +227,9 @@ async function membersOf(
 /** What is known of one process from both: the runtime knows its task, the system what it uses. */
 function merged(own: readonly InspectedProcess[], found: readonly InspectedProcess[]): readonly InspectedProcess[] {
   const seen = new Map(found.map((process) => [process.pid, process]));
-  const tasks = new Set(own.map(({ taskId }) => taskId));
   const known = new Set(own.map(({ pid }) => pid));
   return [
     ...own.map((process) => (process.state === 'running' ? { ...seen.get(process.pid), ...process } : process)),
-    ...found
-      .filter(({ pid }) => !known.has(pid))
-      .map((process) => (tasks.has(process.taskId) ? { ...process, host: 'this' as const } : process)),
+    ...found.filter(({ pid }) => !known.has(pid)),
   ];
 }

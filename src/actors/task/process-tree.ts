@@ -116,6 +116,8 @@ export interface ReconcileOptions {
   readonly policy?: 'kill' | 'adopt' | 'report' | undefined;
   /** For survivors, between SIGTERM and SIGKILL. Default 2000. */
   readonly graceMs?: number | undefined;
+  /** Of one tree, and no other. Default: all. */
+  readonly tag?: string | undefined;
 }
 
 /** What became of one record: plain data. */

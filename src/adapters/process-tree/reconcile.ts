@@ -18,7 +18,9 @@ export interface Reconciliation {
 /** One report for each record, but for those that another host is faster to deal with. */
 export async function reconcileRecords(work: Reconciliation): Promise<readonly ReconciledProcessTree[]> {
   if (work.options.policy !== 'report') await work.records.sweep();
-  const reports = await Promise.all((await work.records.list()).map((file) => reconcileFile(work, file)));
+  const { tag } = work.options;
+  const files = (await work.records.list()).filter((file) => tag === undefined || file.tag === tag);
+  const reports = await Promise.all(files.map((file) => reconcileFile(work, file)));
   return reports.filter((report) => report !== undefined);
 }
 

@@ -188,6 +188,54 @@ describe('the processes of a session', () => {
     expect(processTree.policies).toEqual(['report']);
   });
 
+  it('of another process are never taken for a task of this one that has the same id, nor ended with it', async () => {
+    const cancelled: string[] = [];
+    const reconciled: unknown[] = [];
+    const tree = (tag: string, pid: number, reason: 'host_alive' | 'host_dead'): ReconciledProcessTree => ({
+      tag,
+      taskId: 'task_1',
+      sessionId: SESSION_ID,
+      commandPreview: tag,
+      pid,
+      action: 'left',
+      reason,
+      survivors: [
+        { pid, startTime: '1', parentPid: 1 },
+        { pid: pid + 1, startTime: '1', parentPid: pid, name: 'node' },
+      ],
+    });
+    const { source } = sourceOf({
+      tasks: [
+        {
+          list: () => [task('task_1', { pid: 10, commandPreview: 'mine' })],
+          cancel: async (id: string) => void cancelled.push(id),
+        },
+      ],
+      processTree: {
+        reconcile: async (options = {}) => {
+          if (options.policy === 'report')
+            return [tree('mine', 10, 'host_alive'), tree('theirs', 50, 'host_alive'), tree('left', 70, 'host_dead')];
+          reconciled.push(options);
+          return [];
+        },
+      },
+    });
+    expect((await source.processes(SESSION_ID)).map(({ pid, title, host }) => [pid, title, host])).toEqual([
+      [10, 'mine', 'this'],
+      [11, 'node', 'this'],
+      [50, 'theirs', 'other'],
+      [51, 'node', 'other'],
+      [70, 'left', 'dead'],
+      [71, 'node', 'dead'],
+    ]);
+    await expect(source.endProcess?.(SESSION_ID, 51)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_ELSEWHERE' });
+    await expect(source.endProcess?.(SESSION_ID, 99)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_GONE' });
+    expect([cancelled, reconciled]).toEqual([[], []]);
+    await source.endProcess?.(SESSION_ID, 11);
+    await source.endProcess?.(SESSION_ID, 71);
+    expect([cancelled, reconciled]).toEqual([['task_1'], [{ tag: 'left' }]]);
+  });
+
   it('have nothing secret in what they are called, and are bounded', async () => {
     const many = Array.from({ length: 1_500 }, (_, index) =>
       task(`t${index}`, { pid: index + 1, commandPreview: `run --key hunter2hunter2 ${'x'.repeat(1_000)}` }),
