@@ -240,7 +240,12 @@ class RuntimeSource implements ClosableSource {
     this.#refuseWhereReadOnly('wakechart session interrupt');
     await this.#living(async () => {
       const state = await this.#sights.stateOf(sessionId);
-      if (state !== undefined) await endProcess(state, pid, this.#processes);
+      if (state === undefined)
+        throw new RuntimeError('SESSION_NOT_FOUND', `there is no session ${sessionId}`, {
+          category: 'not_found',
+          hint: 'See which there are: wakechart session list',
+        });
+      await endProcess(state, pid, this.#processes);
     });
   }
 

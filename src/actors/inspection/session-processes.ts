@@ -21,7 +21,12 @@ export interface TaskOutput {
 /** The port of what tasks put out, of whichever process. */
 export interface TaskOutputs {
   /** Undefined: there is no log of it. */
-  newest(task: { readonly taskId: string; readonly tag: string }): Promise<TaskOutput | undefined>;
+  newest(task: {
+    readonly taskId: string;
+    readonly tag: string;
+    /** ISO-8601; a log that is older is another task's. */
+    readonly startedAt?: string | undefined;
+  }): Promise<TaskOutput | undefined>;
 }
 
 export interface SessionProcessesOptions {
@@ -97,7 +102,12 @@ export async function endProcess(state: SessionState, pid: number, options: Sess
       category: 'conflict',
       hint: `Stop the work it does: wakechart session interrupt --session ${state.sessionId}`,
     });
-  await options.processTree?.reconcile({ tag: tree.tag });
+  const reports = (await options.processTree?.reconcile({ tag: tree.tag })) ?? [];
+  if (reports.some(({ action }) => action === 'left'))
+    throw new RuntimeError('INSPECTION_PROCESS_LEFT', `process ${pid} could not be ended`, {
+      category: 'conflict',
+      hint: 'It may belong to another user, or hang in the kernel. See it with wakechart doctor.',
+    });
 }
 
 function processOf(
@@ -188,7 +198,7 @@ async function membersOf(
   const isOwn = reason === 'host_alive' && root !== undefined && ownPids.has(root);
   const host = reason === 'host_dead' ? 'dead' : isOwn ? 'this' : 'other';
   const common = { host, taskId: text.cut(taskId, MAX_SHOWN_CHARACTERS) } as const;
-  const output = await outputs?.newest({ taskId, tag }).catch((error: unknown) => {
+  const output = await outputs?.newest({ taskId, tag, startedAt }).catch((error: unknown) => {
     onProblem(error);
     return undefined;
   });
@@ -208,7 +218,11 @@ async function membersOf(
   const living = survivors.map((member): InspectedProcess => {
     const { pid, parentPid, name, processorMs, residentBytes }: Partial<LivingProcess> & (typeof survivors)[number] =
       member;
-    const within = survivors.some((other) => other.pid === parentPid) ? parentPid : root;
+    const within = survivors.some((other) => other.pid === parentPid)
+      ? parentPid
+      : reason === 'elsewhere'
+        ? undefined
+        : root;
     return {
       ...(pid === root
         ? first
@@ -220,7 +234,8 @@ async function membersOf(
       ...(residentBytes === undefined ? {} : { residentBytes }),
     };
   });
-  if (root === undefined || living.some(({ pid }) => pid === root)) return living;
+  // Where it runs in another namespace its root has another pid here, and is among the living by that.
+  if (root === undefined || reason === 'elsewhere' || living.some(({ pid }) => pid === root)) return living;
   return [{ ...first, pid: root, state: host === 'dead' ? 'gone' : 'unknown' }, ...living];
 }
 

@@ -216,7 +216,7 @@ describe('the processes of a session', () => {
           if (options.policy === 'report')
             return [tree('mine', 10, 'host_alive'), tree('theirs', 50, 'host_alive'), tree('left', 70, 'host_dead')];
           reconciled.push(options);
-          return [];
+          return reconciled.length === 1 ? [] : [{ ...tree('left', 70, 'host_dead'), reason: 'not_ended' }];
         },
       },
     });
@@ -234,6 +234,7 @@ describe('the processes of a session', () => {
     await source.endProcess?.(SESSION_ID, 11);
     await source.endProcess?.(SESSION_ID, 71);
     expect([cancelled, reconciled]).toEqual([['task_1'], [{ tag: 'left' }]]);
+    await expect(source.endProcess?.(SESSION_ID, 70)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_LEFT' });
   });
 
   it('have nothing secret in what they are called, and are bounded', async () => {

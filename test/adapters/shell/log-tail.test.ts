@@ -34,6 +34,21 @@ describe('the newest output of a task', () => {
     });
   });
 
+  it('is not that of an earlier task with the same id, whose file is older', async () => {
+    await mkdir(folder);
+    await writeFile(join(folder, 'task_1.log'), 'an earlier task\n');
+    const since = (ms: number): Promise<unknown> =>
+      createTaskOutputs(folder).newest({
+        taskId: 'task_1',
+        tag: TAG,
+        startedAt: new Date(Date.now() + ms).toISOString(),
+      });
+    expect([await since(0), await since(60_000)]).toEqual([
+      expect.objectContaining({ lines: ['an earlier task'] }),
+      undefined,
+    ]);
+  });
+
   it('is of the file with its tag where an earlier task had its id, and of the newest tail of that', async () => {
     await mkdir(folder);
     await writeFile(join(folder, 'task_1.log'), 'an earlier task\n');
