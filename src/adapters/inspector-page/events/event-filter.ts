@@ -22,7 +22,11 @@ function isOfStory(record: InspectionRecord): boolean {
       return !record.type.startsWith('xstate.');
     case 'snap':
       return record.value !== undefined;
-    default:
+    case 'action':
+    case 'cancel':
+    case 'emit':
+    case 'error':
+    case 'timer':
       return true;
   }
 }
