@@ -165,7 +165,8 @@ function next(facts: Facts): 'step' | 'call_tools' | 'end' {
 }
 
 function callTools(facts: Facts): void {
-  const asksNow = facts.hasCalls && facts.needsLeave && !facts.isStopped;
+  // A stop cuts short what runs; a person is asked all the same, and may have answered before the next wake.
+  const asksNow = facts.hasCalls && facts.needsLeave;
   facts.isWaiting ||= asksNow;
   facts.hasResults = !asksNow;
   facts.hasCalls = false;
