@@ -205,11 +205,7 @@ export class ChaosStage {
       await expectIndexOf(store, place, sessions);
       expect(await doctorFindings(place)).toEqual([]);
     } catch (error) {
-      if (process.env['CHAOS_KEEP'] !== undefined)
-        await cp(place.home, join(process.env['CHAOS_KEEP'], `${seed}`), {
-          recursive: true,
-          filter: (path) => !path.endsWith('.sock'),
-        });
+      if (process.env['CHAOS_KEEP'] !== undefined) await keep(place, join(process.env['CHAOS_KEEP'], `${seed}`));
       throw new Error(
         `seed ${seed}\n${trouble.join('\n')}\n${players.map(({ name, complaints }) => `${name}: ${complaints}`).join('\n')}`,
         { cause: error },
@@ -221,6 +217,12 @@ export class ChaosStage {
     await Promise.all(this.#players.splice(0).map((player) => player.end('SIGKILL')));
     await this.#options.house.remove();
   }
+}
+
+/** The home, and the logs, which the store may have elsewhere. */
+async function keep(place: Place, folder: string): Promise<void> {
+  await cp(place.home, folder, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+  await writeFile(join(folder, 'sessions.json'), JSON.stringify(await readSessions(place)));
 }
 
 const ledgerOf = ({ home }: Place): string => join(home, 'ledger');

@@ -135,9 +135,11 @@ export class BackendCalls {
     await this.#writing;
     if (this.#trouble !== undefined) throw this.#trouble.error;
     if (this.#own.size === 0) return;
-    const { openToolCalls } = await this.#options.journal.refresh();
-    const left = openToolCalls.filter(({ callId }) => this.#own.has(callId));
-    if (left.length > 0) await this.#options.journal.append(left.flatMap((call) => abandoned(call)));
+    const { journal } = this.#options;
+    await journal.refresh();
+    await journal.appendDecided(({ openToolCalls }) =>
+      openToolCalls.filter(({ callId }) => this.#own.has(callId)).flatMap((call) => abandoned(call)),
+    );
   }
 
   #say(): void {
@@ -181,14 +183,22 @@ export class BackendCalls {
   }
 
   async #ended(id: string, outcome: BackendToolOutcome, output: unknown): Promise<void> {
-    const open = this.#callOf(id);
+    const callId = this.#known.get(id)?.callId;
     // It was not asked for; or it was denied, or the turn was cut short, and it was closed with that.
-    if (open === undefined) return;
-    const asked = open.phase === 'waiting' ? abandoned(open).filter(({ type }) => type === 'request.cancelled') : [];
-    await this.#options.journal.append([
-      ...asked,
-      { type: 'agent.tool_result', data: { callId: open.callId, name: open.name, outcome, output: bounded(output) } },
+    if (callId === undefined) return;
+    await this.#appendFor(callId, (open) => [
+      ...(open.phase === 'waiting' ? abandoned(open).filter(({ type }) => type === 'request.cancelled') : []),
+      { type: 'agent.tool_result', data: { callId, name: open.name, outcome, output: bounded(output) } },
     ]);
+  }
+
+  /** Says of a call what `draftsFor` does, as long as it is open: an interruption may end it first. */
+  async #appendFor(callId: string, draftsFor: (open: OpenToolCall) => readonly SessionEventDraft[]): Promise<void> {
+    const { journal } = this.#options;
+    await journal.appendDecided(() => {
+      const open = this.#open(callId);
+      return open === undefined ? [] : draftsFor(open);
+    });
   }
 
   #callOf(id: string): OpenToolCall | undefined {
@@ -265,10 +275,7 @@ export class BackendCalls {
     request: RunPermissionRequest,
     asking: SessionEventDraft,
   ): Promise<RunPermissionAnswer> {
-    await this.#written(
-      () => this.#options.journal.append([asking]),
-      () => this.#open(callId) !== undefined,
-    );
+    await this.#written(() => this.#appendFor(callId, () => [asking]));
     const signals = [this.#signal, ...(request.signal === undefined ? [] : [request.signal])];
     const open = await answerAwaited({
       ...this.#options,
@@ -305,51 +312,37 @@ export class BackendCalls {
     { callId }: OpenToolCall,
     draftsFor: (open: OpenToolCall) => readonly SessionEventDraft[],
   ): Promise<RunPermissionAnswer> {
-    const isWritten = await this.#written(
-      async () => {
-        const open = this.#open(callId);
-        // One that the backend says has started needs no second beginning.
-        if (open !== undefined && open.phase !== 'started') await this.#options.journal.append(draftsFor(open));
-      },
-      () => this.#open(callId) !== undefined,
-    );
+    let isOpen = false;
+    await this.#written(async () => {
+      // One that the backend says has started needs no second beginning.
+      await this.#appendFor(callId, (open) => (open.phase === 'started' ? [] : draftsFor(open)));
+      isOpen = this.#open(callId) !== undefined;
+    });
     // What is not in the log must not happen.
-    return isWritten && !this.#signal.aborted ? { decision: 'allow' } : STOPPED;
+    return isOpen && !this.#signal.aborted ? { decision: 'allow' } : STOPPED;
   }
 
   /** @param asked what became of the request, where a person was asked */
   async #refuse({ callId }: OpenToolCall, message: string, asked?: 'denied' | 'expired'): Promise<RunPermissionAnswer> {
-    await this.#written(async () => {
-      const open = this.#open(callId);
-      if (open === undefined) return;
-      const told = asked === undefined ? [] : [resolved(open, asked)];
-      await this.#options.journal.append([
-        ...told,
+    await this.#written(() =>
+      this.#appendFor(callId, (open) => [
+        ...(asked === undefined ? [] : [resolved(open, asked)]),
         { type: 'agent.tool_result', data: { callId, name: open.name, outcome: 'denied', output: message } },
-      ]);
-    });
+      ]),
+    );
     return { decision: 'deny', message };
   }
 
   /** The backend does not want to know any more. */
   async #withdraw(callId: string): Promise<RunPermissionAnswer> {
-    await this.#written(async () => {
-      const open = this.#open(callId);
-      if (open !== undefined) await this.#options.journal.append(abandoned(open));
-    });
+    await this.#written(() => this.#appendFor(callId, abandoned));
     return { decision: 'deny', message: 'The question was withdrawn.' };
   }
 
-  /** True once it is in the log; false when it cannot be any more. @param isDue asked when its turn has come */
-  async #written(work: () => Promise<unknown>, isDue: () => boolean = () => true): Promise<boolean> {
-    let isWritten = false;
-    this.#write(async () => {
-      if (!isDue()) return;
-      await work();
-      isWritten = true;
-    });
+  /** Waits until it is in the log, or cannot be any more. */
+  async #written(work: () => Promise<void>): Promise<void> {
+    this.#write(work);
     await this.#writing;
-    return isWritten;
   }
 
   #write(work: () => Promise<void>): void {

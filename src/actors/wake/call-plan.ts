@@ -55,6 +55,8 @@ export interface RunningCall {
  */
 export interface SettledCall {
   readonly call: KnownCall;
+  /** As it was decided upon. */
+  readonly open: OpenToolCall;
   readonly next: ToolCallEvent;
   readonly drafts: readonly SessionEventDraft[];
 }
@@ -142,7 +144,7 @@ class CallPlanner {
       case 'run':
         return this.#proceed(checked, decision.allowedBy);
       case 'ask':
-        return { kind: 'settle', call, next: { type: 'ASK_PERMISSION' }, drafts: [decision.request] };
+        return { kind: 'settle', call, open: this.#open, next: { type: 'ASK_PERMISSION' }, drafts: [decision.request] };
       case 'deny':
         return this.#deny(call, deniedBecause(decision.because));
     }
@@ -184,6 +186,7 @@ class CallPlanner {
         return {
           kind: 'settle',
           call: { ...call, history: [] },
+          open: this.#open,
           next: { type: 'ASK_PERMISSION' },
           drafts: [spent, decision.request],
         };
@@ -201,7 +204,7 @@ class CallPlanner {
     const waits = (draft: SessionEventDraft): CallPlan => {
       const problem = problemOf(draft);
       if (problem !== undefined) return this.#fail(call, cannotBeCalled(call.name, problem));
-      return { kind: 'settle', call, next: { type: 'ASK_INPUT' }, drafts: [...granted, draft] };
+      return { kind: 'settle', call, open: this.#open, next: { type: 'ASK_INPUT' }, drafts: [...granted, draft] };
     };
     const { subflows, newId } = this.#options;
     if (question !== undefined) {
@@ -258,6 +261,7 @@ class CallPlanner {
     return {
       kind: 'settle',
       call,
+      open: this.#open,
       next: { type: 'CANCEL', reason: output },
       drafts: [...granted, resultDraft(call, { outcome: 'failed', output })],
     };
@@ -272,6 +276,7 @@ class CallPlanner {
     return {
       kind: 'settle',
       call,
+      open: this.#open,
       next: { type: 'DENY', reason },
       drafts: [...resolution, resultDraft(call, { outcome: 'denied', output: reason })],
     };
@@ -282,6 +287,7 @@ class CallPlanner {
     return {
       kind: 'settle',
       call,
+      open: this.#open,
       next: { type: 'ANSWER', outcome: result.outcome === 'completed' ? 'completed' : 'failed', output },
       drafts: [resultDraft(call, result)],
     };

@@ -10,7 +10,7 @@ import type { EventStore, SessionIdentity, WakeRight } from '../session/event-st
 import { keepView } from '../session/event-store.ts';
 import type { JournalAppendOptions, JournalPorts } from '../session/session-journal.ts';
 import { SessionJournal } from '../session/session-journal.ts';
-import { superseded } from './wake-facts.ts';
+import { isOvertaken, superseded } from './wake-facts.ts';
 
 // Events that can wait for the next ones, to be stored with them in one write: each write of its own would have to wait
 // for the disk.
@@ -161,6 +161,23 @@ export class WakeJournal {
   /** The same, if no other process has written since the state that is known. @throws RuntimeError HEAD_MOVED */
   appendAtHead(drafts: readonly SessionEventDraft[]): Promise<void> {
     return this.append(drafts, { onlyAtHead: true });
+  }
+
+  /**
+   * Appends what `draftsFor` says of the state, and asks again where another process came first. For what is said of a
+   * call that waits or was answered: an interruption ends such a call too, and a call has one result.
+   */
+  async appendDecided(draftsFor: (state: SessionState) => readonly SessionEventDraft[]): Promise<void> {
+    for (;;) {
+      const drafts = draftsFor(this.state);
+      if (drafts.length === 0) return;
+      try {
+        return await this.appendAtHead(drafts);
+      } catch (error) {
+        if (!isOvertaken(error)) throw error;
+      }
+      await this.refresh();
+    }
   }
 
   /** Whether the record that ended the wake has kept the view and released the right. */

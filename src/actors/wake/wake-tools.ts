@@ -4,16 +4,17 @@
  * how it ended is stored.
  */
 import type { AnyActorRef } from 'xstate';
-import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { mayChangeWork } from '../../machines/outcome/changes-work.ts';
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
+import type { OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
 import { placeOfSession } from '../session/session-directories.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
 import type { ToolProgress, PreparedAgent, HookedWake } from '../turn/tool.ts';
 import { confirmCall, planCalls, resolved, resultDraft } from './call-plan.ts';
 import type { CallPlanOptions, RunningCall, SettledCall } from './call-plan.ts';
+import type { WakeJournal } from './wake-journal.ts';
 
 export interface WakeToolsOptions extends CallPlanOptions {
   readonly executor: ToolExecutor;
@@ -34,25 +35,36 @@ export async function runReadyCalls(options: WakeToolsOptions): Promise<void> {
   const { journal, executor, parent } = options;
   options.gate.refresh();
   const { settled, running } = await planCalls(options);
-  for (const drafts of inRecords(settled)) await journal.append(drafts);
-  for (const { call, next } of settled) executor.replay(call, next, parent);
+  for (const record of inRecords(settled)) {
+    let stored: readonly SettledCall[] = [];
+    await journal.appendDecided((state) => {
+      stored = record.filter(({ open }) => isAsDecided(state, open));
+      return stored.flatMap(({ drafts }) => drafts);
+    });
+    for (const { call, next } of stored) executor.replay(call, next, parent);
+  }
   if (running.length > 0) await execute(options, running);
 }
 
 /** As few appends as fit into one record each: answers that came one by one may be too much together. */
-function inRecords(settled: readonly SettledCall[]): SessionEventDraft[][] {
-  const records: SessionEventDraft[][] = [];
+function inRecords(settled: readonly SettledCall[]): SettledCall[][] {
+  const records: SettledCall[][] = [];
   let room = 0;
-  for (const { drafts } of settled) {
-    const length = JSON.stringify(drafts).length;
+  for (const call of settled) {
+    const { length } = JSON.stringify(call.drafts);
     if (length > room || records.length === 0) {
       records.push([]);
       room = MAX_RECORD_CHARACTERS;
     }
-    records.at(-1)?.push(...drafts);
+    records.at(-1)?.push(call);
     room -= length;
   }
   return records;
+}
+
+/** A client may have answered since, or have taken the call back by an interruption, which is its result then. */
+function isAsDecided({ openToolCalls }: SessionState, { callId, phase }: OpenToolCall): boolean {
+  return openToolCalls.some((now) => now.callId === callId && now.phase === phase);
 }
 
 async function execute(options: WakeToolsOptions, running: readonly RunningCall[]): Promise<void> {
@@ -78,18 +90,25 @@ async function execute(options: WakeToolsOptions, running: readonly RunningCall[
       // something else.
       const plan = planned === undefined ? undefined : await confirmCall(options, planned);
       if (plan === undefined) return 'held';
-      await journal.append([...(plan.open.answer === undefined ? [] : [resolved(plan.open)]), startDraft(plan, agent)]);
-      // A client may have cut the turn short in between and closed the call with it.
-      const hasStarted = journal.state.openToolCalls.some((call) => call.callId === callId && call.phase === 'started');
-      if (!hasStarted)
-        throw new RuntimeError('TOOL_CALL_CLOSED', `tool call ${callId} was closed before it could start`, {
-          category: 'conflict',
-          hint: 'The session was interrupted; nothing of the call has run.',
-        });
-      return { allowed: plan.subject };
+      return (await hasStarted(journal, plan, startDraft(plan, agent))) ? { allowed: plan.subject } : 'held';
     },
     onResult: (call, result) => journal.append([resultDraft(call, result)]),
   });
+}
+
+/** Whether the log says now that the call starts. */
+async function hasStarted(journal: WakeJournal, { open }: RunningCall, start: SessionEventDraft): Promise<boolean> {
+  // Where it was not asked about no other process ends it, and calls of one step must not overtake each other.
+  if (open.answer === undefined) {
+    await journal.append([start]);
+    return true;
+  }
+  let isStored = false;
+  await journal.appendDecided((state) => {
+    isStored = isAsDecided(state, open);
+    return isStored ? [resolved(open), start] : [];
+  });
+  return isStored;
 }
 
 function startDraft(

@@ -116,6 +116,19 @@ describe('permission in the middle of a turn', () => {
     expect((await open.story()).slice(1, 4)).toEqual(['asked', 'taken back', 'cancelled']);
   });
 
+  it('that is denied in the moment in which a client interrupts has one result', async () => {
+    const store = new HookedStore();
+    await stageAsking({}, { store });
+    const waking = open.wake();
+    await until(() => open.isAsked());
+    store.before('permission.resolved', () => open.house.open().sessions.interrupt(open.id));
+    const [requestId = ''] = await open.house.requests(open.id);
+    const no = { type: 'user.tool_confirmation', requestId, toolName: 'Bash', allowed: false } as const;
+    await open.house.runtime.sessions.send(open.id, no);
+    expect(await waking).toMatchObject({ outcome: 'interrupted' });
+    expect([ran, await open.house.results(open.id)]).toMatchObject([[], [{ outcome: 'cancelled' }]]);
+  });
+
   it('that is answered in the moment before the backend waits is not missed', async () => {
     const store = new HookedStore();
     await stageAsking({}, { store });

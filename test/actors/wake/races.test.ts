@@ -162,6 +162,21 @@ describe('an answer and an interruption', () => {
     },
   );
 
+  it.each(KINDS)(
+    'that meet when the result of %s is about to be stored leave one result, the one that was stored first',
+    async (_what, said, answer) => {
+      await open([said, { text: 'On.' }]);
+      const [requestId = ''] = await house.requests(id);
+      const other = house.open();
+      await house.runtime.sessions.send(id, answer(requestId));
+      store.before('agent.tool_result', () => other.sessions.interrupt(id));
+      expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
+      // What has run by then is told; what had only been answered is taken back.
+      expect(await house.results(id)).toMatchObject([{ outcome: ran.length === 0 ? 'cancelled' : 'completed' }]);
+      expect(await house.state(id)).toMatchObject({ openToolCalls: [], pending: [], pendingActions: [] });
+    },
+  );
+
   it('in any order and at once, from two processes, again and again, agree about what was first', async () => {
     for (let round = 0; round < 20; round += 1) {
       await open();
@@ -217,6 +232,15 @@ describe('an answer and the end of its time', () => {
     store.before('permission.resolved', () => codeOf(house.confirm(id, { requestId })));
     await house.settle();
     expect([ran, await house.results(id)]).toMatchObject([[], [{ outcome: 'denied' }]]);
+  });
+
+  it('where the wake that denies it and an interruption meet, the call has one result', async () => {
+    await open();
+    await house.clock.advance(EXPIRES_MS);
+    const other = house.open();
+    store.before('permission.resolved', () => other.sessions.interrupt(id));
+    await house.settle();
+    expect([ran, await house.results(id)]).toMatchObject([[], [{ outcome: 'cancelled' }]]);
   });
 
   it('an answer from a process whose clock is behind, in the moment in which another one denies, lets nothing run twice or half', async () => {
