@@ -7,11 +7,20 @@ import { burdensOf, readModuleGraph } from './module-graph.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 
+/** Each entry is loaded once, in a process of its own. */
+const graphs = new Map<string, ReturnType<typeof readModuleGraph>>();
+
+function graphOf(entry: string): ReturnType<typeof readModuleGraph> {
+  const graph = graphs.get(entry) ?? readModuleGraph(checkout, entry);
+  graphs.set(entry, graph);
+  return graph;
+}
+
 describe('the published entry points', () => {
   it.each(['index', 'machines', 'ports'])(
     '%s brings along no adapter, no technology of one and no part of Node',
     async (name) => {
-      const graph = await readModuleGraph(checkout, `dist/${name}.js`);
+      const graph = await graphOf(`dist/${name}.js`);
       expect(graph.own).toContain(`dist/${name}.js`);
       expect(graph.sources).toContain(`src/${name}.ts`);
       expect(burdensOf(graph)).toEqual([]);
@@ -19,13 +28,13 @@ describe('the published entry points', () => {
   );
 
   it('testing brings along nothing but assertions, which every test framework can use', async () => {
-    const graph = await readModuleGraph(checkout, 'dist/testing.js');
+    const graph = await graphOf('dist/testing.js');
     expect(graph.own).toContain('dist/testing.js');
     expect(burdensOf(graph).filter((burden) => burden !== 'node:assert/strict')).toEqual([]);
   });
 
   it('node brings along the adapters it chooses', async () => {
-    const burdens = burdensOf(await readModuleGraph(checkout, 'dist/node.js'));
+    const burdens = burdensOf(await graphOf('dist/node.js'));
     expect(burdens).toContainEqual(expect.stringMatching(/^src\/adapters\//));
     expect(burdens).toContainEqual(expect.stringMatching(/^node:/));
     // At least one technology of an adapter; which ones load at once, and which when first used, is up to the adapters.
@@ -33,7 +42,7 @@ describe('the published entry points', () => {
   });
 
   it('node is loaded from a few files', async () => {
-    const { own } = await readModuleGraph(checkout, 'dist/node.js');
+    const { own } = await graphOf('dist/node.js');
     expect(own.length).toBeLessThan(50);
   });
 
@@ -43,12 +52,12 @@ describe('the published entry points', () => {
     'src/adapters/stately/',
     'src/adapters/inspection-files/',
   ])('node leaves %s until somebody checks', async (folder) => {
-    const { sources } = await readModuleGraph(checkout, 'dist/node.js');
+    const { sources } = await graphOf('dist/node.js');
     expect(sources.filter((file) => file.startsWith(folder))).toEqual([]);
   });
 
   it('node leaves what speaks to MCP servers until one is named', async () => {
-    const { sources } = await readModuleGraph(checkout, 'dist/node.js');
+    const { sources } = await graphOf('dist/node.js');
     expect(sources).toContain('src/node.ts');
     expect(sources.filter((file) => file.startsWith('src/adapters/mcp/'))).toEqual([]);
   });

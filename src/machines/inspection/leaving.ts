@@ -21,7 +21,7 @@ export function leavingOf(index: ChartIndex, matrix: readonly MatrixCell[]): Lea
   const exits = new Map(index.leaves.map((leaf) => [leaf.id, exitsOf(index, found, leaf)]));
   const isEnd = (leaf: ChartState): boolean => leaf.kind === 'final' && isOutermost(index, leaf);
   const ending = endingFrom(
-    index,
+    found,
     exits,
     index.leaves.filter(isEnd).map(({ id }) => id),
   );
@@ -47,6 +47,8 @@ interface Found {
   readonly offered: ReadonlyMap<string, ReadonlySet<string>>;
   readonly known: ReadonlySet<string>;
   readonly shadowed: ReadonlySet<string>;
+  /** What is entered with a target. */
+  readonly entered: (target: string) => ReadonlySet<string>;
 }
 
 function foundOf(index: ChartIndex, matrix: readonly MatrixCell[]): Found {
@@ -56,14 +58,24 @@ function foundOf(index: ChartIndex, matrix: readonly MatrixCell[]): Found {
     offered.set(state, own);
     for (const id of transitions) own.add(id);
   }
+  const entered = new Map<string, ReadonlySet<string>>();
   return {
+    entered: (target) => {
+      const states = entered.get(target) ?? enteredWith(index, target);
+      entered.set(target, states);
+      return states;
+    },
     offered,
     known: new Set(index.chart.events.map(({ type }) => type)),
     shadowed: new Set(shadowedTransitions(index).map((each) => each.shadowed.id)),
   };
 }
 
-function exitsOf(index: ChartIndex, { offered, known, shadowed }: Found, leaf: ChartState): readonly ChartTransition[] {
+function exitsOf(
+  index: ChartIndex,
+  { offered, known, shadowed, entered }: Found,
+  leaf: ChartState,
+): readonly ChartTransition[] {
   const own = index
     .lineage(leaf.id)
     .flatMap(({ id }) => index.transitionsOf(id))
@@ -71,7 +83,7 @@ function exitsOf(index: ChartIndex, { offered, known, shadowed }: Found, leaf: C
       const { kind, event, targets, id } = transition;
       if (targets.length === 0 || shadowed.has(id) || (kind === 'done' && leaf.kind !== 'final')) return false;
       if (kind === 'event' && known.has(event) && offered.get(leaf.id)?.has(id) !== true) return false;
-      return !targets.some((target) => enteredWith(index, target).has(leaf.id));
+      return !targets.some((target) => entered(target).has(leaf.id));
     });
   return [...own, ...besideExits(index, leaf)];
 }
@@ -90,28 +102,21 @@ function besideExits(index: ChartIndex, leaf: ChartState): readonly ChartTransit
     );
 }
 
+/** The ends, and the leaves from which a path of transitions leads to one. */
 function endingFrom(
-  index: ChartIndex,
+  { entered }: Found,
   exits: ReadonlyMap<string, readonly ChartTransition[]>,
   ends: readonly string[],
 ): ReadonlySet<string> {
-  const leads = new Map(
-    [...exits].map(
-      ([leaf, leaving]) =>
-        [
-          leaf,
-          new Set(leaving.flatMap(({ targets }) => targets.flatMap((target) => [...enteredWith(index, target)]))),
-        ] as const,
-    ),
-  );
-  const ending = new Set(ends);
-  for (let hasGrown = true; hasGrown;) {
-    hasGrown = false;
-    for (const [leaf, entered] of leads) {
-      if (ending.has(leaf) || ![...ending].some((end) => entered.has(end))) continue;
-      ending.add(leaf);
-      hasGrown = true;
+  const leadingTo = new Map<string, string[]>();
+  for (const [leaf, leaving] of exits)
+    for (const id of new Set(leaving.flatMap(({ targets }) => targets.flatMap((target) => [...entered(target)])))) {
+      const before = leadingTo.get(id);
+      if (before === undefined) leadingTo.set(id, [leaf]);
+      else before.push(leaf);
     }
-  }
+  const ending = new Set(ends);
+  // A set goes on to what is added while it is gone through.
+  for (const id of ending) for (const leaf of leadingTo.get(id) ?? []) ending.add(leaf);
   return ending;
 }
