@@ -65,7 +65,7 @@ function placeOf(wake: HookedWake): Parameters<typeof evaluateOutcome>[0] {
     environment,
     workspaceDirectory,
     agentDirectory,
-    append: (draftsFor) => wake.append(draftsFor(wake.state())),
+    append: (draftsFor) => wake.appendDecided(draftsFor),
     signal: wake.signal,
   };
 }

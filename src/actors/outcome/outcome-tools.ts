@@ -99,7 +99,7 @@ function evaluateTool(options: OutcomeToolsOptions): Tool {
             workspaceDirectory,
             agentDirectory: wake.agent.agentDirectory,
             askingCallId: callId,
-            append: (draftsFor) => wake.append(draftsFor(wake.state())),
+            append: (draftsFor) => wake.appendDecided(draftsFor),
             signal,
           },
           options,

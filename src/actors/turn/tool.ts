@@ -113,5 +113,7 @@ export interface HookedWake {
   readonly context?: ContextReport | undefined;
   /** Stores events under the right of the wake. Not after `ended` has resolved. */
   append(drafts: readonly SessionEventDraft[]): Promise<void>;
+  /** The same, decided by the log as it is where they are stored: asked again where another process wrote first. */
+  appendDecided(draftsFor: (state: SessionState) => readonly SessionEventDraft[]): Promise<void>;
   readonly signal: AbortSignal;
 }

@@ -321,6 +321,7 @@ export class WakeWork {
       agent,
       context: step?.context,
       append: (drafts) => journal.append(drafts),
+      appendDecided: (draftsFor) => journal.appendDecided(draftsFor),
       signal: this.#abort.signal,
     };
   }

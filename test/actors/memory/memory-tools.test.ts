@@ -93,6 +93,7 @@ describe('the tools of memory', () => {
         state: () => state,
         agent: undefined as never,
         append: async () => undefined,
+        appendDecided: async () => undefined,
         signal: new AbortController().signal,
       },
     };

@@ -3,6 +3,7 @@ import { access, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { promotionProblem, requirePromotion } from '../../../src/actors/outcome/promotion-gate.ts';
+import { HookedStore } from '../../support/hooked-store.ts';
 import type { Said, TurnHouse } from '../../support/turn-house.ts';
 import { until } from '../../support/session-house.ts';
 import { TOOLS, openOutcomeHouse } from './outcome-house.ts';
@@ -201,6 +202,21 @@ describe('an evaluation from outside', () => {
     await house.runtime.sessions.send(id, { type: 'user.message', text: 'More.' });
     expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect((await outcomes.evaluator.grade(id)).grade).toBe('done_candidate');
+  });
+
+  it('does not count where a person defines another outcome in the moment in which it is stored', async () => {
+    const store = new HookedStore();
+    const { house } = await opened({}, { store });
+    store.before('outcome.evaluated', async () => {
+      const [{ sessionId } = { sessionId: '' }] = await house.open().sessions.list();
+      await house.runtime.sessions.send(sessionId, { type: 'user.define_outcome', title: 'Something else.' });
+    });
+    const id = await worked(house, [shell('true'), done], { check: { command: 'true' } });
+    const evaluations = await house.dataOf(id, 'outcome.evaluated');
+    expect(evaluations[0]).toMatchObject({
+      verdict: 'uncertain',
+      because: 'Another outcome was defined while this one was evaluated.',
+    });
   });
 
   it('is alone, and does not count when somebody writes meanwhile', async () => {
