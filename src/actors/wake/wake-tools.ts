@@ -7,7 +7,7 @@ import type { AnyActorRef } from 'xstate';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { mayChangeWork } from '../../machines/outcome/changes-work.ts';
-import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
+import type { ToolCallEvent, ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import type { OpenToolCall, SessionState } from '../../machines/session/session-state.ts';
 import { placeOfSession } from '../session/session-directories.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
@@ -38,7 +38,7 @@ export async function runReadyCalls(options: WakeToolsOptions): Promise<void> {
   for (const record of inRecords(settled)) {
     let stored: readonly SettledCall[] = [];
     await journal.appendDecided((state) => {
-      stored = record.filter(({ open }) => isAsDecided(state, open));
+      stored = record.filter(({ open, next }) => isAsDecided(state, open) && !(isCutShort(state) && asks(next)));
       return stored.flatMap(({ drafts }) => drafts);
     });
     for (const { call, next } of stored) executor.replay(call, next, parent);
@@ -60,6 +60,15 @@ function inRecords(settled: readonly SettledCall[]): SettledCall[][] {
     room -= length;
   }
   return records;
+}
+
+/** Whether a client has interrupted the wake: what is asked then is taken back by its end. */
+function isCutShort({ openWake }: SessionState): boolean {
+  return openWake?.interruption !== undefined;
+}
+
+function asks({ type }: ToolCallEvent): boolean {
+  return type === 'ASK_PERMISSION' || type === 'ASK_INPUT';
 }
 
 /** A client may have answered since, or have taken the call back by an interruption, which is its result then. */

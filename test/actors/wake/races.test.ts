@@ -177,6 +177,24 @@ describe('an answer and an interruption', () => {
     },
   );
 
+  it.each(KINDS)(
+    'that comes before %s is asked for leaves no question that no answer could reach',
+    async (_what, said) => {
+      store = new HookedStore();
+      const tools = noteTools();
+      ran = tools.ran;
+      house = await openTurnHouse({ store, tools: [tools.tool('launch', { permissionPolicy: 'always_ask' })] });
+      await house.agent('worker', [said, { text: 'On.' }], { tools: [...TOOLS], permission: 'preapproved' });
+      id = await house.start('worker');
+      const asking = ['permission.requested', 'agent.question_asked', 'agent.custom_tool_use'] as const;
+      for (const type of asking) store.before(type, () => house.open().sessions.interrupt(id));
+      expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
+      const types = (await house.log(id)).map(({ type }) => type);
+      expect(types.filter((type) => asking.some((each) => each === type))).toEqual([]);
+      expect([ran, await house.results(id)]).toMatchObject([[], [{ outcome: 'cancelled' }]]);
+    },
+  );
+
   it('in any order and at once, from two processes, again and again, agree about what was first', async () => {
     for (let round = 0; round < 20; round += 1) {
       await open();
