@@ -53,6 +53,7 @@ export class SessionSights {
     const budget = state.lastWake?.outcome === 'budget_reached' ? ledger.budget : undefined;
     const why = explain(state, at, {
       budget,
+      modelWait: ledger.modelWait,
       isWakeDead: state.openWake !== undefined && (await this.#options.sessions.hasWakeDied(sessionId)),
       maxSecondsPerWake: await this.#secondsPerWake(state),
     });

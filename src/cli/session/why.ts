@@ -9,7 +9,8 @@ import type { SessionEventData } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ModelExplanation } from '../../machines/session/why-model.ts';
 import { explain } from '../../machines/session/why.ts';
-import type { Explanation, Reason } from '../../machines/session/why.ts';
+import type { Reason } from '../../machines/session/why-reason.ts';
+import type { Explanation } from '../../machines/session/why.ts';
 import { ownRequests } from '../../actors/session/asked-requests.ts';
 import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import { askedLines, askedRecords } from './asked-text.ts';
@@ -86,7 +87,10 @@ async function explainTree(
 ): Promise<ExplainedSession> {
   const { sessions } = store;
   const state = await sessions.status(sessionId);
+  const model = await lastModel(sessions, state);
+  const decision = model?.decisions.at(-1);
   const explanation = explain(state, nowMs, {
+    ...(decision?.kind === 'waiting' ? { modelWait: decision } : {}),
     budget: await reachedBudget(sessions, state),
     isWakeDead: state.openWake !== undefined && (await sessions.hasWakeDied(sessionId)),
     maxSecondsPerWake: await secondsPerWake(store, state),
@@ -108,7 +112,6 @@ async function explainTree(
         : { ...reason, child };
     }),
   );
-  const model = await lastModel(sessions, state);
   const home = await homeOf(sessionId, store.workspaceCopies);
   const missing = await agentMissingHere(state, store);
   return {

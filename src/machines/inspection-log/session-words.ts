@@ -1,6 +1,6 @@
 /** How a session stands, in a few words. */
 import type { SessionState } from '../session/session-state.ts';
-import type { ReasonKind } from '../session/why.ts';
+import type { ReasonKind } from '../session/why-reason.ts';
 
 /** The colors of badges that mean the same everywhere. */
 export type ShownStatus = 'waiting' | 'running' | 'done' | 'error' | 'quiet';

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { explain } from '../../../src/machines/session/why.ts';
-import type { ExplainOptions, Reason } from '../../../src/machines/session/why.ts';
+import type { Reason } from '../../../src/machines/session/why-reason.ts';
+import type { ExplainOptions } from '../../../src/machines/session/why.ts';
 import {
   IDENTITY,
   START,
@@ -280,7 +281,7 @@ describe('a session whose wake is open in its log', () => {
     expect(others).toEqual([]);
     expect(reason).toMatchObject({
       kind: 'dead',
-      text: 'Its process has died, test, last heard of 0 s ago: it runs shell_run; 0 steps, 1 call so far. Nothing is lost: a worker or another wake goes on from its log.',
+      text: 'Its process has died, test, last heard of 0 s ago: it ran shell_run; 0 steps, 1 call so far. Nothing is lost: a worker or another wake goes on from its log.',
       since: stateAfter(...atWork).updatedAt,
       calls: [{ callId: 'call_1', state: 'executing' }],
     });
