@@ -16,6 +16,8 @@ export type ReasonKind =
   | 'unfinished'
   | 'parked'
   | 'budget'
+  | 'disk_full'
+  | 'schedule'
   | 'unreadable'
   | 'terminated'
   | 'nothing';

@@ -5,6 +5,8 @@ import type { SessionEventData } from './session-event.ts';
 import type { OpenToolCall, SessionState } from './session-state.ts';
 import { messageMover, resetMover, wakeMover, workerMover } from './why-movers.ts';
 import type { OpenCallState, Reason } from './why-reason.ts';
+import { isDiskFull } from './why-surroundings.ts';
+import type { Surroundings } from './why-surroundings.ts';
 
 /** Of a model step: for how long no model can be asked, and why. */
 export type ModelWait = Pick<SessionEventData<'run.waiting'>, 'skipped'>;
@@ -42,11 +44,11 @@ export function running(state: SessionState, modelWait: ModelWait | undefined): 
 }
 
 /** Its log says that a wake runs, and the process of that wake does not live. `since` is the last sign of it. */
-export function dead(state: SessionState, nowMs: number): Reason {
+export function dead(state: SessionState, nowMs: number, surroundings: Surroundings = {}): Reason {
   const { sessionId, openWake, updatedAt } = state;
   return {
     kind: 'dead',
-    text: `Its process has died, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.`,
+    text: `${isDiskFull(surroundings) ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.`,
     since: updatedAt,
     movers: [
       { ...workerMover(), does: 'goes on with it' },

@@ -22,6 +22,8 @@ import type { Mover } from './why-movers.ts';
 import type { Reason } from './why-reason.ts';
 import { dead, running } from './why-running.ts';
 import type { ModelWait } from './why-running.ts';
+import { diskReasons, scheduleReasons } from './why-surroundings.ts';
+import type { ScheduleReasons, Surroundings } from './why-surroundings.ts';
 import type { TimerOptions } from './why-timers.ts';
 
 export interface Explanation {
@@ -45,30 +47,37 @@ export interface ExplainOptions extends TimerOptions {
   readonly isWakeDead?: boolean | undefined;
   /** The wait of the open model step for a model that can be asked, while it lasts: the folded log does not keep it. */
   readonly modelWait?: ModelWait | undefined;
+  /** Default: nothing is known of them. */
+  readonly surroundings?: Surroundings | undefined;
 }
 
 /** @param nowMs milliseconds since the epoch */
 export function explain(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead = false, modelWait, ...timers }: ExplainOptions = {},
+  { budget, isWakeDead = false, modelWait, surroundings = {}, ...timers }: ExplainOptions = {},
 ): Explanation {
   const { sessionId, agentId, status, stopReason } = state;
-  const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait });
+  const isOver = state.unreadable !== undefined || status === 'terminated';
+  const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait, surroundings });
+  const around = isOver ? NOTHING_AROUND : scheduleReasons(state, surroundings);
+  const reasons = [...(isOver || found.length === 0 ? [] : diskReasons(surroundings)), ...found, ...around.failing];
   return {
     sessionId,
     agentId,
     status,
     ...(stopReason === undefined ? {} : { stopReason }),
-    reasons: found.length > 0 ? found : [nothing(state)],
+    reasons: [...(found.length > 0 ? reasons : [...reasons, nothing(state)]), ...around.others],
     ...(state.unreadable === undefined ? { chart: explainCharts(state, nowMs, timers) } : {}),
   };
 }
 
+const NOTHING_AROUND: ScheduleReasons = { failing: [], others: [] };
+
 function reasonsOf(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead, modelWait }: Pick<ExplainOptions, 'budget' | 'isWakeDead' | 'modelWait'>,
+  { budget, isWakeDead, modelWait, surroundings = {} }: Omit<ExplainOptions, keyof TimerOptions>,
 ): Reason[] {
   if (state.unreadable !== undefined)
     return [
@@ -84,7 +93,7 @@ function reasonsOf(
     ...delegatedCalls(state).map((call) => ofChild(call, state)),
   ];
   if (state.openWake !== undefined)
-    return [isWakeDead === true ? dead(state, nowMs) : running(state, modelWait), ...waits];
+    return [isWakeDead === true ? dead(state, nowMs, surroundings) : running(state, modelWait), ...waits];
   return [
     ...parked(state, budget),
     ...waits,
