@@ -29,15 +29,15 @@ export function running(state: SessionState, modelWait: ModelWait | undefined): 
     movers: [
       ...(isWaiting ? [resetMover()] : []),
       { who: 'runtime', events: ['wake.ended'], does: 'ends the wake when its work is done' },
-      { ...workerMover(), does: 'goes on with it, if its process has died' },
-      { ...wakeMover(sessionId), does: 'does the same' },
-      messageMover(sessionId, 'steer'),
       {
         who: 'person',
         events: ['user.interrupt'],
         does: 'cuts it short',
         command: ['session', 'interrupt', '--session', sessionId],
       },
+      messageMover(sessionId, 'steer'),
+      { ...workerMover(), does: 'goes on with it, if its process has died' },
+      { ...wakeMover(sessionId), does: 'does the same' },
     ],
     calls: callStates(state),
   };

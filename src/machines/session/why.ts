@@ -369,7 +369,7 @@ function nothing({ sessionId, lastWake, createdAt, summary }: SessionState): Rea
   const done =
     lastWake === undefined
       ? 'It has not been sent anything yet.'
-      : `It has done what it was asked for${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(
+      : `It came to rest${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(
           /\.\.$/,
           '.',
         );

@@ -2,9 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import type { Reason } from '../../../src/machines/session/why-reason.ts';
+import type { SendingSchedule, Surroundings } from '../../../src/machines/session/why-surroundings.ts';
 import { explain } from '../../../src/machines/session/why.ts';
 import type { ExplainOptions } from '../../../src/machines/session/why.ts';
 import {
+  IDENTITY,
+  START,
   START_MS,
   created,
   message,
@@ -13,6 +16,7 @@ import {
   running,
   spanStarted,
   stateAfter,
+  terminated,
   wakeEnded,
   wakeStarted,
 } from '../../support/session-events.ts';
@@ -74,5 +78,50 @@ describe('a session that is stuck', () => {
     expect(firstReason([...awake, wakeEnded('wake_1', 'lost'), wakeStarted(2), running])?.text).toMatch(
       /The wake before it was lost: its process died, or was suspended for longer than its lease\.$/,
     );
+  });
+});
+
+const SOON = new Date(START_MS + 60_000).toISOString();
+const clock = { id: 'news', sessionId: IDENTITY.sessionId, status: 'active', nextFireAt: SOON } as const;
+const kinds = (drafts: readonly SessionEventDraft[], surroundings: Surroundings): readonly string[] =>
+  explain(stateAfter(...drafts), START_MS, { surroundings }).reasons.map(({ kind }) => kind);
+
+describe('what there is around a session', () => {
+  it('comes first where its disk is full, and only where it has something to do', () => {
+    expect(kinds(awake, { freeBytes: 0 })).toEqual(['disk_full', 'running']);
+    expect(kinds([created, message('Go.')], { freeBytes: 1_000 })).toEqual(['disk_full', 'unread']);
+    expect(kinds([created, message('Go.')], { freeBytes: 1_000_000 })).toEqual(['unread']);
+    expect(kinds([created], { freeBytes: 0 })).toEqual(['nothing']);
+    expect(kinds([...awake, terminated], { freeBytes: 0, schedules: [clock] })).toEqual(['terminated']);
+  });
+
+  it('does not call a process dead that could not write', () => {
+    const [, reason] = explain(stateAfter(...awake), START_MS, {
+      isWakeDead: true,
+      surroundings: { freeBytes: 0 },
+    }).reasons;
+    expect(reason?.text).toMatch(/^Its wake could not write how it ended, or its process has died, test, /);
+  });
+
+  it.each<[string, Partial<SendingSchedule>, readonly string[], RegExp, string]>([
+    ['is due', { dueSince: START }, ['schedule', 'nothing'], /news is due and has not sent to it/, 'worker'],
+    [
+      'is parked',
+      { status: 'parked', because: 'it failed.' },
+      ['schedule', 'nothing'],
+      /sends nothing to it: it is parked: it failed\.$/,
+      'schedule resume news',
+    ],
+    ['is paused', { status: 'paused' }, ['nothing', 'schedule'], /it is paused\.$/, 'schedule resume news'],
+    ['has ended', { status: 'ended' }, ['nothing', 'schedule'], /it has ended\.$/, 'schedule show news'],
+    ['will fire', {}, ['nothing', 'schedule'], /sends to it next, while a worker runs\.$/, 'worker'],
+  ])('a schedule that %s is told, first where it should have sent', (_, changes, expected, text, command) => {
+    const { reasons } = explain(stateAfter(created), START_MS, {
+      surroundings: { schedules: [{ ...clock, ...changes }, { ...clock, id: 'other', sessionId: 'another' }] },
+    });
+    expect(reasons.map(({ kind }) => kind)).toEqual(expected);
+    const reason = reasons.find(({ kind }) => kind === 'schedule');
+    expect(reason?.text).toMatch(text);
+    expect(commands(reason)[0]).toBe(command);
   });
 });

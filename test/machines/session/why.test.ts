@@ -101,9 +101,9 @@ describe('why a session does what it does', () => {
       'it has done its work',
       finished('Tidied up.'),
       ['nothing'],
-      /^It has done what it was asked for: Tidied up\. It waits for nothing but a message\.$/,
+      /^It came to rest: Tidied up\. It waits for nothing but a message\.$/,
     ],
-    ['it has done its work without a word', finished(''), ['nothing'], /^It has done what it was asked for\. It waits/],
+    ['it has done its work without a word', finished(''), ['nothing'], /^It came to rest\. It waits/],
     ['a message waits', [created, message('Go.')], ['unread'], /1 message to be read; no wake has read it yet/],
     [
       'the model is asked',
