@@ -31,7 +31,8 @@ import { surroundingsOf } from './surroundings.ts';
 import { TASK_LOGS_FOLDER } from './tasks.ts';
 
 /** What an inspector can show: a runtime, or as much of one as there is. */
-export type Inspectable = Pick<Runtime, 'inspection'> & Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees'> & Pick<HomeSchedules, 'schedules'>>;
+export type Inspectable = Pick<Runtime, 'inspection'> &
+  Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees'> & Pick<HomeSchedules, 'schedules'>>;
 
 export interface RecorderAttachment {
   /** Of the program, in a few words. Default: the name of the script that runs. */

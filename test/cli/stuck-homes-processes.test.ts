@@ -40,7 +40,7 @@ async function toldOf(home: string): Promise<string> {
 }
 
 it.each([
-  ['dead-worker', /its process died/i],
+  ['dead-worker', /Its process has died, .*: it ran shell_run/],
   ['silent-command', /it runs shell_run/],
   ['bad-key', /parked.*Incorrect API key provided/],
   ['question-in-child', /waits for the agent deployer/],

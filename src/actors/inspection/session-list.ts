@@ -44,10 +44,7 @@ export class SessionList {
   /** Whether all of them have been read once. */
   #hasRead = false;
 
-  constructor(
-    sessions: Pick<Sessions, 'list' | 'hasWakeDied'>,
-    { text, clock, surroundings }: SessionListOptions,
-  ) {
+  constructor(sessions: Pick<Sessions, 'list' | 'hasWakeDied'>, { text, clock, surroundings }: SessionListOptions) {
     this.#sessions = sessions;
     this.#text = text;
     this.#clock = clock;
@@ -140,10 +137,7 @@ export class SessionList {
     return states;
   }
 
-  #summary(
-    state: SessionState,
-    known: Pick<ExplainOptions, 'isWakeDead' | 'surroundings'>,
-  ): InspectedSessionSummary {
+  #summary(state: SessionState, known: Pick<ExplainOptions, 'isWakeDead' | 'surroundings'>): InspectedSessionSummary {
     const { sessionId, agentId, title, status, stopReason, pendingActions, updatedAt } = state;
     const [reason] = explain(state, this.#clock.now(), known).reasons;
     return {

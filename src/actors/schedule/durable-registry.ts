@@ -258,8 +258,7 @@ export class ScheduleRegistry {
     const nextMs =
       status === 'active' && runs < (limits.maxRuns ?? Infinity) ? times.next(this.#options.clock.now()) : undefined;
     const isWithin = nextMs !== undefined && (limits.until === undefined || nextMs <= epochMsOf(limits.until));
-    const dueMs =
-      status === 'active' && through !== undefined ? times.next(epochMsOf(through)) : undefined;
+    const dueMs = status === 'active' && through !== undefined ? times.next(epochMsOf(through)) : undefined;
     const isLate = dueMs !== undefined && dueMs < this.#options.clock.now() - PUNCTUAL_MS;
     const lastMs = through === undefined ? undefined : times.previous(epochMsOf(through) + 1);
     const hasCome = lastMs !== undefined && lastMs > epochMsOf(createdAt);

@@ -79,7 +79,11 @@ function ofSchedule({ id, status, because, dueSince, nextFireAt }: SendingSchedu
       movers: [resume, show],
     };
   if (status === 'ended')
-    return { kind: 'schedule', text: `The schedule ${id} sends nothing to it any more: it has ended${why}.`, movers: [show] };
+    return {
+      kind: 'schedule',
+      text: `The schedule ${id} sends nothing to it any more: it has ended${why}.`,
+      movers: [show],
+    };
   if (dueSince !== undefined)
     return {
       kind: 'schedule',

@@ -369,10 +369,7 @@ function nothing({ sessionId, lastWake, createdAt, summary }: SessionState): Rea
   const done =
     lastWake === undefined
       ? 'It has not been sent anything yet.'
-      : `It came to rest${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(
-          /\.\.$/,
-          '.',
-        );
+      : `It came to rest${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(/\.\.$/, '.');
   return {
     kind: 'nothing',
     text: `${done} It waits for nothing but a message.`,

@@ -69,7 +69,9 @@ describe('a session that is stuck', () => {
       { candidate: { provider: 'lab', model: 'm' }, because: 'lab/m cools down until noon (auth: no such key)' },
     ];
     const reason = firstReason([...awake, spanStarted('s')], { modelWait: { skipped } });
-    expect(reason?.text).toMatch(/by test: no model can be asked yet: lab\/m cools down until noon \(auth: no such key\);/);
+    expect(reason?.text).toMatch(
+      /by test: no model can be asked yet: lab\/m cools down until noon \(auth: no such key\);/,
+    );
     expect(commands(reason)[0]).toBe('auth reset --all');
     expect(firstReason(awake, { modelWait: { skipped } })?.text).not.toContain('no model');
   });
@@ -117,7 +119,12 @@ describe('what there is around a session', () => {
     ['will fire', {}, ['nothing', 'schedule'], /sends to it next, while a worker runs\.$/, 'worker'],
   ])('a schedule that %s is told, first where it should have sent', (_, changes, expected, text, command) => {
     const { reasons } = explain(stateAfter(created), START_MS, {
-      surroundings: { schedules: [{ ...clock, ...changes }, { ...clock, id: 'other', sessionId: 'another' }] },
+      surroundings: {
+        schedules: [
+          { ...clock, ...changes },
+          { ...clock, id: 'other', sessionId: 'another' },
+        ],
+      },
     });
     expect(reasons.map(({ kind }) => kind)).toEqual(expected);
     const reason = reasons.find(({ kind }) => kind === 'schedule');
