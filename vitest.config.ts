@@ -40,6 +40,7 @@ const ALONE = areLongRunsAskedFor
       'test/adapters/bubblewrap/bubblewrap.test.ts',
       'test/adapters/files/lease-processes.test.ts',
       'test/adapters/postgres/chaos-full-disk-processes.test.ts',
+      'test/cli/stuck-homes-processes.test.ts',
       'test/docs/{examples,long-pages}-processes.test.ts',
       'test/runtime/chaos-full-disk.test.ts',
       'test/scenarios/improvement/{ended-workers,full-disk,killed-shell,workers-in-sandbox}-processes.test.ts',

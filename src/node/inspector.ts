@@ -26,10 +26,13 @@ import type { InspectionHeader } from '../machines/inspection-log/inspection-rec
 import type { RecorderLimits } from '../machines/inspection-log/recorder-limits.ts';
 import { parseOrThrow } from '../machines/validate.ts';
 import type { Runtime } from '../runtime.ts';
+import type { HomeSchedules } from './schedules.ts';
+import { surroundingsOf } from './surroundings.ts';
 import { TASK_LOGS_FOLDER } from './tasks.ts';
 
 /** What an inspector can show: a runtime, or as much of one as there is. */
-export type Inspectable = Pick<Runtime, 'inspection'> & Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees'>>;
+export type Inspectable = Pick<Runtime, 'inspection'> &
+  Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees'> & Pick<HomeSchedules, 'schedules'>>;
 
 export interface RecorderAttachment {
   /** Of the program, in a few words. Default: the name of the script that runs. */
@@ -167,7 +170,7 @@ interface Checked {
 }
 
 function sourceOf(
-  { inspection, sessions, agents, worktrees }: Inspectable,
+  { inspection, sessions, agents, worktrees, schedules }: Inspectable,
   { recorder, title, notes, onProblem = reportToConsole }: Checked,
 ): ClosableSource {
   const { systems, clock, redact, prices, processTree, changes, fleet, storeWord, home, hasEnded } = inspection;
@@ -187,6 +190,7 @@ function sourceOf(
     processTree,
     outputs: home === undefined ? undefined : createTaskOutputs(join(home, TASK_LOGS_FOLDER)),
     fleet,
+    surroundings: () => surroundingsOf({ home, schedules, onProblem }),
     changes: changes === undefined ? undefined : { ...changes, worktrees },
     notes,
     hasEnded,

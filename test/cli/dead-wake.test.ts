@@ -41,7 +41,7 @@ describe('a wake whose process', () => {
     await woken.ended;
     const why = await told('session', 'why', '--session', id);
     expect(why).toMatch(
-      /Its process has died, .*, last heard of \d+ s ago: the model is asked; 0 steps, 0 calls so far\. Nothing is lost/,
+      /Its process has died, .*, last heard of \d+ s ago: the model was asked; 0 steps, 0 calls so far\. Nothing is lost/,
     );
     expect(why).toMatch(/wakechart worker|main\.js worker/);
     expect(why).not.toContain('A wake runs');

@@ -222,7 +222,7 @@ describe('why a session waits for another', () => {
     );
     await stage.runtime.wake(id);
     expect(await shown((context) => explainSession(context, id))).toMatch(
-      /• It has done what it was asked for: All done\. It waits for nothing but a message\.\n[\s\S]*session send --session/,
+      /• It came to rest: All done\. It waits for nothing but a message\.\n[\s\S]*session send --session/,
     );
   });
 });

@@ -102,7 +102,9 @@ describe('a wake that takes over from one that died', () => {
     expect(await store.head(id)).toBe(5);
     finish();
     expect(await waking).toMatchObject({ outcome: 'sleep', epoch: 2, summary: 'Done.' });
-    expect(lostSummary(await store.read(id))).toBe('The process of this wake (test) died before the wake ended.');
+    expect(lostSummary(await store.read(id))).toBe(
+      'The process of this wake (test) died, or did not answer for longer than its lease, before the wake ended.',
+    );
     await runtime.shutdown();
   });
 

@@ -9,7 +9,8 @@ import type { InspectionHeader, InspectionRecord } from '../../machines/inspecti
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { SessionEvent, SessionEventData } from '../../machines/session/session-event.ts';
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
-import type { Explanation, Reason } from '../../machines/session/why.ts';
+import type { Reason } from '../../machines/session/why-reason.ts';
+import type { Explanation } from '../../machines/session/why.ts';
 import type { SendReceipt } from '../session/ingress.ts';
 import type { FleetSight } from './fleet.ts';
 

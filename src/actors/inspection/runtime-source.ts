@@ -6,6 +6,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { InspectionHeader } from '../../machines/inspection-log/inspection-record.ts';
 import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
+import type { Surroundings } from '../../machines/session/why-surroundings.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
@@ -109,6 +110,8 @@ export interface RuntimeSourceOptions {
   readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
   /** Absent: other workers are unknown. */
   readonly fleet?: Fleet | undefined;
+  /** What there is around the sessions. Absent: nothing is known of it. */
+  readonly surroundings?: (() => Promise<Surroundings>) | undefined;
   /** Default true. */
   readonly canAnswer?: boolean | undefined;
   /** Further sentences for `about`, asked anew each time. */
@@ -155,7 +158,7 @@ class RuntimeSource implements ClosableSource {
             this.#living(async () => redactedFleet(await fleet.check(), (text, most) => this.#text.cut(text, most)));
     this.#text = new InspectedText(redact);
     this.#recording = recorder ?? emptyRecording(clock);
-    this.#list = new SessionList(sessions, { text: this.#text, clock });
+    this.#list = new SessionList(sessions, { text: this.#text, clock, surroundings: options.surroundings });
     this.#sights = new SessionSights({ ...options, text: this.#text, workspaceOf: changes?.workspaceOf });
     this.#recordings = new SessionRecordings({
       sessions,

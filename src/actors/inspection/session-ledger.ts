@@ -33,6 +33,12 @@ const MAX_JOBS = 200;
 const EVENTS_PER_TURN = 500;
 const MAX_LEDGERS = 32;
 
+const ENDS_MODEL_WAIT: ReadonlySet<SessionEvent['type']> = new Set([
+  'run.candidate_selected',
+  'span.started',
+  'span.completed',
+]);
+
 export class SessionLedger {
   readonly #sessions: Pick<Sessions, 'events'>;
   readonly #sessionId: string;
@@ -42,6 +48,7 @@ export class SessionLedger {
   readonly #asked = new Map<string, Asked>();
   readonly #jobs = new Map<string, StartedJob>();
   #budget: SessionEventData<'wake.ended'>['budget'];
+  #modelWait: SessionEventData<'run.waiting'> | undefined;
   #head = 0;
   #reading: Promise<void> | undefined;
 
@@ -63,6 +70,11 @@ export class SessionLedger {
   /** The bound that the last wake reached, where it ended by one. */
   get budget(): SessionEventData<'wake.ended'>['budget'] {
     return this.#budget;
+  }
+
+  /** Of the open model step, while no model can be asked. */
+  get modelWait(): SessionEventData<'run.waiting'> | undefined {
+    return this.#modelWait;
   }
 
   /** The last of them, the oldest first. */
@@ -90,6 +102,8 @@ export class SessionLedger {
 
   #see(event: SessionEvent): void {
     this.#usage.see(event);
+    if (event.type === 'run.waiting') this.#modelWait = event.data;
+    else if (ENDS_MODEL_WAIT.has(event.type)) this.#modelWait = undefined;
     const { at } = event;
     if (event.type === 'permission.requested')
       this.#ask(event.data.requestId, {

@@ -1,6 +1,8 @@
 /** The sessions of a store, those first that wait for an answer. */
 import type { SessionState } from '../../machines/session/session-state.ts';
+import type { Surroundings } from '../../machines/session/why-surroundings.ts';
 import { explain } from '../../machines/session/why.ts';
+import type { ExplainOptions } from '../../machines/session/why.ts';
 import type { Clock } from '../clock/clock.ts';
 import { letOthersRun, waitFor } from '../clock/waiting.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -22,10 +24,17 @@ interface Listed {
   readonly isPartial: boolean;
 }
 
+export interface SessionListOptions {
+  readonly text: InspectedText;
+  readonly clock: ListClock;
+  readonly surroundings?: (() => Promise<Surroundings>) | undefined;
+}
+
 export class SessionList {
   readonly #sessions: Pick<Sessions, 'list' | 'hasWakeDied'>;
   readonly #text: InspectedText;
   readonly #clock: ListClock;
+  readonly #surroundings: (() => Promise<Surroundings>) | undefined;
   /** Several browsers ask at once: the store is asked once. */
   #listing: Promise<readonly SessionState[]> | undefined;
   /** Of what is listed: a list that began before something changed is not kept. */
@@ -35,13 +44,11 @@ export class SessionList {
   /** Whether all of them have been read once. */
   #hasRead = false;
 
-  constructor(
-    sessions: Pick<Sessions, 'list' | 'hasWakeDied'>,
-    { text, clock }: { readonly text: InspectedText; readonly clock: ListClock },
-  ) {
+  constructor(sessions: Pick<Sessions, 'list' | 'hasWakeDied'>, { text, clock, surroundings }: SessionListOptions) {
     this.#sessions = sessions;
     this.#text = text;
     this.#clock = clock;
+    this.#surroundings = surroundings;
   }
 
   /** Whether a caller was given only those that were made last, and the others are still being read. */
@@ -57,8 +64,9 @@ export class SessionList {
     const sessions: InspectedSessionSummary[] = [];
     const dead = await this.#dead(states);
     sorted.sort((one, other) => Number(dead.has(other.state.sessionId)) - Number(dead.has(one.state.sessionId)));
+    const surroundings = await this.#surroundings?.();
     for (const { state } of sorted.slice(0, limit)) {
-      sessions.push(this.#summary(state, dead.has(state.sessionId)));
+      sessions.push(this.#summary(state, { isWakeDead: dead.has(state.sessionId), surroundings }));
       // Why it waits takes a examine its chart; a thousand of those would keep all other work waiting.
       if (sessions.length % SUMMARIES_PER_TURN === 0) await letOthersRun();
     }
@@ -129,9 +137,9 @@ export class SessionList {
     return states;
   }
 
-  #summary(state: SessionState, isWakeDead: boolean): InspectedSessionSummary {
+  #summary(state: SessionState, known: Pick<ExplainOptions, 'isWakeDead' | 'surroundings'>): InspectedSessionSummary {
     const { sessionId, agentId, title, status, stopReason, pendingActions, updatedAt } = state;
-    const [reason] = explain(state, this.#clock.now(), { isWakeDead }).reasons;
+    const [reason] = explain(state, this.#clock.now(), known).reasons;
     return {
       sessionId,
       agentId: this.#shown(agentId),

@@ -3,6 +3,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
+import type { Surroundings } from '../../machines/session/why-surroundings.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
@@ -23,6 +24,8 @@ export interface SessionSightsOptions {
   readonly prices?: PriceTable | undefined;
   /** The folder in which a session works, absolute. Absent: as the session says itself. */
   readonly workspaceOf?: ((session: SessionState) => string) | undefined;
+  /** What there is around the sessions. Absent: nothing is known of it. */
+  readonly surroundings?: (() => Promise<Surroundings>) | undefined;
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -53,6 +56,8 @@ export class SessionSights {
     const budget = state.lastWake?.outcome === 'budget_reached' ? ledger.budget : undefined;
     const why = explain(state, at, {
       budget,
+      modelWait: ledger.modelWait,
+      surroundings: await this.#options.surroundings?.(),
       isWakeDead: state.openWake !== undefined && (await this.#options.sessions.hasWakeDied(sessionId)),
       maxSecondsPerWake: await this.#secondsPerWake(state),
     });

@@ -14,7 +14,8 @@ import type { TranscriptStep } from '../../machines/inspection-log/transcript-st
 import { filesOfDifference } from '../../machines/inspection-log/unified-difference.ts';
 import type { DifferenceFile } from '../../machines/inspection-log/unified-difference.ts';
 import { priceWords, usageWords, wakeWords } from '../../machines/inspection-log/wake-words.ts';
-import type { Explanation, Reason } from '../../machines/session/why.ts';
+import type { Reason } from '../../machines/session/why-reason.ts';
+import type { Explanation } from '../../machines/session/why.ts';
 import type { Mover } from '../../machines/session/why-movers.ts';
 import type {
   InspectedChanges,

@@ -26,6 +26,8 @@ export interface ScheduleGlance {
 export interface ScheduleOverview extends ScheduleGlance {
   /** When the next slot fires, if a worker runs then. */
   readonly nextFireAt?: string | undefined;
+  /** The first slot that has come due and that no worker has fired or missed since. */
+  readonly dueSince?: string | undefined;
   /** The last slot that has come due and is decided: it ran, or the records of its slots say why not. */
   readonly lastSlot?: string | undefined;
 }
@@ -47,6 +49,9 @@ export interface ScheduleRegistryOptions {
   /** Makes a UUID that was never used. Default: a random one. */
   readonly newSeries?: (() => string) | undefined;
 }
+
+/** Workers that are told of nothing notice within as long. */
+const PUNCTUAL_MS = 30_000;
 
 type StatusChange = 'PAUSE' | 'RESUME' | 'END';
 
@@ -253,6 +258,8 @@ export class ScheduleRegistry {
     const nextMs =
       status === 'active' && runs < (limits.maxRuns ?? Infinity) ? times.next(this.#options.clock.now()) : undefined;
     const isWithin = nextMs !== undefined && (limits.until === undefined || nextMs <= epochMsOf(limits.until));
+    const dueMs = status === 'active' && through !== undefined ? times.next(epochMsOf(through)) : undefined;
+    const isLate = dueMs !== undefined && dueMs < this.#options.clock.now() - PUNCTUAL_MS;
     const lastMs = through === undefined ? undefined : times.previous(epochMsOf(through) + 1);
     const hasCome = lastMs !== undefined && lastMs > epochMsOf(createdAt);
     return {
@@ -260,6 +267,7 @@ export class ScheduleRegistry {
       definition,
       state,
       ...(isWithin ? { nextFireAt: instantOf(nextMs) } : {}),
+      ...(isLate ? { dueSince: instantOf(dueMs) } : {}),
       ...(hasCome ? { lastSlot: instantOf(lastMs) } : {}),
     };
   }

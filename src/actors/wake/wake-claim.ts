@@ -196,7 +196,10 @@ export class WakeClaim {
 
   /** The wakes of this session kill their processes: it is left alone from now on, and says why. */
   async #park(state: SessionState, epoch: number, survivors: string | undefined): Promise<ClaimAnswer> {
-    const parking = parked('failures', `${state.failuresInARow + 1} wakes in a row died with their processes.`);
+    const parking = parked(
+      'failures',
+      `${state.failuresInARow + 1} wakes in a row were lost: their processes died, or were suspended for longer than the lease.`,
+    );
     const rest: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle' } };
     await this.#options.journal.rest([...lostWakeEvents(state, survivors), rest, parking], epoch);
     return PARKED;

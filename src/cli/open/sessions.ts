@@ -11,6 +11,7 @@ import { messageOf } from '../../machines/errors.ts';
 import { attachmentsOf } from '../../node/attachments.ts';
 import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
+import type { SharedSchedules } from '../../node/node-store.ts';
 import type { CommandContext } from '../context.ts';
 import { openStore } from './store.ts';
 
@@ -21,6 +22,7 @@ export interface OpenSessions {
   readonly clock: Clock;
   /** Undefined: no other machine shares the store. */
   readonly workspaceCopies: WorkspaceCopyStore | undefined;
+  readonly schedules: SharedSchedules;
 }
 
 export async function openSessions(
@@ -28,7 +30,7 @@ export async function openSessions(
   agents: AgentCatalog,
 ): Promise<OpenSessions> {
   const { home, err } = context;
-  const { store, clock, workspaceCopies, policy } = await openStore(context);
+  const { store, clock, workspaceCopies, policy, schedules } = await openStore(context);
   const onListenerError = (error: unknown): void =>
     void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
   const ports = { store, ids: createIdSource({ clock }), clock };
@@ -36,6 +38,7 @@ export async function openSessions(
     store,
     clock,
     workspaceCopies,
+    schedules,
     sessions: new Sessions({
       ...ports,
       journals: new JournalCache(ports),

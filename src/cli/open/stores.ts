@@ -6,6 +6,7 @@ import type { EventStore } from '../../actors/session/event-store.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { FileAgentCatalog } from '../../adapters/agents/file-agent-catalog.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
+import type { SharedSchedules } from '../../node/node-store.ts';
 import type { CommandContext } from '../context.ts';
 import { checkHome } from '../home.ts';
 import { withSuggestions } from './suggestions.ts';
@@ -22,6 +23,7 @@ export interface SessionStore extends AgentStore {
   readonly clock: Clock;
   /** Where the folders of sessions are at home. Undefined: no other machine shares the store. */
   readonly workspaceCopies: WorkspaceCopyStore | undefined;
+  readonly schedules: SharedSchedules;
 }
 
 /** Lets `work` use the agents. Errors about names that are not there say which ones are. */
@@ -47,9 +49,9 @@ export function withSessions<Result>(
   return withAgents(context, async ({ agents, layout }) => {
     // Loaded when it is needed: most of the time a short command takes is spent on loading.
     const { openSessions } = await import('./sessions.ts');
-    const { sessions, store, clock, workspaceCopies } = await openSessions(context, agents);
+    const { sessions, store, clock, workspaceCopies, schedules } = await openSessions(context, agents);
     try {
-      return await work({ agents, layout, sessions, store, clock, workspaceCopies });
+      return await work({ agents, layout, sessions, store, clock, workspaceCopies, schedules });
     } catch (error) {
       throw await withSuggestions(error, context, { agents, sessions });
     } finally {

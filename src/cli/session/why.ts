@@ -2,17 +2,22 @@
  * `wakechart session why`: what a session works on or waits for, who can move it on, and why this model. A child that
  * is waited for is asked in its turn.
  */
+import { ScheduleRegistry } from '../../actors/schedule/durable-registry.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
-import { RuntimeError } from '../../machines/errors.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
 import type { SessionEventData } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ModelExplanation } from '../../machines/session/why-model.ts';
+import type { Surroundings } from '../../machines/session/why-surroundings.ts';
 import { explain } from '../../machines/session/why.ts';
-import type { Explanation, Reason } from '../../machines/session/why.ts';
+import type { Reason } from '../../machines/session/why-reason.ts';
+import type { Explanation } from '../../machines/session/why.ts';
 import { ownRequests } from '../../actors/session/asked-requests.ts';
 import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import { askedLines, askedRecords } from './asked-text.ts';
+import { createCronerPlan } from '../../adapters/cron/croner-plan.ts';
+import { surroundingsOf } from '../../node/surroundings.ts';
 import type { CommandContext } from '../context.ts';
 import { exactLine } from '../../machines/exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
@@ -59,10 +64,15 @@ export async function explainSession(
   { verbose = false }: ExplainSessionOptions = {},
 ): Promise<number> {
   const { out, json } = context;
-  await withSessions(context, async ({ sessions, agents, workspaceCopies, layout }) => {
+  await withSessions(context, async ({ sessions, agents, workspaceCopies, layout, schedules, clock }) => {
     const nowMs = Date.now();
+    const surroundings = await surroundingsOf({
+      home: context.store === undefined ? layout.home : undefined,
+      schedules: new ScheduleRegistry({ ...schedules, cron: createCronerPlan(), clock }),
+      onProblem: (error) => void context.err.push(`${context.err.styles.yellow('note:')} ${messageOf(error)}\n`),
+    });
     const explained = await explainTree(
-      { sessions, agents, workspaceCopies, layout },
+      { sessions, agents, workspaceCopies, layout, surroundings },
       checkedSessionId(session),
       nowMs,
     );
@@ -77,16 +87,24 @@ export async function explainSession(
   return EXIT_SUCCESS;
 }
 
+interface ExplainedStore extends Pick<SessionStore, 'sessions' | 'agents' | 'workspaceCopies' | 'layout'> {
+  readonly surroundings: Surroundings;
+}
+
 /** @param nowMs milliseconds since the epoch */
 async function explainTree(
-  store: Pick<SessionStore, 'sessions' | 'agents' | 'workspaceCopies' | 'layout'>,
+  store: ExplainedStore,
   sessionId: string,
   nowMs: number,
   depth = 0,
 ): Promise<ExplainedSession> {
   const { sessions } = store;
   const state = await sessions.status(sessionId);
+  const model = await lastModel(sessions, state);
+  const decision = model?.decisions.at(-1);
   const explanation = explain(state, nowMs, {
+    ...(decision?.kind === 'waiting' ? { modelWait: decision } : {}),
+    surroundings: store.surroundings,
     budget: await reachedBudget(sessions, state),
     isWakeDead: state.openWake !== undefined && (await sessions.hasWakeDied(sessionId)),
     maxSecondsPerWake: await secondsPerWake(store, state),
@@ -108,7 +126,6 @@ async function explainTree(
         : { ...reason, child };
     }),
   );
-  const model = await lastModel(sessions, state);
   const home = await homeOf(sessionId, store.workspaceCopies);
   const missing = await agentMissingHere(state, store);
   return {

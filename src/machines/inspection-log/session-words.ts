@@ -1,6 +1,6 @@
 /** How a session stands, in a few words. */
 import type { SessionState } from '../session/session-state.ts';
-import type { ReasonKind } from '../session/why.ts';
+import type { ReasonKind } from '../session/why-reason.ts';
 
 /** The colors of badges that mean the same everywhere. */
 export type ShownStatus = 'waiting' | 'running' | 'done' | 'error' | 'quiet';
@@ -24,6 +24,8 @@ const WORDS: Readonly<Record<ReasonKind, StatusWords>> = {
   unfinished: { text: 'was cut off', status: 'error' },
   parked: { text: 'is parked', status: 'error' },
   budget: { text: 'stopped at its budget', status: 'error' },
+  disk_full: { text: 'the disk is full', status: 'error' },
+  schedule: { text: 'its schedule does not fire', status: 'error' },
   unreadable: { text: 'cannot be read', status: 'error' },
   terminated: { text: 'is terminated', status: 'quiet' },
   nothing: { text: 'rests', status: 'quiet' },

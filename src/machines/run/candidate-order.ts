@@ -2,9 +2,13 @@
  * In which order the ways to attempt a run are tried: the models as the agent names them, and within a model its
  * accounts. Pure.
  */
+import { cutText } from '../cut-text.ts';
 import { attemptKey, candidateText } from './candidate.ts';
 import type { Candidate, ModelChoice } from './candidate.ts';
 import type { CandidateHealth } from './candidate-health.ts';
+
+/** Of the error for which one rests. */
+const MAX_MESSAGE_CHARACTERS = 200;
 
 export interface OrderedCandidate {
   readonly candidate: Candidate;
@@ -91,5 +95,5 @@ export function restingText(candidate: Candidate, { state, until, because }: Can
     half_open: 'is being tried by another run',
     disabled: 'is disabled',
   }[state];
-  return `${candidateText(candidate)} ${what}${until === undefined ? '' : ` until ${until}`}${because === undefined ? '' : ` (${because.kind})`}`;
+  return `${candidateText(candidate)} ${what}${until === undefined ? '' : ` until ${until}`}${because === undefined ? '' : ` (${because.kind}: ${cutText(because.message, MAX_MESSAGE_CHARACTERS)})`}`;
 }

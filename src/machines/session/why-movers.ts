@@ -34,6 +34,19 @@ export function workerMover(): Mover {
   return { who: 'worker', events: ['wake.started'], does: 'wakes it as soon as one runs', command: ['worker'] };
 }
 
+/** As errors name it too. */
+export const RESET_COMMAND = ['auth', 'reset', '--all'] as const;
+
+/** Of models that rest: what failed before is asked again at once. */
+export function resetMover(): Mover {
+  return {
+    who: 'person',
+    events: [],
+    does: 'puts right what the model or its provider refuses, then lets it be asked again',
+    command: RESET_COMMAND,
+  };
+}
+
 /** @param at ISO-8601 */
 export function timeMover(at: string, does: string, event: SessionEventType): Mover {
   return { who: 'time', events: [event], does: `${does} at ${at}` };

@@ -8,54 +8,23 @@ import type { SessionEventData } from './session-event.ts';
 import type { OpenToolCall, PendingAction, SessionState } from './session-state.ts';
 import { explainCharts } from './why-charts.ts';
 import type { ChartExplanation } from './why-charts.ts';
-import { givenMovers, messageMover, restMovers, timeMover, wakeMover, workerMover } from './why-movers.ts';
+import {
+  RESET_COMMAND,
+  givenMovers,
+  messageMover,
+  resetMover,
+  restMovers,
+  timeMover,
+  wakeMover,
+  workerMover,
+} from './why-movers.ts';
 import type { Mover } from './why-movers.ts';
+import type { Reason } from './why-reason.ts';
+import { dead, running } from './why-running.ts';
+import type { ModelWait } from './why-running.ts';
+import { diskReasons, scheduleReasons } from './why-surroundings.ts';
+import type { ScheduleReasons, Surroundings } from './why-surroundings.ts';
 import type { TimerOptions } from './why-timers.ts';
-
-/** What a session can be busy with or wait for. */
-export type ReasonKind =
-  | 'running'
-  | 'dead'
-  | 'permission'
-  | 'question'
-  | 'custom_tool'
-  | 'child'
-  | 'unread'
-  | 'held_back'
-  | 'queued_wake'
-  | 'retry'
-  | 'unfinished'
-  | 'parked'
-  | 'budget'
-  | 'unreadable'
-  | 'terminated'
-  | 'nothing';
-
-export interface Reason {
-  readonly kind: ReasonKind;
-  /** As one sentence, for people. What came from outside is in it as it came: make it printable before it is shown. */
-  readonly text: string;
-  /** ISO-8601, where the log tells. */
-  readonly since?: string | undefined;
-  /** ISO-8601: when it happens by itself, or when an answer is void. */
-  readonly until?: string | undefined;
-  /** Those that can move it on, each with the events that would. Empty where it is over. */
-  readonly movers: readonly Mover[];
-  readonly requestId?: string | undefined;
-  readonly callId?: string | undefined;
-  readonly toolName?: string | undefined;
-  readonly childSessionId?: string | undefined;
-  /** What an approval for more than once would allow. */
-  readonly rules?: readonly string[] | undefined;
-  /** Of a session that runs: its tool calls that have no result, in the states of their chart. */
-  readonly calls?: readonly OpenCallState[] | undefined;
-}
-
-export interface OpenCallState {
-  readonly callId: string;
-  readonly name: string;
-  readonly state: 'requested' | 'awaiting_permission' | 'awaiting_input' | 'answered' | 'executing';
-}
 
 export interface Explanation {
   readonly sessionId: string;
@@ -76,30 +45,39 @@ export interface ExplainOptions extends TimerOptions {
   readonly budget?: SessionEventData<'wake.ended'>['budget'];
   /** The process of the open wake is dead: the log cannot tell, the store can. Default false. */
   readonly isWakeDead?: boolean | undefined;
+  /** The wait of the open model step for a model that can be asked, while it lasts: the folded log does not keep it. */
+  readonly modelWait?: ModelWait | undefined;
+  /** Default: nothing is known of them. */
+  readonly surroundings?: Surroundings | undefined;
 }
 
 /** @param nowMs milliseconds since the epoch */
 export function explain(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead = false, ...timers }: ExplainOptions = {},
+  { budget, isWakeDead = false, modelWait, surroundings = {}, ...timers }: ExplainOptions = {},
 ): Explanation {
   const { sessionId, agentId, status, stopReason } = state;
-  const found = reasonsOf(state, nowMs, { budget, isWakeDead });
+  const isOver = state.unreadable !== undefined || status === 'terminated';
+  const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait, surroundings });
+  const around = isOver ? NOTHING_AROUND : scheduleReasons(state, surroundings);
+  const reasons = [...(isOver || found.length === 0 ? [] : diskReasons(surroundings)), ...found, ...around.failing];
   return {
     sessionId,
     agentId,
     status,
     ...(stopReason === undefined ? {} : { stopReason }),
-    reasons: found.length > 0 ? found : [nothing(state)],
+    reasons: [...(found.length > 0 ? reasons : [...reasons, nothing(state)]), ...around.others],
     ...(state.unreadable === undefined ? { chart: explainCharts(state, nowMs, timers) } : {}),
   };
 }
 
+const NOTHING_AROUND: ScheduleReasons = { failing: [], others: [] };
+
 function reasonsOf(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead }: Pick<ExplainOptions, 'budget' | 'isWakeDead'>,
+  { budget, isWakeDead, modelWait, surroundings = {} }: Omit<ExplainOptions, keyof TimerOptions>,
 ): Reason[] {
   if (state.unreadable !== undefined)
     return [
@@ -114,9 +92,10 @@ function reasonsOf(
     ...state.pendingActions.map((action) => ofAction(action, state, nowMs)),
     ...delegatedCalls(state).map((call) => ofChild(call, state)),
   ];
-  if (state.openWake !== undefined) return [isWakeDead === true ? dead(state, nowMs) : running(state), ...waits];
+  if (state.openWake !== undefined)
+    return [isWakeDead === true ? dead(state, nowMs, surroundings) : running(state, modelWait), ...waits];
   return [
-    ...parked(state),
+    ...parked(state, budget),
     ...waits,
     ...broken(state, nowMs),
     ...overBudget(state, budget),
@@ -132,88 +111,6 @@ function terminated({ summary, updatedAt }: SessionState): Reason {
     since: updatedAt,
     movers: [],
   };
-}
-
-function running(state: SessionState): Reason {
-  const { sessionId, openWake } = state;
-  const interruption = openWake?.interruption === undefined ? '' : ' A client has interrupted it; it comes to its end.';
-  return {
-    kind: 'running',
-    text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'a process'}: ${atWork(state)}; ${soFar(state)}.${interruption}`,
-    since: openWake?.startedAt,
-    movers: [
-      { who: 'runtime', events: ['wake.ended'], does: 'ends the wake when its work is done' },
-      { ...workerMover(), does: 'goes on with it, if its process has died' },
-      { ...wakeMover(sessionId), does: 'does the same' },
-      messageMover(sessionId, 'steer'),
-      {
-        who: 'person',
-        events: ['user.interrupt'],
-        does: 'cuts it short',
-        command: ['session', 'interrupt', '--session', sessionId],
-      },
-    ],
-    calls: callStates(state),
-  };
-}
-
-/** Its log says that a wake runs, and the process of that wake does not live. `since` is the last sign of it. */
-function dead(state: SessionState, nowMs: number): Reason {
-  const { sessionId, openWake, updatedAt } = state;
-  return {
-    kind: 'dead',
-    text: `Its process has died, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state)}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.`,
-    since: updatedAt,
-    movers: [
-      { ...workerMover(), does: 'goes on with it' },
-      { ...wakeMover(sessionId), does: 'does the same now' },
-    ],
-    calls: callStates(state),
-  };
-}
-
-/** By the last event of its log. */
-function agoText(ms: number): string {
-  if (!Number.isFinite(ms)) return '';
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  const span =
-    seconds < 120
-      ? `${seconds} s`
-      : seconds < 7_200
-        ? `${Math.round(seconds / 60)} min`
-        : `${Math.round(seconds / 3_600)} h`;
-  return `, last heard of ${span} ago`;
-}
-
-/** What its wake was about when its log was written last. */
-function atWork(state: SessionState): string {
-  const executing = callStates(state).filter((call) => call.state === 'executing');
-  const waiting = delegatedCalls(state);
-  if (state.openSpanId !== undefined) return 'the model is asked';
-  if (executing.length > 0) return `it runs ${executing.map(({ name }) => name).join(', ')}`;
-  if (waiting.length > 0) return `it waits along with the agents behind ${waiting.map(({ name }) => name).join(', ')}`;
-  return 'it is between two steps';
-}
-
-function soFar({ openWake }: SessionState): string {
-  return `${counted(openWake?.steps ?? 0, 'step')}, ${counted(openWake?.toolCalls ?? 0, 'call')} so far`;
-}
-
-function callStates({ openToolCalls }: SessionState): readonly OpenCallState[] {
-  return openToolCalls.map((call) => ({ callId: call.callId, name: call.name, state: chartStateOf(call) }));
-}
-
-function chartStateOf({ phase, request }: OpenToolCall): OpenCallState['state'] {
-  switch (phase) {
-    case 'requested':
-      return 'requested';
-    case 'started':
-      return 'executing';
-    case 'answered':
-      return 'answered';
-    case 'waiting':
-      return request?.kind === 'permission' ? 'awaiting_permission' : 'awaiting_input';
-  }
 }
 
 function ofAction(
@@ -281,18 +178,29 @@ function ofChild({ name, callId, request }: OpenToolCall, { sessionId }: Session
   };
 }
 
-function parked({ sessionId, parked: fuse, lastWake }: SessionState): Reason[] {
+function parked(state: SessionState, budget: ExplainOptions['budget']): Reason[] {
+  const { sessionId, parked: fuse, lastWake } = state;
   if (fuse === undefined) return [];
   // How many failed says nothing of what to mend; where the same error parked it, the reason names it already.
   const error = fuse.code === 'failures' ? lastWake?.error : undefined;
-  const last = error === undefined ? '' : ` The last of them: ${error.message}`;
+  const last = error === undefined ? '' : `${error.message.replace(/\.$/, '')}. `;
   return [
     {
       kind: 'parked',
-      text: `It is parked and does not wake by itself: ${fuse.reason}${last}`,
-      movers: [messageMover(sessionId), wakeMover(sessionId)],
+      text: `It is parked and does not wake by itself: ${last}${fuse.reason}`,
+      movers: [
+        ...mendingMovers(lastWake?.error),
+        ...(lastWake?.outcome === 'budget_reached' ? [raiseMover(state, budget)] : []),
+        messageMover(sessionId),
+        wakeMover(sessionId),
+      ],
     },
   ];
+}
+
+/** Where the last wake failed because of what rests until a person has put it right. */
+function mendingMovers(error: NonNullable<SessionState['lastWake']>['error']): readonly Mover[] {
+  return error?.hint?.includes(`wakechart ${RESET_COMMAND.join(' ')}`) === true ? [resetMover()] : [];
 }
 
 /** A wake ended before its work did. */
@@ -313,6 +221,7 @@ function broken(state: SessionState, nowMs: number): Reason[] {
   if (retryAt !== undefined) {
     const isDue = Date.parse(retryAt) <= nowMs;
     const movers = [
+      ...mendingMovers(error),
       isDue ? workerMover() : timeMover(retryAt, 'lets a worker try again', 'wake.started'),
       wakeMover(sessionId),
       messageMover(sessionId),
@@ -341,7 +250,7 @@ function broken(state: SessionState, nowMs: number): Reason[] {
 const ENDINGS: Readonly<Record<string, string>> = { failed: 'failed', aborted: 'was stopped', lost: 'died' };
 
 function overBudget(state: SessionState, budget: ExplainOptions['budget']): Reason[] {
-  const { sessionId, agentId, lastWake } = state;
+  const { sessionId, lastWake } = state;
   if (lastWake?.outcome !== 'budget_reached') return [];
   const which =
     budget === undefined
@@ -354,18 +263,22 @@ function overBudget(state: SessionState, budget: ExplainOptions['budget']): Reas
       since: lastWake.endedAt,
       movers: [
         ...(isForGood(budget) ? [] : [wakeMover(sessionId), messageMover(sessionId)]),
-        {
-          who: 'person',
-          events: [],
-          does:
-            budget?.name.startsWith('max') === true
-              ? `raises budget.${budget.name} in the agent's file`
-              : "raises the budget in the agent's file",
-          command: ['agent', 'show', agentId],
-        },
+        raiseMover(state, budget),
       ],
     },
   ];
+}
+
+function raiseMover({ agentId }: SessionState, budget: ExplainOptions['budget']): Mover {
+  return {
+    who: 'person',
+    events: [],
+    does:
+      budget?.name.startsWith('max') === true
+        ? `raises budget.${budget.name} in the agent's file`
+        : "raises the budget in the agent's file",
+    command: ['agent', 'show', agentId],
+  };
 }
 
 /** What a session as a whole has used up does not come back, nor does a price become known by itself. */
@@ -456,10 +369,7 @@ function nothing({ sessionId, lastWake, createdAt, summary }: SessionState): Rea
   const done =
     lastWake === undefined
       ? 'It has not been sent anything yet.'
-      : `It has done what it was asked for${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(
-          /\.\.$/,
-          '.',
-        );
+      : `It came to rest${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(/\.\.$/, '.');
   return {
     kind: 'nothing',
     text: `${done} It waits for nothing but a message.`,

@@ -73,10 +73,11 @@ export function lostWakeEvents(state: SessionState, survivors?: string): Session
   if (openWake === undefined) return closingEvents(state);
   const isInterrupted = openWake.interruption !== undefined;
   const left = survivors === undefined ? '' : ` What it left running may still be at work: ${survivors}.`;
-  const summary = `The process of this wake (${openWake.owner}) died before the wake ended.${left}`.slice(
-    0,
-    MAX_SUMMARY_CHARACTERS,
-  );
+  const summary =
+    `The process of this wake (${openWake.owner}) died, or did not answer for longer than its lease, before the wake ended.${left}`.slice(
+      0,
+      MAX_SUMMARY_CHARACTERS,
+    );
   return [
     ...closingEvents(state, { retries: !isInterrupted }),
     // It may have asked for something after it was cut short.

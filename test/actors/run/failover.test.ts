@@ -82,7 +82,7 @@ describe('with everything down', () => {
       error: {
         kind: 'rate_limit',
         message: expect.stringMatching(
-          /a\/m is disabled until .* \(billing\); b\/m cools down until .* \(rate_limit\)/,
+          /a\/m is disabled until .* \(billing: .*\); b\/m cools down until .* \(rate_limit: .*\)/,
         ) as string,
       },
     });

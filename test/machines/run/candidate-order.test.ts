@@ -103,9 +103,9 @@ describe('candidates', () => {
   });
 
   it.each<[CandidateHealth['state'], string]>([
-    ['cooling', 'a/m (one) cools down until 2026-01-01T00:00:05.000Z (rate_limit)'],
-    ['disabled', 'a/m (one) is disabled until 2026-01-01T00:00:05.000Z (rate_limit)'],
-    ['half_open', 'a/m (one) is being tried by another run until 2026-01-01T00:00:05.000Z (rate_limit)'],
+    ['cooling', 'a/m (one) cools down until 2026-01-01T00:00:05.000Z (rate_limit: m)'],
+    ['disabled', 'a/m (one) is disabled until 2026-01-01T00:00:05.000Z (rate_limit: m)'],
+    ['half_open', 'a/m (one) is being tried by another run until 2026-01-01T00:00:05.000Z (rate_limit: m)'],
   ])('that are %s say so: %s', (state, text) => {
     const candidate: Candidate = { ...A, profile: 'one' };
     expect(

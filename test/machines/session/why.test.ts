@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { explain } from '../../../src/machines/session/why.ts';
-import type { ExplainOptions, Reason } from '../../../src/machines/session/why.ts';
+import type { Reason } from '../../../src/machines/session/why-reason.ts';
+import type { ExplainOptions } from '../../../src/machines/session/why.ts';
 import {
   IDENTITY,
   START,
@@ -100,9 +101,9 @@ describe('why a session does what it does', () => {
       'it has done its work',
       finished('Tidied up.'),
       ['nothing'],
-      /^It has done what it was asked for: Tidied up\. It waits for nothing but a message\.$/,
+      /^It came to rest: Tidied up\. It waits for nothing but a message\.$/,
     ],
-    ['it has done its work without a word', finished(''), ['nothing'], /^It has done what it was asked for\. It waits/],
+    ['it has done its work without a word', finished(''), ['nothing'], /^It came to rest\. It waits/],
     ['a message waits', [created, message('Go.')], ['unread'], /1 message to be read; no wake has read it yet/],
     [
       'the model is asked',
@@ -280,7 +281,7 @@ describe('a session whose wake is open in its log', () => {
     expect(others).toEqual([]);
     expect(reason).toMatchObject({
       kind: 'dead',
-      text: 'Its process has died, test, last heard of 0 s ago: it runs shell_run; 0 steps, 1 call so far. Nothing is lost: a worker or another wake goes on from its log.',
+      text: 'Its process has died, test, last heard of 0 s ago: it ran shell_run; 0 steps, 1 call so far. Nothing is lost: a worker or another wake goes on from its log.',
       since: stateAfter(...atWork).updatedAt,
       calls: [{ callId: 'call_1', state: 'executing' }],
     });

@@ -1,0 +1,105 @@
+/** What a wake that runs is about, or was when its process died. */
+import { counted } from '../inspection/markdown.ts';
+import { delegatedCalls } from './session-activations.ts';
+import type { SessionEventData } from './session-event.ts';
+import type { OpenToolCall, SessionState } from './session-state.ts';
+import { messageMover, resetMover, wakeMover, workerMover } from './why-movers.ts';
+import type { OpenCallState, Reason } from './why-reason.ts';
+import { isDiskFull } from './why-surroundings.ts';
+import type { Surroundings } from './why-surroundings.ts';
+
+/** Of a model step: for how long no model can be asked, and why. */
+export type ModelWait = Pick<SessionEventData<'run.waiting'>, 'skipped'>;
+
+export function running(state: SessionState, modelWait: ModelWait | undefined): Reason {
+  const { sessionId, openWake, lastWake } = state;
+  const interruption = openWake?.interruption === undefined ? '' : ' A client has interrupted it; it comes to its end.';
+  const lost =
+    lastWake?.outcome === 'lost'
+      ? ' The wake before it was lost: its process died, or was suspended for longer than its lease.'
+      : '';
+  const isWaiting = state.openSpanId !== undefined && modelWait !== undefined;
+  const work = isWaiting
+    ? `no model can be asked yet: ${modelWait.skipped?.map(({ because }) => because).join('; ') ?? 'all of them rest'}`
+    : atWork(state);
+  return {
+    kind: 'running',
+    text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'a process'}: ${work}; ${soFar(state)}.${interruption}${lost}`,
+    since: openWake?.startedAt,
+    movers: [
+      ...(isWaiting ? [resetMover()] : []),
+      { who: 'runtime', events: ['wake.ended'], does: 'ends the wake when its work is done' },
+      {
+        who: 'person',
+        events: ['user.interrupt'],
+        does: 'cuts it short',
+        command: ['session', 'interrupt', '--session', sessionId],
+      },
+      messageMover(sessionId, 'steer'),
+      { ...workerMover(), does: 'goes on with it, if its process has died' },
+      { ...wakeMover(sessionId), does: 'does the same' },
+    ],
+    calls: callStates(state),
+  };
+}
+
+/** Its log says that a wake runs, and the process of that wake does not live. `since` is the last sign of it. */
+export function dead(state: SessionState, nowMs: number, surroundings: Surroundings = {}): Reason {
+  const { sessionId, openWake, updatedAt } = state;
+  return {
+    kind: 'dead',
+    text: `${isDiskFull(surroundings) ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.`,
+    since: updatedAt,
+    movers: [
+      { ...workerMover(), does: 'goes on with it' },
+      { ...wakeMover(sessionId), does: 'does the same now' },
+    ],
+    calls: callStates(state),
+  };
+}
+
+/** By the last event of its log. */
+function agoText(ms: number): string {
+  if (!Number.isFinite(ms)) return '';
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const span =
+    seconds < 120
+      ? `${seconds} s`
+      : seconds < 7_200
+        ? `${Math.round(seconds / 60)} min`
+        : `${Math.round(seconds / 3_600)} h`;
+  return `, last heard of ${span} ago`;
+}
+
+/** What its wake is about, or was when its log was written last. */
+function atWork(state: SessionState, tense: 'present' | 'past' = 'present'): string {
+  const executing = callStates(state).filter((call) => call.state === 'executing');
+  const waiting = delegatedCalls(state);
+  const isOver = tense === 'past';
+  if (state.openSpanId !== undefined) return isOver ? 'the model was asked' : 'the model is asked';
+  if (executing.length > 0) return `it ${isOver ? 'ran' : 'runs'} ${executing.map(({ name }) => name).join(', ')}`;
+  if (waiting.length > 0)
+    return `it ${isOver ? 'waited' : 'waits'} along with the agents behind ${waiting.map(({ name }) => name).join(', ')}`;
+  return `it ${isOver ? 'was' : 'is'} between two steps`;
+}
+
+function soFar({ openWake }: SessionState): string {
+  return `${counted(openWake?.steps ?? 0, 'step')}, ${counted(openWake?.toolCalls ?? 0, 'call')} so far`;
+}
+
+function callStates({ openToolCalls }: SessionState): readonly OpenCallState[] {
+  return openToolCalls.map((call) => ({ callId: call.callId, name: call.name, state: chartStateOf(call) }));
+}
+
+function chartStateOf({ phase, request }: OpenToolCall): OpenCallState['state'] {
+  switch (phase) {
+    case 'requested':
+      return 'requested';
+    case 'started':
+      return 'executing';
+    case 'answered':
+      return 'answered';
+    case 'waiting':
+      return request?.kind === 'permission' ? 'awaiting_permission' : 'awaiting_input';
+  }
+}

@@ -1,0 +1,100 @@
+/** What keeps a session from going on that its log cannot know of: the disk, and the schedules that send to it. */
+import type { SessionState } from './session-state.ts';
+import type { Reason } from './why-reason.ts';
+
+export interface Surroundings {
+  /** What is left on the disk of its home, for this user. Absent: it is unknown. */
+  readonly freeBytes?: number | undefined;
+  /** Those that send to any session. */
+  readonly schedules?: readonly SendingSchedule[] | undefined;
+}
+
+export interface SendingSchedule {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly status: 'active' | 'paused' | 'parked' | 'ended';
+  /** Why it has its status. */
+  readonly because?: string | undefined;
+  /** ISO-8601: since when it is due and no worker has fired it. */
+  readonly dueSince?: string | undefined;
+  /** ISO-8601. */
+  readonly nextFireAt?: string | undefined;
+}
+
+/** Below that not even the end of a wake can be written for sure. */
+const FULL_BYTES = 64 * 1024;
+
+export function isDiskFull({ freeBytes }: Surroundings): boolean {
+  return freeBytes !== undefined && freeBytes < FULL_BYTES;
+}
+
+export function diskReasons(surroundings: Surroundings): Reason[] {
+  if (!isDiskFull(surroundings)) return [];
+  return [
+    {
+      kind: 'disk_full',
+      text: `The disk of its home is full (${surroundings.freeBytes ?? 0} bytes left): what happens cannot be written, so nothing goes on.`,
+      movers: [
+        { who: 'person', events: [], does: 'frees space on that disk; a worker then goes on by itself' },
+        { who: 'worker', events: ['wake.started'], does: 'goes on with it, once there is space', command: ['worker'] },
+      ],
+    },
+  ];
+}
+
+export interface ScheduleReasons {
+  /** Of those that should have sent something by now. */
+  readonly failing: readonly Reason[];
+  readonly others: readonly Reason[];
+}
+
+export function scheduleReasons({ sessionId }: SessionState, { schedules = [] }: Surroundings): ScheduleReasons {
+  const own = schedules.filter((schedule) => schedule.sessionId === sessionId);
+  const isFailing = ({ status, dueSince }: SendingSchedule): boolean => status === 'parked' || dueSince !== undefined;
+  return {
+    failing: own.filter(isFailing).map(ofSchedule),
+    others: own.filter((schedule) => !isFailing(schedule)).map(ofSchedule),
+  };
+}
+
+function ofSchedule({ id, status, because, dueSince, nextFireAt }: SendingSchedule): Reason {
+  const why = because === undefined ? '' : `: ${because.replace(/\.$/, '')}`;
+  const resume = {
+    who: 'person',
+    events: ['user.message'],
+    does: 'lets it fire again',
+    command: ['schedule', 'resume', id],
+  } as const;
+  const show = { who: 'person', events: [], does: 'checks it', command: ['schedule', 'show', id] } as const;
+  const fire = {
+    who: 'worker',
+    events: ['user.message'],
+    does: 'fires it, as long as one runs',
+    command: ['worker'],
+  } as const;
+  if (status === 'paused' || status === 'parked')
+    return {
+      kind: 'schedule',
+      text: `The schedule ${id} sends nothing to it: it is ${status}${why}.`,
+      movers: [resume, show],
+    };
+  if (status === 'ended')
+    return {
+      kind: 'schedule',
+      text: `The schedule ${id} sends nothing to it any more: it has ended${why}.`,
+      movers: [show],
+    };
+  if (dueSince !== undefined)
+    return {
+      kind: 'schedule',
+      text: `The schedule ${id} is due and has not sent to it: schedules fire only while a worker runs, and none has fired it.`,
+      since: dueSince,
+      movers: [fire, show],
+    };
+  return {
+    kind: 'schedule',
+    text: `The schedule ${id} sends to it${nextFireAt === undefined ? '' : ' next'}, while a worker runs.`,
+    ...(nextFireAt === undefined ? {} : { until: nextFireAt }),
+    movers: [fire, show],
+  };
+}

@@ -1,0 +1,25 @@
+/** What there is around the sessions of a home: the room on its disk, and the schedules that send to them. */
+import type { ScheduleRegistry } from '../actors/schedule/durable-registry.ts';
+import { sendingSchedules } from '../actors/schedule/sending-schedules.ts';
+import { freeSpace } from '../adapters/system/free-space.ts';
+import type { Surroundings } from '../machines/session/why-surroundings.ts';
+
+interface SurroundingsParts {
+  /** Absolute path. Absent: they are kept elsewhere. */
+  readonly home: string | undefined;
+  readonly schedules: Pick<ScheduleRegistry, 'list'> | undefined;
+  /** Hears why something could not be found out. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** What cannot be found out is left out: it is told beside what a log says. */
+export async function surroundingsOf({ home, schedules, onProblem }: SurroundingsParts): Promise<Surroundings> {
+  const sending =
+    schedules === undefined
+      ? undefined
+      : await sendingSchedules(schedules).catch((error: unknown) => {
+          onProblem(error);
+          return undefined;
+        });
+  return { freeBytes: home === undefined ? undefined : await freeSpace(home), schedules: sending };
+}
