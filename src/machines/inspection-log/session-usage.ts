@@ -2,9 +2,10 @@
  * What a session has used, wake by wake, told from its log: its own model steps and what judged its outcome. What its
  * children used is in their own logs.
  */
-import { costOf, priceOf } from '../run/prices.ts';
+import { priceOf } from '../run/prices.ts';
 import type { ModelPrice, PriceTable } from '../run/prices.ts';
 import type { RunUsage } from '../run/run-output.ts';
+import { costKnown } from '../run/step-cost.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf } from '../session/session-event.ts';
 
 /** Older wakes are counted, and not listed. */
@@ -114,11 +115,4 @@ export class SessionUsage {
     this.#cost = (this.#cost ?? 0) + cost;
     if (this.#open !== undefined) this.#open.cost = (this.#open.cost ?? 0) + cost;
   }
-}
-
-/** Of a step whose tokens no record tells nothing is known, unless none of them costs anything. */
-function costKnown(usage: RunUsage, price: ModelPrice | undefined): number | undefined {
-  const tellsNothing = usage.inputTokens === undefined && usage.outputTokens === undefined && usage.cost === undefined;
-  if (tellsNothing && (price === undefined || price.input > 0 || price.output > 0)) return undefined;
-  return costOf(usage, price);
 }
