@@ -26,6 +26,8 @@ export interface SessionBar {
   readonly label: string;
   /** The event with which it began. */
   readonly event: number;
+  /** The one that tells its end. */
+  readonly lastEvent?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly from: number;
   /** Absent: it is not over. */

@@ -100,6 +100,7 @@ export class BarTree {
   end(bar: GrowingBar, { outcome, told, at = this.#time }: EndedBar): void {
     if (bar.to !== undefined) return;
     bar.to = Math.max(bar.from, at);
+    bar.lastEvent = this.#event;
     bar.outcome = outcome;
     if (told !== undefined && told !== '') bar.told = told;
     cutParts(bar, bar.to);

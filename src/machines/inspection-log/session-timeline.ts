@@ -69,6 +69,11 @@ export class SessionTimeline {
     return this.#tree.time;
   }
 
+  /** When the wake that runs, or the last one, was heard of last. */
+  get heard(): number {
+    return this.#wakes.heard;
+  }
+
   /** The events in the order of the log. */
   see({ place, t, type, data: given, isOfWake }: TimelineEvent): void {
     this.#tree.move(place, t);

@@ -10,6 +10,8 @@ import type { SessionEvent, SessionEventData, SessionEventOf } from '../session/
 
 /** Older wakes are counted, and not listed. */
 const MAX_WAKES = 200;
+/** A session asks fewer. */
+const MAX_MODELS = 100;
 
 export interface InspectedWake {
   readonly wakeId: string;
@@ -36,6 +38,8 @@ export interface InspectedUsage {
   /** The last 200, oldest first. */
   readonly wakes: readonly InspectedWake[];
   readonly wakeCount: number;
+  /** Of the models that it has asked, by `provider/model`, as far as they are known. */
+  readonly prices?: PriceTable | undefined;
 }
 
 type Counting = { -readonly [Name in keyof InspectedWake]: InspectedWake[Name] };
@@ -49,6 +53,7 @@ export class SessionUsage {
   #outputTokens = 0;
   #cost: number | undefined;
   #isCostPartial = false;
+  readonly #asked = new Map<string, ModelPrice>();
   /** Who is asked in the step that runs. */
   #model: { readonly provider: string; readonly model: string } | undefined;
 
@@ -65,6 +70,7 @@ export class SessionUsage {
       isCostPartial: this.#isCostPartial,
       wakes: this.#wakes.map((wake) => ({ ...wake })),
       wakeCount: this.#wakeCount,
+      ...(this.#asked.size === 0 ? {} : { prices: Object.fromEntries(this.#asked) }),
     };
   }
 
@@ -97,6 +103,8 @@ export class SessionUsage {
 
   #step({ kind, outcome, usage }: SessionEventData<'span.completed'>): void {
     const price = this.#model === undefined ? undefined : priceOf(this.#model, this.#prices);
+    if (this.#model !== undefined && price !== undefined && this.#asked.size < MAX_MODELS)
+      this.#asked.set(`${this.#model.provider}/${this.#model.model}`, price);
     this.#model = undefined;
     if (this.#open !== undefined && kind === 'model_step' && outcome === 'completed') this.#open.steps += 1;
     this.#use(usage ?? {}, price);
