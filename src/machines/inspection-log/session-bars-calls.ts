@@ -17,6 +17,8 @@ export class CallBars {
   readonly #jobs = new Set<GrowingBar>();
   /** When the process was heard of last with which the call was lost. */
   readonly #lost = new Map<GrowingBar, number>();
+  /** That ended since the wake was heard of: another one may have written so. */
+  #closed: GrowingBar[] = [];
 
   readonly means: BarMeanings = {
     'agent.tool_use': ({ callId = '', name = '', input, spanId = '', by }) => {
@@ -33,7 +35,8 @@ export class CallBars {
       return call;
     },
     'agent.tool_started': ({ callId = '' }) => this.#set(callId, 'working'),
-    'agent.tool_requeued': ({ callId = '' }) => this.#set(callId, 'resting'),
+    // Only of calls whose process died.
+    'agent.tool_requeued': ({ callId = '' }) => this.#set(callId, 'resting', this.#wakes.heard),
     'agent.tool_result': ({ callId = '', outcome, output }) => {
       const call = this.#calls.get(callId);
       if (call === undefined) return undefined;
@@ -106,8 +109,15 @@ export class CallBars {
     return this.#children.get(childSessionId);
   }
 
+  /** The wake lives. */
+  hear(): void {
+    this.#closed = [];
+  }
+
   /** The process died in which they ran: nothing happens until another one says what became of them. */
   lose(heard: number): void {
+    for (const call of this.#closed) this.#tree.endEarlier(call, heard);
+    this.#closed = [];
     for (const call of this.#calls.values()) {
       if (call.own !== 'working') continue;
       this.#lost.set(call, heard);
@@ -115,11 +125,11 @@ export class CallBars {
     }
   }
 
-  #set(callId: string, is: 'working' | 'resting'): GrowingBar | undefined {
+  #set(callId: string, is: 'working' | 'resting', at?: number): GrowingBar | undefined {
     const call = this.#calls.get(callId);
     if (call === undefined) return undefined;
     this.#lost.delete(call);
-    this.#tree.set(call, is);
+    this.#tree.set(call, is, at);
     return call;
   }
 
@@ -130,6 +140,7 @@ export class CallBars {
     for (const child of call.children) this.#tree.end(child, { outcome, at });
     this.#tree.end(call, { outcome, told, at });
     this.#lost.delete(call);
+    this.#closed.push(call);
   }
 
   #ask(requestId = '', callId = '', label: string): GrowingBar {

@@ -88,6 +88,7 @@ export class WakeBars {
       this.#endStep(step, {
         outcome: outcomeOf({ status: 'done', output: { outcome } }),
         told: sentence(error?.kind, error?.message),
+        at: outcome === 'lost' ? this.#heard : undefined,
       });
       return step.bar;
     },

@@ -114,6 +114,13 @@ export class BarTree {
     if (next !== undefined) this.#refresh(next, bar.to);
   }
 
+  /** It ended earlier than was thought. */
+  endEarlier(bar: GrowingBar, at: number): void {
+    if (bar.to === undefined || bar.to <= at) return;
+    bar.to = Math.max(bar.from, at, ...bar.children.map(({ from, to = from }) => to));
+    cutParts(bar, bar.to);
+  }
+
   #refresh(bar: GrowingBar, at: number): void {
     const state = stateOfBar(bar);
     const before = bar.state;
@@ -152,7 +159,9 @@ export class BarTree {
   }
 }
 
+/** Where it is learned late, what was thought of the time since is not true. */
 function addPart({ parts, from }: GrowingBar, is: BarState, at: number): void {
+  while (parts.length > 1 && (parts.at(-1)?.from ?? 0) > at) parts.pop();
   const begin = Math.max(at, parts.at(-1)?.from ?? from);
   if (parts.at(-1)?.from === begin) parts.pop();
   if (parts.at(-1)?.is !== is) parts.push({ from: parts.length === 0 ? from : begin, is });

@@ -79,7 +79,10 @@ export class SessionTimeline {
     this.#tree.move(place, t);
     const data = (given ?? {}) as Readonly<Record<string, unknown>>;
     const about = this.#mean(type, data) ?? this.#about(data) ?? this.#wakes.open ?? this.#tree.root;
-    if (isOfWake) this.#wakes.hear();
+    if (isOfWake && !isWrittenLate(type, data)) {
+      this.#wakes.hear();
+      this.#calls.hear();
+    }
     if (type === 'session.created') this.#tree.root.label = textOf(data['title']) ?? textOf(data['agentId']) ?? '';
     this.#places.push(place);
     this.#bars.push(about.id);
@@ -122,6 +125,13 @@ export class SessionTimeline {
       this.#wakes.wake(id('wakeId'))
     );
   }
+}
+
+/** What the next wake may say of one whose process died: it tells nothing of when that was heard of. */
+function isWrittenLate(type: string, { outcome }: Readonly<Record<string, unknown>>): boolean {
+  if (type === 'agent.tool_result') return outcome === 'unknown' || outcome === 'cancelled';
+  if (type === 'span.completed' || type === 'wake.ended') return outcome === 'lost';
+  return type === 'agent.tool_requeued' || type === 'request.cancelled';
 }
 
 function textOf(value: unknown): string | undefined {

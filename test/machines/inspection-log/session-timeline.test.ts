@@ -175,21 +175,21 @@ describe('the timeline of a session', () => {
         [7, toolStarted('c1')],
         [8, spanStarted('s2')],
         [500, { type: 'user.message', data: { text: 'Still there?', delivery: 'queue' } }],
-        [900, wakeStarted(2)],
-        [901, spanCompleted('s2', 'lost')],
-        [901, { type: 'agent.tool_result', data: { callId: 'c1', name: 'shell_run', outcome: 'unknown', output: '' } }],
-        [902, wakeEnded('wake_1', 'lost')],
+        [900, { type: 'agent.tool_result', data: { callId: 'c1', name: 'shell_run', outcome: 'unknown', output: '' } }],
+        [900, spanCompleted('s2', 'lost')],
+        [901, wakeEnded('wake_1', 'lost')],
+        [902, wakeStarted(2)],
       ),
     );
     const [dead, next] = timeline.root.children;
-    expect(dead).toMatchObject({ to: T0 + 8, outcome: 'unknown', told: 'It was lost with its process: over' });
+    expect(dead).toMatchObject({ to: T0 + 8, outcome: 'unknown', told: 'It was lost with its process: over', lastEvent: 11 });
     expect(dead?.children.map(({ kind, to, outcome }) => [kind, (to ?? 0) - T0, outcome])).toEqual([
       ['step', 6, 'completed'],
       ['call', 8, 'unknown'],
       ['step', 8, 'unknown'],
     ]);
     expect(next?.to).toBeUndefined();
-    expect(partsOf(timeline.root)).toBe('working 0-8, resting 8-900, working 900-Infinity');
+    expect(partsOf(timeline.root)).toBe('working 0-8, resting 8-902, working 902-Infinity');
   });
 
   it('has a bar for each attempt of a step that needed more than one, and waits between them', () => {
