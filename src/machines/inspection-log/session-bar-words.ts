@@ -6,12 +6,20 @@ import { wakeOutcome } from './wake-words.ts';
 
 const MAX_TOLD = 400;
 
-export const TRIGGER_WORDS = {
-  ingress: 'Wake',
-  wake: 'Wake that was due',
-  retry: 'Wake, tried again',
-  manual: 'Wake by a client',
-} as const satisfies Record<NonNullable<SessionEventData<'wake.started'>['trigger']>, string>;
+type Trigger = NonNullable<SessionEventData<'wake.started'>['trigger']>;
+
+const TRIGGERS: Readonly<Record<Trigger, string>> = {
+  ingress: 'for a message',
+  wake: 'that was queued',
+  retry: 'after a failure',
+  manual: 'by hand',
+};
+
+/** @param number undefined where the log is not known from its beginning */
+export function wakeLabel(number: number | undefined, trigger: Trigger | undefined): string {
+  const why = trigger === undefined ? undefined : TRIGGERS[trigger];
+  return ['Wake', number, why].filter((part) => part !== undefined).join(' ');
+}
 
 export function modelName({
   provider = '?',

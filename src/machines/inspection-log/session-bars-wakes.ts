@@ -5,7 +5,7 @@ import { costKnown } from '../run/step-cost.ts';
 import type { SessionEventData } from '../session/session-event.ts';
 import { outcomeOf } from './actor-outcome.ts';
 import type { GrowingBar } from './session-bar.ts';
-import { modelName, sentence, TRIGGER_WORDS, wakeEndTold } from './session-bar-words.ts';
+import { modelName, sentence, wakeEndTold, wakeLabel } from './session-bar-words.ts';
 import type { BarMeanings, BarTree, EndedBar } from './session-bars.ts';
 
 /** A model step that is not over. */
@@ -17,6 +17,8 @@ interface OpenStep {
   attempt?: GrowingBar | undefined;
 }
 
+const LOST = 'It was lost with its process.';
+
 type Candidate = SessionEventData<'run.attempt_failed'>['candidate'];
 
 export class WakeBars {
@@ -26,14 +28,21 @@ export class WakeBars {
   readonly #wakes = new Map<string, GrowingBar>();
   readonly #steps = new Map<string, OpenStep>();
   #open: GrowingBar | undefined;
+  /** Undefined: the log is not known from its beginning. */
+  #count: number | undefined;
   /** When the one that runs was heard of last. */
   #heard = 0;
 
   readonly means: BarMeanings = {
+    'session.created': () => {
+      this.#count = 0;
+      return undefined;
+    },
     'wake.started': ({ wakeId = '', trigger }) => {
       // Another one begins only when the one before is over, though the log does not say how.
       if (this.#open !== undefined) this.#lose(this.#open);
-      const label = TRIGGER_WORDS[trigger ?? 'ingress'];
+      this.#count = this.#count === undefined ? undefined : this.#count + 1;
+      const label = wakeLabel(this.#count, trigger);
       this.#open = this.#tree.begin({ kind: 'wake', parent: this.#tree.root, label, is: 'working' });
       this.#wakes.set(wakeId, this.#open);
       return this.#open;
@@ -57,12 +66,12 @@ export class WakeBars {
       this.#steps.set(spanId, { bar, model });
       return bar;
     },
-    'run.attempt_failed': ({ spanId = '', candidate, error, because }) => {
+    'run.attempt_failed': ({ spanId = '', candidate, error }) => {
       const step = this.#steps.get(spanId);
       if (step === undefined) return undefined;
       const attempt = step.attempt ?? this.#try(step, candidate, step.bar.children.length === 0);
       step.attempt = undefined;
-      this.#tree.end(attempt, { outcome: 'failed', told: sentence(error?.kind, error?.message, because) });
+      this.#tree.end(attempt, { outcome: 'failed', told: sentence(error?.kind, error?.message) });
       this.#tree.set(step.bar, 'waiting');
       return attempt;
     },
@@ -87,7 +96,7 @@ export class WakeBars {
       this.#use(step.bar, usage ?? {}, step.model);
       this.#endStep(step, {
         outcome: outcomeOf({ status: 'done', output: { outcome } }),
-        told: sentence(error?.kind, error?.message),
+        told: outcome === 'lost' ? LOST : sentence(error?.kind, error?.message),
         at: outcome === 'lost' ? this.#heard : undefined,
       });
       return step.bar;
@@ -136,7 +145,7 @@ export class WakeBars {
   #lose(wake: GrowingBar): void {
     if (wake.to !== undefined) return;
     this.#onLost(this.#heard);
-    this.#end(wake, { outcome: 'unknown', told: 'It was lost with its process.', at: this.#heard });
+    this.#end(wake, { outcome: 'unknown', told: LOST, at: this.#heard });
   }
 
   #end(wake: GrowingBar, end: EndedBar): void {

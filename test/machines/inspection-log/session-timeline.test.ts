@@ -222,7 +222,7 @@ describe('the timeline of a session', () => {
     expect(partsOf(step)).toBe('working 1-9, waiting 9-29, working 29-40');
     expect(step.outcome).toBe('failed');
     expect(step.children.map(({ from, to, outcome, told }) => [from - T0, (to ?? 0) - T0, outcome, told])).toEqual([
-      [1, 9, 'failed', 'overloaded: busy: It may have time later.'],
+      [1, 9, 'failed', 'overloaded: busy'],
       [29, 40, 'failed', undefined],
     ]);
   });

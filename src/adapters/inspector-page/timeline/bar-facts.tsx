@@ -4,7 +4,7 @@ import type { SessionBar } from '../../../machines/inspection-log/session-bar.ts
 import { chooseRecord, middleTab, narrowPane, openSession } from '../model/view.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { clockTime, duration } from '../model/words.ts';
-import { endOf, KINDS, nameOf, toneOf, toneWord, usedBy, waitedIn } from './bar-words.ts';
+import { endOf, KINDS, toneOf, toneWord, usedBy, waitedIn, wholeNameOf } from './bar-words.ts';
 import type { TimelineView } from './timeline-view.ts';
 
 /** The bars of that session, as they are of this one. */
@@ -29,7 +29,7 @@ export function BarFacts({ view, bar }: { readonly view: TimelineView; readonly 
   return (
     <section class="bar-facts" aria-label="The chosen bar">
       <p>
-        <strong>{bar.kind === 'session' ? visibleText(bar.label, 200) : nameOf(bar)}</strong>{' '}
+        <strong>{wholeNameOf(bar)}</strong>{' '}
         <span class={`badge is-${tone}`}>{toneWord(tone)}</span>
       </p>
       <p class="quiet">

@@ -68,14 +68,18 @@ interface BarTextProps {
   readonly width: number;
 }
 
-/** After the bar, else before it, else on it. */
-function BarText({ text, begin, end, width }: BarTextProps): JSX.Element {
-  const needed = text.length * CHARACTER + GAP;
-  const [after, before] = [width - end, begin];
-  if (after >= needed || (after >= before && after > width / 3))
-    return <BarWords text={text} is="after" left={end + GAP} room={after - GAP} />;
-  if (before >= needed) return <BarWords text={text} is="before" left={0} room={before - GAP} />;
-  return <BarWords text={text} is="within" left={Math.max(0, begin) + GAP} room={Math.min(width, end) - Math.max(0, begin) - 2 * GAP} />;
+/** After the bar, before it, or on it: where there is room for all of it, else where there is most. */
+function BarText({ text, begin, end, width }: BarTextProps): JSX.Element | undefined {
+  const [first, last] = [Math.max(0, begin), Math.min(width, end)];
+  const places = [
+    { is: 'after', left: last + GAP, room: width - last - GAP },
+    { is: 'before', left: 0, room: first - GAP },
+    { is: 'within', left: first + GAP, room: last - first - 2 * GAP },
+  ];
+  const needed = text.length * CHARACTER;
+  const widest = places.toSorted((one, other) => other.room - one.room)[0];
+  const place = places.find(({ room }) => room >= needed) ?? widest;
+  return text === '' || place === undefined ? undefined : <BarWords text={text} {...place} />;
 }
 
 function BarWords({

@@ -10,7 +10,7 @@ import type { SignName } from '../shared/sign.tsx';
 export const KINDS: Readonly<Record<BarKind, { readonly word: string; readonly sign: SignName }>> = {
   session: { word: 'Session', sign: 'session' },
   wake: { word: 'Wake', sign: 'action' },
-  step: { word: 'Model step', sign: 'snap' },
+  step: { word: 'Model step', sign: 'step' },
   attempt: { word: 'Attempt', sign: 'run' },
   call: { word: 'Call', sign: 'toolCall' },
   request: { word: 'Request', sign: 'waiting' },
@@ -53,8 +53,15 @@ export function waitedIn(bar: SessionBar, until: number): number {
   );
 }
 
-export function nameOf({ kind, label }: SessionBar): string {
-  return kind === 'session' ? 'Session' : visibleText(label === '' ? KINDS[kind].word : label, 80);
+/** A model without its provider, which `wholeNameOf` tells. */
+export function nameOf(bar: SessionBar): string {
+  if (bar.kind === 'session') return 'Session';
+  const name = wholeNameOf(bar);
+  return bar.kind === 'step' || bar.kind === 'attempt' ? name.replace(/\b[^/ ]+\/(?=.)/, '') : name;
+}
+
+export function wholeNameOf({ kind, label }: SessionBar): string {
+  return visibleText(label === '' ? KINDS[kind].word : label, 200);
 }
 
 /** Tokens and money. Undefined: it used none. */
@@ -66,8 +73,10 @@ export function usedBy({ tokens, cost, isCostPartial }: SessionBar): string | un
 
 /** What stands at the bar itself. */
 export function barText(bar: SessionBar, now: BarsNow): string {
+  // It is as long as the whole scale: what it used stands at its name.
+  if (bar.kind === 'session') return '';
   const isBad = bar.outcome !== undefined && bar.outcome !== 'completed';
-  const used = ['session', 'wake', 'step'].includes(bar.kind) ? usedBy(bar) : undefined;
+  const used = bar.kind === 'wake' || bar.kind === 'step' ? usedBy(bar) : undefined;
   const told = isBad && bar.told !== undefined ? visibleText(bar.told, 120) : undefined;
   return [duration(endOf(bar, now) - bar.from), used, told].filter((part) => part !== undefined).join(' · ');
 }
@@ -78,7 +87,7 @@ export function spokenText(bar: SessionBar, now: BarsNow): string {
   const waited = waitedIn(bar, end);
   const parts = [
     bar.kind === 'session' ? undefined : KINDS[bar.kind].word,
-    nameOf(bar),
+    bar.kind === 'session' ? nameOf(bar) : wholeNameOf(bar),
     toneWord(toneOf(bar, now)),
     duration(end - bar.from),
     waited > 0 ? `of which it waited ${duration(waited)}` : undefined,

@@ -1,7 +1,6 @@
-/** The times above the bars, and behind them the pauses, and the moment that is shown. Dragging over times enlarges them. */
+/** The times above the bars, and behind them the pauses. Dragging over times enlarges them. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { clockTime } from '../model/words.ts';
 import { selectWithPointer } from './pointer.ts';
 import type { TimelineView } from './timeline-view.ts';
 
@@ -11,6 +10,7 @@ interface PartProps {
   readonly width: number;
 }
 
+const LEAST_PAUSE = 8;
 const percent = (place: number): string => `${place * 100}%`;
 
 export function Ruler({ view, width }: PartProps): JSX.Element {
@@ -40,8 +40,6 @@ export function TimelineGrid({ view, width }: PartProps): JSX.Element {
   const scale = view.scale.value;
   const { from, to } = view.shown.value;
   const placeOf = (place: number): number => (place - from) / (to - from);
-  const past = view.past;
-  const at = past === undefined ? undefined : placeOf(scale.placeOf(past));
   return (
     <div class="timeline-grid" aria-hidden="true">
       {scale.marksIn(from, to, width).map((mark) =>
@@ -49,16 +47,10 @@ export function TimelineGrid({ view, width }: PartProps): JSX.Element {
       )}
       {scale.pausesIn(from, to).map((pause) => {
         const [begin, end] = [Math.max(0, placeOf(pause.at)), Math.min(1, placeOf(pause.end))];
+        // Of hundreds of them no one is of interest.
+        if ((end - begin) * width < LEAST_PAUSE) return undefined;
         return <i key={pause.at} class="grid-pause" style={{ left: percent(begin), width: percent(end - begin) }} />;
       })}
-      {at === undefined || past === undefined ? undefined : (
-        <>
-          <i class="grid-later" style={{ left: percent(Math.max(0, Math.min(1, at))) }} />
-          {at < 0 || at > 1 ? undefined : (
-            <i class="grid-moment" style={{ left: percent(at) }} title={clockTime(past)} />
-          )}
-        </>
-      )}
     </div>
   );
 }

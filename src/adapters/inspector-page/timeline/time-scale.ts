@@ -3,7 +3,7 @@
  * session works for seconds and rests for days; what it did could not be seen beside its rests.
  */
 import type { BarPart, SessionBar } from '../../../machines/inspection-log/session-bar.ts';
-import { duration } from '../model/words.ts';
+import { clockTime, duration } from '../model/words.ts';
 import { timeMarks } from '../time/time-marks.ts';
 import type { Mark } from '../time/time-marks.ts';
 
@@ -24,6 +24,45 @@ interface Piece extends Stretch {
 const SHARE_OF_PAUSES = 0.5;
 const LABEL_PIXELS = 64;
 const MARK_PIXELS = 110;
+
+export type ScaleMark = Mark & { readonly isPause: boolean };
+
+/** Labels that stand apart from one another. */
+class Marks {
+  readonly #first: number;
+  readonly #last: number;
+  readonly #pixels: number;
+  readonly all: ScaleMark[] = [];
+
+  constructor(first: number, last: number, pixels: number) {
+    this.#first = first;
+    this.#last = last;
+    this.#pixels = pixels;
+  }
+
+  pixelsOf(place: number): number {
+    return ((place - this.#first) / (this.#last - this.#first)) * this.#pixels;
+  }
+
+  add(place: number, text: string, isPause: boolean): void {
+    const at = this.pixelsOf(place);
+    const before = (this.all.at(-1)?.at ?? -Infinity) * this.#pixels;
+    const margin = LABEL_PIXELS / 2;
+    if (at >= margin && at <= this.#pixels - margin && at - before >= LABEL_PIXELS)
+      this.all.push({ at: at / this.#pixels, text, isPause });
+  }
+
+  /** All times with seconds, where some have them. */
+  get even(): readonly ScaleMark[] {
+    const hasSeconds = this.all.some(({ text, isPause }) => !isPause && text.length >= SECONDS);
+    return this.all.map((mark) =>
+      hasSeconds && !mark.isPause && /^\d\d:\d\d$/.test(mark.text) ? { ...mark, text: `${mark.text}:00` } : mark,
+    );
+  }
+}
+
+/** Of `14:03:22.125`, without its fraction. */
+const SECONDS = 8;
 
 export class TimeScale {
   readonly #pieces: readonly Piece[];
@@ -72,29 +111,29 @@ export class TimeScale {
     return this.#pieces.filter(({ isShortened, at, end }) => isShortened && end > first && at < last);
   }
 
-  /** What is written along it: times, and how long pauses are. At most `pixels` wide. */
-  marksIn(first: number, last: number, pixels: number): readonly (Mark & { readonly isPause: boolean })[] {
-    const marks: (Mark & { readonly isPause: boolean })[] = [];
-    const room = (at: number): number => ((at - first) / (last - first)) * pixels;
-    const add = (at: number, text: string, isPause: boolean): void => {
-      const before = marks.at(-1)?.at ?? -Infinity;
-      const place = room(at) / pixels;
-      const margin = LABEL_PIXELS / 2 / pixels;
-      if (place < margin || place > 1 - margin || (place - before) * pixels < LABEL_PIXELS) return;
-      marks.push({ at: place, text, isPause });
-    };
+  /** What is written along it: times, and how long pauses are. @param pixels of all that is between the two places */
+  marksIn(first: number, last: number, pixels: number): readonly ScaleMark[] {
+    const marks = new Marks(first, last, pixels);
     for (const { from, to, at, end, isShortened } of this.#pieces) {
       const [begin, stop] = [Math.max(at, first), Math.min(end, last)];
-      const width = room(stop) - room(begin);
+      const width = marks.pixelsOf(stop) - marks.pixelsOf(begin);
       if (stop <= begin || width < LABEL_PIXELS / 4) continue;
-      if (isShortened) add((begin + stop) / 2, duration(to - from), true);
-      else {
-        const span = { from: this.timeAt(begin), to: begin === at && stop === end ? to : this.timeAt(stop) };
-        for (const { at: within, text } of timeMarks(span.from, span.to, Math.max(1, Math.floor(width / MARK_PIXELS))))
-          add(begin + within * (stop - begin), text, false);
-      }
+      if (isShortened) marks.add((begin + stop) / 2, duration(to - from), true);
+      else
+        for (const { at: within, text } of timeMarks(
+          this.timeAt(begin),
+          stop === end ? to : this.timeAt(stop),
+          Math.max(1, Math.floor(width / MARK_PIXELS)),
+        ))
+          marks.add(begin + within * (stop - begin), text, false);
     }
-    return marks;
+    if (marks.all.length > 0) return marks.even;
+    // Everything is shorter than a label.
+    for (let at = MARK_PIXELS / 2; at < pixels; at += MARK_PIXELS) {
+      const place = first + (at / pixels) * (last - first);
+      marks.add(place, clockTime(this.timeAt(place)).slice(0, SECONDS), false);
+    }
+    return marks.all;
   }
 
   #pieceWhere(isBefore: (piece: Piece) => boolean): Piece {

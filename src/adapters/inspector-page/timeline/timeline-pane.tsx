@@ -61,8 +61,8 @@ function Bars({ view }: { readonly view: TimelineView }): JSX.Element {
   return (
     <div
       ref={box}
-      class={`timeline-box${isNarrow ? ' is-narrow' : ''}`}
-      style={{ '--names': `${names}px`, '--bars': `${width}px` }}
+      class={`timeline-box${isNarrow ? ' is-narrow' : ''}${view.past === undefined ? '' : ' is-past'}`}
+      style={{ '--names': `${names}px`, '--bars': `${width}px`, '--moment': `${view.pastPlace * 100}%` }}
     >
       <Ruler view={view} width={width} />
       <TimelineGrid view={view} width={width} />

@@ -4,7 +4,7 @@ import { wholeTime } from '../model/words.ts';
 import { Sign } from '../shared/sign.tsx';
 import { BarFigure } from './bar-figure.tsx';
 import type { Shown } from './bar-figure.tsx';
-import { KINDS, nameOf, spokenText, toneOf } from './bar-words.ts';
+import { KINDS, nameOf, spokenText, toneOf, usedBy } from './bar-words.ts';
 import type { TimelineRow } from './timeline-rows.ts';
 
 export interface TimelineRowProps {
@@ -52,6 +52,7 @@ export function BarRow({ row, elementId, isChosen, shown, onChoose, onToggle, on
         </span>
         <Sign of={KINDS[bar.kind].sign} size={14} />
         <span class="name">{nameOf(bar)}</span>
+        {bar.kind === 'session' ? <small class="bar-used">{usedBy(bar)}</small> : undefined}
         {tone === 'resting' ? undefined : (
           <span class="bar-tone">
             <Sign of={tone} size={14} />

@@ -189,6 +189,13 @@ export class TimelineView {
     return cursor.value === 'live' ? undefined : world.value.moment?.t;
   }
 
+  /** Where that is: from 0 to 1, or beyond what is shown. */
+  get pastPlace(): number {
+    const { from, to } = this.shown.value;
+    const place = this.scale.value.placeOf(this.past ?? Infinity);
+    return Math.max(-0.01, Math.min(1.01, (place - from) / (to - from)));
+  }
+
   #fold(): Folded | undefined {
     const timeline = timelineOf(recording.value.timeline, this.#watch.session.value?.usage.prices);
     return timeline === undefined ? undefined : { timeline, bars: rowsOf(timeline.root, (bar) => this.#isOpen(bar)) };
