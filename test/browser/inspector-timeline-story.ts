@@ -40,7 +40,10 @@ const slept = (epoch: number, outcome: 'requires_action' | 'failed' | 'lost' | '
       : {}),
   },
 });
-const step = (spanId: string, candidate: { readonly provider: string; readonly model: string } = SONNET): SessionEventDraft => ({
+const step = (
+  spanId: string,
+  candidate: { readonly provider: string; readonly model: string } = SONNET,
+): SessionEventDraft => ({
   type: 'span.started',
   data: { spanId, kind: 'model_step', backend: 'embedded', ...candidate, step: 1 },
 });
@@ -73,7 +76,10 @@ const failedAttempt = (
     waitMs: 4_000,
   },
 });
-const selected = (attempt: number, candidate: { readonly provider: string; readonly model: string }): SessionEventDraft => ({
+const selected = (
+  attempt: number,
+  candidate: { readonly provider: string; readonly model: string },
+): SessionEventDraft => ({
   type: 'run.candidate_selected',
   data: { spanId: 's2', attempt, candidate, backend: 'embedded', because: 'It is tried again.' },
 });
@@ -104,7 +110,13 @@ const WAITED: readonly Moment[] = [
     1,
     {
       type: 'permission.requested',
-      data: { requestId: 'r2', callId: 'c2', toolName: 'deploy', input: { command: 'deploy' }, because: 'It always asks.' },
+      data: {
+        requestId: 'r2',
+        callId: 'c2',
+        toolName: 'deploy',
+        input: { command: 'deploy' },
+        because: 'It always asks.',
+      },
     },
   ],
   [30.4, 1, slept(1, 'requires_action')],
@@ -150,7 +162,11 @@ const DELEGATED: readonly Moment[] = [
 const DIED: readonly Moment[] = [
   [721, 3, wake(3)],
   [721, 3, moved('running')],
-  [721.1, 3, { type: 'agent.tool_result', data: { callId: 'c3', name: 'helper', outcome: 'completed', output: 'Done.' } }],
+  [
+    721.1,
+    3,
+    { type: 'agent.tool_result', data: { callId: 'c3', name: 'helper', outcome: 'completed', output: 'Done.' } },
+  ],
   [721.2, 3, step('s4')],
   [
     731,
@@ -176,7 +192,11 @@ const DIED: readonly Moment[] = [
   [797.1, 4, stepEnd('s5', 17_800, 95)],
   [798, 4, begun('c4')],
   [803, 4, step('s6', GPT)],
-  [1_500, 5, { type: 'agent.tool_result', data: { callId: 'c4', name: 'shell_run', outcome: 'unknown', output: 'unknown' } }],
+  [
+    1_500,
+    5,
+    { type: 'agent.tool_result', data: { callId: 'c4', name: 'shell_run', outcome: 'unknown', output: 'unknown' } },
+  ],
   [1_500, 5, { type: 'span.completed', data: { spanId: 's6', kind: 'model_step', outcome: 'lost', modelSteps: 0 } }],
   [1_500, 5, slept(4, 'lost')],
   [1_500, 5, wake(5)],
@@ -220,7 +240,10 @@ export async function tellLong(store: EventStore, startMs: number): Promise<stri
     moments.push([from, epoch, wake(epoch)]);
     for (let turn = 0; turn < 20; turn += 1) {
       const [span, call, at] = [`s${epoch}_${turn}`, `c${epoch}_${turn}`, from + turn * 10];
-      moments.push([at, epoch, step(span)], [at + 3, epoch, use(call, 'shell_run', { command: `make part-${turn}` }, span)]);
+      moments.push(
+        [at, epoch, step(span)],
+        [at + 3, epoch, use(call, 'shell_run', { command: `make part-${turn}` }, span)],
+      );
       moments.push([at + 3, epoch, stepEnd(span, 9_000, 100)], [at + 3, epoch, begun(call)]);
       moments.push([at + 9, epoch, result(call, 'shell_run', turn % 17 === 16 ? 2 : 0)]);
     }

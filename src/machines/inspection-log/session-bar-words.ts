@@ -31,11 +31,8 @@ export function modelName({
   return `${provider}/${model}`;
 }
 
-export function wakeEndTold({
-  outcome,
-  summary,
-  error,
-}: Partial<SessionEventData<'wake.ended'>>): string | undefined {
+export function wakeEndTold({ outcome, summary, error }: Partial<SessionEventData<'wake.ended'>>): string | undefined {
+  if (outcome === 'lost') return sentence(summary);
   return sentence(outcome === undefined ? undefined : `It ${wakeOutcome(outcome)}`, error?.message ?? summary);
 }
 
@@ -52,4 +49,3 @@ export function sentence(...parts: readonly (string | undefined)[]): string | un
   const told = parts.filter((part) => part !== undefined && part !== '').join(': ');
   return told === '' ? undefined : cutText(told, MAX_TOLD);
 }
-

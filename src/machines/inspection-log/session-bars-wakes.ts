@@ -53,7 +53,7 @@ export class WakeBars {
       this.#wakes.delete(wakeId);
       if (end.outcome === 'lost') this.#lose(wake);
       else this.#end(wake, { outcome: outcomeOf({ status: 'done', output: end }) });
-      wake.told = wakeEndTold(end);
+      wake.told = wakeEndTold(end) ?? wake.told;
       return wake;
     },
     'span.started': ({ spanId = '', kind, ...candidate }) => {

@@ -51,7 +51,9 @@ const only = (timeline: SessionTimeline, kind: BarKind): SessionBar => {
 };
 /** `working 0-5, waiting 5-9`, in milliseconds after the beginning. */
 const partsOf = ({ parts, to }: SessionBar): string =>
-  parts.map(({ from, is }, index) => `${is} ${from - T0}-${(parts[index + 1]?.from ?? to ?? Infinity) - T0}`).join(', ');
+  parts
+    .map(({ from, is }, index) => `${is} ${from - T0}-${(parts[index + 1]?.from ?? to ?? Infinity) - T0}`)
+    .join(', ');
 
 const anyTimedLog: fc.Arbitrary<readonly Timed[]> = anyLog.chain((log) =>
   fc
@@ -151,7 +153,10 @@ describe('the timeline of a session', () => {
         [50, confirmed('request_c1')],
         [60, wakeStarted(2)],
         [62, toolStarted('c1')],
-        [90, { type: 'agent.tool_result', data: { callId: 'c1', name: 'shell_run', outcome: 'completed', output: '' } }],
+        [
+          90,
+          { type: 'agent.tool_result', data: { callId: 'c1', name: 'shell_run', outcome: 'completed', output: '' } },
+        ],
         [91, wakeEnded('wake_2')],
       ),
     );
@@ -182,7 +187,7 @@ describe('the timeline of a session', () => {
       ),
     );
     const [dead, next] = timeline.root.children;
-    expect(dead).toMatchObject({ to: T0 + 8, outcome: 'unknown', told: 'It was lost with its process: over', lastEvent: 11 });
+    expect(dead).toMatchObject({ to: T0 + 8, outcome: 'unknown', told: 'over', lastEvent: 11 });
     expect(dead?.children.map(({ kind, to, outcome }) => [kind, (to ?? 0) - T0, outcome])).toEqual([
       ['step', 6, 'completed'],
       ['call', 8, 'unknown'],
@@ -214,7 +219,10 @@ describe('the timeline of a session', () => {
             },
           },
         ],
-        [29, { type: 'run.candidate_selected', data: { spanId: 's1', attempt: 2, candidate, backend: 'b', because: '' } }],
+        [
+          29,
+          { type: 'run.candidate_selected', data: { spanId: 's1', attempt: 2, candidate, backend: 'b', because: '' } },
+        ],
         [40, spanCompleted('s1', 'failed')],
       ),
     );
@@ -261,7 +269,8 @@ describe('the timeline of a session', () => {
       timed([0, wakeStarted(1)], [1, spanStarted('s1')], [2, { ...end, data: { ...end.data, usage } }]),
       { prices: { 'script/a.json': { input: 2, output: 10 } } },
     );
-    for (const bar of allIn(timeline.root)) expect(bar).toMatchObject({ tokens: 1_100_000, cost: 3, isCostPartial: false });
+    for (const bar of allIn(timeline.root))
+      expect(bar).toMatchObject({ tokens: 1_100_000, cost: 3, isCostPartial: false });
   });
 
   it('takes records whose data were cut away, and a log that begins in the middle', () => {

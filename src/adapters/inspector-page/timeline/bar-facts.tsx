@@ -29,8 +29,7 @@ export function BarFacts({ view, bar }: { readonly view: TimelineView; readonly 
   return (
     <section class="bar-facts" aria-label="The chosen bar">
       <p>
-        <strong>{wholeNameOf(bar)}</strong>{' '}
-        <span class={`badge is-${tone}`}>{toneWord(tone)}</span>
+        <strong>{wholeNameOf(bar)}</strong> <span class={`badge is-${tone}`}>{toneWord(tone)}</span>
       </p>
       <p class="quiet">
         {KINDS[bar.kind].word} · {told.join(' · ')}

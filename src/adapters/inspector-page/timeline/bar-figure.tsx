@@ -32,7 +32,10 @@ export function piecesOf(bar: SessionBar, { scale, part, width, now }: Shown): r
   const end = endOf(bar, now);
   const pieces: Piece[] = [];
   // A bar with thousands of parts is checked only where it is seen.
-  const first = Math.max(0, bar.parts.findLastIndex(({ from }) => pixel(from) <= 0));
+  const first = Math.max(
+    0,
+    bar.parts.findLastIndex(({ from }) => pixel(from) <= 0),
+  );
   for (let index = first; index < bar.parts.length; index += 1) {
     const { from, is } = bar.parts[index] ?? { from: end, is: 'resting' };
     const [begin, stop] = [Math.max(-2, pixel(from)), Math.min(width + 2, pixel(bar.parts[index + 1]?.from ?? end))];
@@ -47,14 +50,19 @@ export function piecesOf(bar: SessionBar, { scale, part, width, now }: Shown): r
   return pieces;
 }
 
-export function BarFigure({ bar, shown }: { readonly bar: SessionBar; readonly shown: Shown }): JSX.Element | undefined {
+export function BarFigure({ bar, shown }: { readonly bar: SessionBar; readonly shown: Shown }): JSX.Element {
   const pieces = piecesOf(bar, shown);
   const [begin, end] = [pieces[0]?.from, pieces.at(-1)?.to];
-  if (begin === undefined || end === undefined || end < 0) return undefined;
+  if (begin === undefined || end === undefined || end < 0)
+    return <span class={`bar-away ${shown.scale.placeOf(bar.from) < shown.part.from ? 'is-before' : 'is-after'}`} />;
   return (
     <>
       {pieces.map(({ is, from, to }, index) => (
-        <i key={index} class={`bar-part is-${is}`} style={{ left: `${from}px`, width: `${Math.max(1, to - from)}px` }} />
+        <i
+          key={index}
+          class={`bar-part is-${is}`}
+          style={{ left: `${from}px`, width: `${Math.max(1, to - from)}px` }}
+        />
       ))}
       <BarText text={barText(bar, shown.now)} begin={begin} end={end} width={shown.width} />
     </>

@@ -30,7 +30,8 @@ export function usePanAndZoom(box: RefObject<HTMLElement | null>, view: Timeline
 
 /** Moves what is shown along. @param width of the bars, in pixels */
 export function panWithPointer(start: PointerEvent, view: TimelineView, width: number): void {
-  if (view.isWhole || start.button !== 0) return;
+  const isOnRow = start.target instanceof Element && start.target.closest('.bar-row') !== null;
+  if (view.isWhole || start.button !== 0 || !isOnRow) return;
   let last = start.clientX;
   let isMoving = false;
   const ended = dragged((event) => {
@@ -63,7 +64,8 @@ export function selectWithPointer(
   dragged(
     (event) => {
       const last = placeOf(event);
-      part = Math.abs(event.clientX - start.clientX) < LEAST ? undefined : [Math.min(first, last), Math.max(first, last)];
+      part =
+        Math.abs(event.clientX - start.clientX) < LEAST ? undefined : [Math.min(first, last), Math.max(first, last)];
       onPart(part);
     },
     (isDone) => {
@@ -74,7 +76,10 @@ export function selectWithPointer(
 }
 
 /** @returns aborts a moment after the end */
-function dragged(onMove: (event: PointerEvent) => void, onEnd: (isDone: boolean) => void = () => undefined): AbortSignal {
+function dragged(
+  onMove: (event: PointerEvent) => void,
+  onEnd: (isDone: boolean) => void = () => undefined,
+): AbortSignal {
   const moving = new AbortController();
   const after = new AbortController();
   const end = (isDone: boolean): void => {

@@ -42,9 +42,11 @@ export function TimelineGrid({ view, width }: PartProps): JSX.Element {
   const placeOf = (place: number): number => (place - from) / (to - from);
   return (
     <div class="timeline-grid" aria-hidden="true">
-      {scale.marksIn(from, to, width).map((mark) =>
-        mark.isPause ? undefined : <i key={mark.at} class="grid-line" style={{ left: percent(mark.at) }} />,
-      )}
+      {scale
+        .marksIn(from, to, width)
+        .map((mark) =>
+          mark.isPause ? undefined : <i key={mark.at} class="grid-line" style={{ left: percent(mark.at) }} />,
+        )}
       {scale.pausesIn(from, to).map((pause) => {
         const [begin, end] = [Math.max(0, placeOf(pause.at)), Math.min(1, placeOf(pause.end))];
         // Of hundreds of them no one is of interest.

@@ -154,7 +154,8 @@ function actionOf({ key, shiftKey }: KeyboardEvent, view: TimelineView, index: n
     case ' ':
       return row === undefined ? undefined : () => view.choose(row.bar);
     default:
-      if (shiftKey) return key === 'ArrowLeft' || key === 'ArrowRight' ? () => view.panBy(key === 'ArrowLeft' ? -1 : 1) : undefined;
+      if (shiftKey)
+        return key === 'ArrowLeft' || key === 'ArrowRight' ? () => view.panBy(key === 'ArrowLeft' ? -1 : 1) : undefined;
       return moving(key, view, index);
   }
 }

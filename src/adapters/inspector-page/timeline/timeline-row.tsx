@@ -1,6 +1,6 @@
 /** One row of a timeline: what it is, how it ended, and its bar. */
 import type { JSX } from 'preact';
-import { wholeTime } from '../model/words.ts';
+import { amount, wholeTime } from '../model/words.ts';
 import { Sign } from '../shared/sign.tsx';
 import { BarFigure } from './bar-figure.tsx';
 import type { Shown } from './bar-figure.tsx';
@@ -22,9 +22,10 @@ const INDENT = 12;
 const MOST_INDENTS = 5;
 
 export function BarRow({ row, elementId, isChosen, shown, onChoose, onToggle, onZoom }: TimelineRowProps): JSX.Element {
-  const { bar, level, place, siblings, isOpen } = row;
+  const { bar, level, place, siblings, isOpen, failed } = row;
   const tone = toneOf(bar, shown.now);
-  const spoken = spokenText(bar, shown.now);
+  const within = failed === 0 ? undefined : `${amount(failed)} failed`;
+  const spoken = [spokenText(bar, shown.now), ...(within === undefined ? [] : [`in it ${within}`])].join(', ');
   const toggle = (event: MouseEvent): void => {
     event.stopPropagation();
     onToggle();
@@ -53,6 +54,7 @@ export function BarRow({ row, elementId, isChosen, shown, onChoose, onToggle, on
         <Sign of={KINDS[bar.kind].sign} size={14} />
         <span class="name">{nameOf(bar)}</span>
         {bar.kind === 'session' ? <small class="bar-used">{usedBy(bar)}</small> : undefined}
+        {within === undefined ? undefined : <small class="bar-failed">{within}</small>}
         {tone === 'resting' ? undefined : (
           <span class="bar-tone">
             <Sign of={tone} size={14} />

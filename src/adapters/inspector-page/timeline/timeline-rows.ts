@@ -1,4 +1,5 @@
 /** The rows of a timeline: one bar each, in the order in which they began, those within others below them. */
+import { isBad } from '../../../machines/inspection-log/actor-outcome.ts';
 import type { SessionBar } from '../../../machines/inspection-log/session-bar.ts';
 
 export interface TimelineRow {
@@ -10,6 +11,8 @@ export interface TimelineRow {
   readonly siblings: number;
   /** Undefined: there is nothing in it. */
   readonly isOpen: boolean | undefined;
+  /** Of what is in it and not to be seen: how many have failed, or are unknown. */
+  readonly failed: number;
 }
 
 /** More rows, and wakes that are over are closed at first. */
@@ -24,12 +27,16 @@ export function rowsOf(root: SessionBar, isOpen: (bar: SessionBar) => boolean): 
   const rows: TimelineRow[] = [];
   const add = (bar: SessionBar, level: number, place: number, siblings: number): void => {
     const open = bar.children.length === 0 ? undefined : isOpen(bar);
-    rows.push({ bar, level, place, siblings, isOpen: open });
+    rows.push({ bar, level, place, siblings, isOpen: open, failed: open === false ? failedIn(bar) : 0 });
     if (open === true)
       for (const [index, child] of bar.children.entries()) add(child, level + 1, index, bar.children.length);
   };
   add(root, 1, 0, 1);
   return rows;
+}
+
+function failedIn({ children }: SessionBar): number {
+  return children.reduce((sum, child) => sum + Number(isBad(child.outcome)) + failedIn(child), 0);
 }
 
 /** The bar with this number. */
