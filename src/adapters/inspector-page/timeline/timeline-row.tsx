@@ -42,12 +42,12 @@ export function BarRow({ row, elementId, isChosen, shown, onChoose, onToggle, on
       aria-selected={isChosen}
       aria-setsize={siblings}
       aria-posinset={place + 1}
-      aria-label={spoken}
       title={`${spoken}\nsince ${wholeTime(bar.from)}`}
       onClick={onChoose}
       onDblClick={onZoom}
     >
-      <span class="bar-name" style={{ paddingInlineStart: `${indent}px` }}>
+      <span class="unseen">{spoken}</span>
+      <span class="bar-name" aria-hidden="true" style={{ paddingInlineStart: `${indent}px` }}>
         <span class="toggle" onClick={isOpen === undefined ? undefined : toggle}>
           {isOpen === undefined ? undefined : <Sign of={isOpen ? 'open' : 'closed'} />}
         </span>
@@ -61,7 +61,7 @@ export function BarRow({ row, elementId, isChosen, shown, onChoose, onToggle, on
           </span>
         )}
       </span>
-      <span class="bar-track">
+      <span class="bar-track" aria-hidden="true">
         <BarFigure bar={bar} shown={shown} />
       </span>
     </div>
