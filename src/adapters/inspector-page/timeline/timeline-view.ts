@@ -172,8 +172,11 @@ export class TimelineView {
     const seq = chosenRecord.value ?? (cursor.value === 'live' ? undefined : cursor.value);
     const timeline = this.timeline;
     if (seq === undefined) this.#followed = undefined;
-    if (seq === undefined || seq === this.#followed || timeline === undefined) return;
+    const isThere = (recording.peek().timeline.last?.s ?? 0) >= (seq ?? 0);
+    if (seq === undefined || seq === this.#followed || timeline === undefined || !isThere) return;
     this.#followed = seq;
+    // What came since it was drawn last.
+    this.#fold();
     const id = timeline.barAt(seq);
     const bar = id === undefined ? undefined : barIn(timeline.root, id);
     if (bar === undefined) return;
