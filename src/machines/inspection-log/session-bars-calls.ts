@@ -97,6 +97,11 @@ export class CallBars {
     this.#wakes = wakes;
   }
 
+  /** Of each child the last one. */
+  get children(): readonly GrowingBar[] {
+    return [...this.#children.values()];
+  }
+
   call(callId: string): GrowingBar | undefined {
     return this.#calls.get(callId);
   }

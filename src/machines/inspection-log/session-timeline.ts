@@ -54,6 +54,11 @@ export class SessionTimeline {
     return this.#tree.root;
   }
 
+  /** The bars of the sessions that work for it. */
+  get children(): readonly SessionBar[] {
+    return this.#calls.children;
+  }
+
   /** Bars besides that of the session, as far as they are kept. */
   get count(): number {
     return this.#tree.count;

@@ -72,10 +72,11 @@ export class TimelineView {
   });
 
   readonly scale: ReadonlySignal<TimeScale> = computed(() => {
-    const root = this.timeline?.root;
-    if (root === undefined) return new TimeScale({ from: 0, to: 1 }, [], false);
+    const timeline = this.timeline;
+    if (timeline === undefined) return new TimeScale({ from: 0, to: 1 }, [], false);
+    const { root } = timeline;
     const { now: time, deadSince } = this.moment.value;
-    const busy = busyIn(root, childrenIn(root), deadSince ?? time);
+    const busy = busyIn(root, timeline.children, deadSince ?? time);
     return new TimeScale({ from: root.from, to: Math.max(root.from + 1, time) }, busy, this.isShort.value);
   });
 
@@ -183,7 +184,7 @@ export class TimelineView {
     this.current.value = bar.id;
     const opened = new Map(this.#opened.peek());
     for (let above = bar.parent; above !== undefined; above = above.parent)
-      if (!this.#isOpen(above)) opened.set(above.id, true);
+      if (!this.#isOpen(above, timeline)) opened.set(above.id, true);
     this.#opened.value = opened;
   }
 
@@ -201,17 +202,11 @@ export class TimelineView {
 
   #fold(): Folded | undefined {
     const timeline = timelineOf(recording.value.timeline, this.#watch.session.value?.usage.prices);
-    return timeline === undefined ? undefined : { timeline, bars: rowsOf(timeline.root, (bar) => this.#isOpen(bar)) };
+    if (timeline === undefined) return undefined;
+    return { timeline, bars: rowsOf(timeline.root, (bar) => this.#isOpen(bar, timeline)) };
   }
 
-  #isOpen(bar: SessionBar): boolean {
-    const timeline = timelineOf(recording.peek().timeline, this.#watch.session.peek()?.usage.prices);
-    const newest = timeline?.root.children.at(-1)?.id ?? 0;
-    return this.#opened.peek().get(bar.id) ?? isOpenAtFirst(bar, newest, timeline?.count ?? 0);
+  #isOpen(bar: SessionBar, { root, count }: SessionTimeline): boolean {
+    return this.#opened.peek().get(bar.id) ?? isOpenAtFirst(bar, root.children.at(-1)?.id ?? 0, count);
   }
-}
-
-/** The sessions that work for it: while one works, it is no pause. */
-function childrenIn(bar: SessionBar): readonly SessionBar[] {
-  return bar.children.flatMap((child) => (child.kind === 'child' ? [child] : childrenIn(child)));
 }
