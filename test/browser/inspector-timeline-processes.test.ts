@@ -212,6 +212,7 @@ describe.skipIf(browser === undefined)('the timeline of a session', () => {
     await die();
     await row(view, /^Wake, Wake 5 for a message, unknown, 12 s/).waitFor(LIMIT);
     await row(view, /^Call, npm run smoke, unknown/).waitFor(LIMIT);
+    await row(view, /^Session, unknown, 25 min/).waitFor(LIMIT);
   });
 
   it('shows a permission that waits as waiting until now, whichever wake asked', async () => {

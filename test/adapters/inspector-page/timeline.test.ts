@@ -188,6 +188,7 @@ describe('a bar', () => {
     const [wake] = root.children;
     expect(endOf(wake as SessionBar, now)).toBe(T0 + 500);
     expect(toneOf(wake as SessionBar, now)).toBe('unknown');
+    expect(endOf(root, now)).toBe(T0 + 500);
   });
 
   it('has parts on the pixels that are seen, none of them so small that it could not be', () => {

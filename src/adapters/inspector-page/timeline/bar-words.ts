@@ -104,7 +104,8 @@ function shortAmount(count: number): string {
 }
 
 /** What runs in the process of the wake ends with it; what waits for someone else does not. */
-function isDead(bar: SessionBar, deadSince: number | undefined): boolean {
-  if (deadSince === undefined || bar.to !== undefined) return false;
-  return ['wake', 'step', 'attempt'].includes(bar.kind) || (bar.kind === 'call' && bar.parts.at(-1)?.is === 'working');
+function isDead({ kind, to, parts }: SessionBar, deadSince: number | undefined): boolean {
+  if (deadSince === undefined || to !== undefined) return false;
+  if (kind === 'wake' || kind === 'step' || kind === 'attempt') return true;
+  return (kind === 'call' || kind === 'session') && parts.at(-1)?.is === 'working';
 }
