@@ -1,7 +1,8 @@
 /** The budgets of a wake: what the agent's file, the parent session and the defaults allow, and what is left of it. */
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
-import { costAtMost, costOf, priceOf } from '../../machines/run/prices.ts';
+import { costAtMost, priceOf } from '../../machines/run/prices.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
+import { costOf } from '../../machines/run/step-cost.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
 import type { Allowance } from '../../machines/session/event-parts.ts';
 import {

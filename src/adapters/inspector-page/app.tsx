@@ -12,6 +12,7 @@ import { Header } from './shared/header.tsx';
 import { Help } from './shared/help.tsx';
 import { Tabs } from './shared/tabs.tsx';
 import { TimeBar } from './time/time-bar.tsx';
+import { TimelinePane } from './timeline/timeline-pane.tsx';
 import { TreePane } from './tree/tree-pane.tsx';
 
 const NARROW: readonly { readonly id: NarrowPane; readonly text: string }[] = [
@@ -22,6 +23,7 @@ const NARROW: readonly { readonly id: NarrowPane; readonly text: string }[] = [
 
 const MIDDLE: readonly { readonly id: MiddleTab; readonly text: string }[] = [
   { id: 'session', text: 'Session' },
+  { id: 'timeline', text: 'Timeline' },
   { id: 'chart', text: 'Chart' },
   { id: 'fleet', text: 'Fleet' },
 ];
@@ -72,7 +74,8 @@ export function App(): JSX.Element {
 }
 
 function MiddleColumn(): JSX.Element {
-  const isThere = { session: chosenSession.value !== undefined, chart: true, fleet: about.value?.hasFleet === true };
+  const isSession = chosenSession.value !== undefined;
+  const isThere = { session: isSession, timeline: isSession, chart: true, fleet: about.value?.hasFleet === true };
   const tabs = MIDDLE.filter(({ id }) => isThere[id]);
   return (
     <>
@@ -93,6 +96,10 @@ function MiddleColumn(): JSX.Element {
       ) : chosenSession.value !== undefined && middleTab.value === 'session' ? (
         <Guarded name="The session" key={chosenSession.value}>
           <SessionPane sessionId={chosenSession.value} />
+        </Guarded>
+      ) : chosenSession.value !== undefined && middleTab.value === 'timeline' ? (
+        <Guarded name="The timeline" key={`timeline ${chosenSession.value}`}>
+          <TimelinePane sessionId={chosenSession.value} />
         </Guarded>
       ) : (
         <Guarded name="The chart">

@@ -2,13 +2,16 @@
  * What a session has used, wake by wake, told from its log: its own model steps and what judged its outcome. What its
  * children used is in their own logs.
  */
-import { costOf, priceOf } from '../run/prices.ts';
+import { priceOf } from '../run/prices.ts';
 import type { ModelPrice, PriceTable } from '../run/prices.ts';
 import type { RunUsage } from '../run/run-output.ts';
+import { costKnown } from '../run/step-cost.ts';
 import type { SessionEvent, SessionEventData, SessionEventOf } from '../session/session-event.ts';
 
 /** Older wakes are counted, and not listed. */
 const MAX_WAKES = 200;
+/** A session asks fewer. */
+const MAX_MODELS = 100;
 
 export interface InspectedWake {
   readonly wakeId: string;
@@ -35,6 +38,8 @@ export interface InspectedUsage {
   /** The last 200, oldest first. */
   readonly wakes: readonly InspectedWake[];
   readonly wakeCount: number;
+  /** Of the models that it has asked, by `provider/model`, as far as they are known. */
+  readonly prices?: PriceTable | undefined;
 }
 
 type Counting = { -readonly [Name in keyof InspectedWake]: InspectedWake[Name] };
@@ -48,6 +53,7 @@ export class SessionUsage {
   #outputTokens = 0;
   #cost: number | undefined;
   #isCostPartial = false;
+  readonly #asked = new Map<string, ModelPrice>();
   /** Who is asked in the step that runs. */
   #model: { readonly provider: string; readonly model: string } | undefined;
 
@@ -64,6 +70,7 @@ export class SessionUsage {
       isCostPartial: this.#isCostPartial,
       wakes: this.#wakes.map((wake) => ({ ...wake })),
       wakeCount: this.#wakeCount,
+      ...(this.#asked.size === 0 ? {} : { prices: Object.fromEntries(this.#asked) }),
     };
   }
 
@@ -96,6 +103,8 @@ export class SessionUsage {
 
   #step({ kind, outcome, usage }: SessionEventData<'span.completed'>): void {
     const price = this.#model === undefined ? undefined : priceOf(this.#model, this.#prices);
+    if (this.#model !== undefined && price !== undefined && this.#asked.size < MAX_MODELS)
+      this.#asked.set(`${this.#model.provider}/${this.#model.model}`, price);
     this.#model = undefined;
     if (this.#open !== undefined && kind === 'model_step' && outcome === 'completed') this.#open.steps += 1;
     this.#use(usage ?? {}, price);
@@ -114,11 +123,4 @@ export class SessionUsage {
     this.#cost = (this.#cost ?? 0) + cost;
     if (this.#open !== undefined) this.#open.cost = (this.#open.cost ?? 0) + cost;
   }
-}
-
-/** Of a step whose tokens no record tells nothing is known, unless none of them costs anything. */
-function costKnown(usage: RunUsage, price: ModelPrice | undefined): number | undefined {
-  const tellsNothing = usage.inputTokens === undefined && usage.outputTokens === undefined && usage.cost === undefined;
-  if (tellsNothing && (price === undefined || price.input > 0 || price.output > 0)) return undefined;
-  return costOf(usage, price);
 }

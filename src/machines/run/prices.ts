@@ -3,7 +3,6 @@
  * only, and for what a step may cost before it is taken.
  */
 import { z } from 'zod';
-import type { RunUsage } from './run-output.ts';
 
 const perMillion = z.number().nonnegative();
 
@@ -47,20 +46,6 @@ export function priceOf(
   own: PriceTable = {},
 ): ModelPrice | undefined {
   return find(own, provider, model) ?? find(KNOWN_PRICES, provider, model);
-}
-
-/** What a step cost, in US dollars: what the provider says, else by price; undefined when neither is known. */
-export function costOf(
-  { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cost }: RunUsage,
-  price: ModelPrice | undefined,
-): number | undefined {
-  if (cost !== undefined) return cost;
-  if (price === undefined) return undefined;
-  const cached = Math.min(cachedInputTokens, inputTokens);
-  return (
-    ((inputTokens - cached) * price.input + cached * (price.cachedInput ?? price.input) + outputTokens * price.output) /
-    1e6
-  );
 }
 
 /** The most that a step may cost which reads and writes this many tokens; Infinity when the price is not known. */

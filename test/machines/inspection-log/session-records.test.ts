@@ -16,6 +16,8 @@ import {
   recordsOfSession,
 } from '../../../src/machines/inspection-log/session-records.ts';
 import { valueOf } from '../../../src/machines/inspection-log/session-record-writer.ts';
+import type { SessionBar } from '../../../src/machines/inspection-log/session-bar.ts';
+import { SessionTimeline } from '../../../src/machines/inspection-log/session-timeline.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import { foldSession } from '../../../src/machines/session/session-fold.ts';
@@ -66,6 +68,8 @@ function foldAll(events: readonly SessionEvent[]): SessionState {
   );
 }
 
+const barsIn = (bar: SessionBar): readonly SessionBar[] => [bar, ...bar.children.flatMap(barsIn)];
+
 const ofKind = (actors: readonly InspectedActorState[], kind: string): readonly InspectedActorState[] =>
   actors.filter((actor) => actor.kind === kind);
 
@@ -114,6 +118,22 @@ describe.each(histories)('the history %s', (name) => {
       );
       expect(world.inFlight()).toEqual([]);
     }
+  });
+
+  it('has one bar over time for each wake and each call, which are over where its log says so', async () => {
+    const events = await eventsOf(name);
+    const bars = new SessionTimeline({ place: 1, t: 0 });
+    for (const { seq, type, at, data, epoch } of events)
+      bars.see({ place: seq, t: Date.parse(at), type, data, isOfWake: epoch !== undefined });
+    const all = barsIn(bars.root);
+    const begun = (type: SessionEvent['type']): number => events.filter((event) => event.type === type).length;
+    expect(all.filter(({ kind }) => kind === 'wake')).toHaveLength(begun('wake.started'));
+    expect(all.filter(({ kind }) => kind === 'call')).toHaveLength(begun('agent.tool_use'));
+    const { openWake, openToolCalls, pendingActions } = foldAll(events);
+    const open = (wanted: string): number => all.filter(({ kind, to }) => kind === wanted && to === undefined).length;
+    expect(open('wake')).toBe(openWake === undefined ? 0 : 1);
+    expect(open('call')).toBe(openToolCalls.length);
+    expect(open('request')).toBe(pendingActions.length);
   });
 
   it('takes only transitions that its charts have, from where the actor was', async () => {

@@ -56,6 +56,8 @@ describe('the usage of a session', () => {
       began('w2'),
     );
     expect(total).toMatchObject({ inputTokens: 150, outputTokens: 10, cost: 0.75, isCostPartial: false, wakeCount: 2 });
+    // By which a reader prices each step.
+    expect(Object.keys(total.prices ?? {})).toHaveLength(1);
     expect(total.wakes).toMatchObject([
       { wakeId: 'w1', outcome: 'sleep', steps: 2, toolCalls: 1, tokens: 160, cost: 0.75, endedAt: expect.any(String) },
       { wakeId: 'w2', steps: 0, tokens: 0 },

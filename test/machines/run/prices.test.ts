@@ -1,6 +1,7 @@
 /** What a step costs, and what it may cost at most, by a table of prices. */
 import { describe, expect, it } from 'vitest';
-import { KNOWN_PRICES, costAtMost, costOf, priceOf, priceTable } from '../../../src/machines/run/prices.ts';
+import { KNOWN_PRICES, costAtMost, priceOf, priceTable } from '../../../src/machines/run/prices.ts';
+import { costOf } from '../../../src/machines/run/step-cost.ts';
 
 const PRICE = { input: 3, output: 15, cachedInput: 0.3 };
 const ONE = { input: 1, output: 1 };

@@ -77,7 +77,7 @@ function numberOf(text: string | null): number | undefined {
 }
 
 function isMiddleTab(text: string | null): text is MiddleTab {
-  return text === 'chart' || text === 'session' || text === 'fleet';
+  return text === 'chart' || text === 'session' || text === 'timeline' || text === 'fleet';
 }
 
 function isRightTab(text: string | null): text is RightTab {

@@ -12,7 +12,7 @@ import type { About } from './transport.ts';
 export type Cursor = number | 'live';
 
 /** What the middle shows of what is chosen. */
-export type MiddleTab = 'chart' | 'session' | 'fleet';
+export type MiddleTab = 'chart' | 'session' | 'timeline' | 'fleet';
 export type RightTab = 'events' | 'sequence';
 /** Where there is room for one pane only. */
 export type NarrowPane = 'left' | 'middle' | 'right';

@@ -17,6 +17,8 @@ export const pageKeys: readonly PageKey[] = [
   { keys: ['/'], does: 'search the actors; Enter leads to what was found' },
   { keys: ['↑', '↓'], does: 'in lists and trees: the row before, the row after' },
   { keys: ['←', '→'], does: 'in the tree: close, open' },
+  { keys: ['+', '−', '0'], does: 'in charts and timelines: larger, smaller, all of it' },
+  { keys: ['Shift ←', 'Shift →', 'Z', 'O'], does: 'in timelines: along, to the bar, to its session' },
   { keys: ['?'], does: 'show or hide this help' },
   { keys: ['Esc'], does: 'close what is open, empty the search' },
 ];
