@@ -170,7 +170,8 @@ function sourceOf(
   { inspection, sessions, agents, worktrees }: Inspectable,
   { recorder, title, notes, onProblem = reportToConsole }: Checked,
 ): ClosableSource {
-  const { systems, clock, redact, prices, processTree, changes, fleet, storeWord, home, hasEnded } = inspection;
+  const { systems, clock, redact, live, prices, processTree, changes, fleet, storeWord, home, owner, hasEnded } =
+    inspection;
   if (sessions === undefined)
     return createRecorderSource({ recorder: recorder ?? attachRecorder({ inspection }), title });
   return createRuntimeSource({
@@ -186,6 +187,8 @@ function sourceOf(
     tasks: systems.map(({ tasks }) => tasks),
     processTree,
     outputs: home === undefined ? undefined : createTaskOutputs(join(home, TASK_LOGS_FOLDER)),
+    owner,
+    live,
     fleet,
     changes: changes === undefined ? undefined : { ...changes, worktrees },
     notes,

@@ -48,8 +48,30 @@ export interface InspectedSession {
   readonly usage: InspectedUsage;
   /** The folder that it works in, absolute. Absent: it is unknown. */
   readonly workspace?: string | undefined;
+  /** Who wakes it now. Absent: no wake of it is open. */
+  readonly worker?: InspectedWorker | undefined;
   /** When this was looked up, in milliseconds since the epoch. */
   readonly at: number;
+}
+
+/** The process that wakes a session. */
+export interface InspectedWorker {
+  /** As the log names it. */
+  readonly owner: string;
+  /** `this`: the one that shows it. `here`: another on the same machine. `elsewhere`: on another machine. */
+  readonly place: 'this' | 'here' | 'elsewhere';
+  /** Where the owner is a host and a process. */
+  readonly host?: string | undefined;
+  readonly pid?: number | undefined;
+  /** ISO-8601: when the wake began. */
+  readonly since: string;
+  /** ISO-8601: when the log heard of it last. */
+  readonly heardAt?: string | undefined;
+  /** ISO-8601: by then it has to tell a shared store that it lives, or others take over. */
+  readonly aliveUntil?: string | undefined;
+  /** As `InspectedProcess`; of other machines it is unknown. */
+  readonly processorMs?: number | undefined;
+  readonly residentBytes?: number | undefined;
 }
 
 /** A request that waits, with what is asked for. */
@@ -133,6 +155,25 @@ export interface InspectedEvents {
   readonly head: number;
 }
 
+/** What is said in a session while it is said. No record and no event tells it. */
+export interface InspectedSpeech {
+  /** In their order, redacted: the end of what the model has said in the step that runs. */
+  readonly parts: readonly { readonly kind: 'text' | 'reasoning'; readonly text: string }[];
+  /** There is more before them. */
+  readonly isCut: boolean;
+  /** The log tells all of it, once it is longer than this. Absent: more of it comes. */
+  readonly loggedAfter?: number | undefined;
+  /** How far the calls that run have come, in words, as far as their tools tell. */
+  readonly calls: readonly { readonly callId: string; readonly text: string }[];
+}
+
+export interface SpeechFeed {
+  /** Undefined: nothing is said. */
+  now(): InspectedSpeech | undefined;
+  /** Calls the listener at each piece. @returns leaves; idempotent */
+  follow(listener: () => void): () => void;
+}
+
 /** What a person decided about a request that waits. */
 export type InspectionAnswer =
   | {
@@ -195,6 +236,8 @@ export interface InspectionSource extends InspectionRecording {
    * session.
    */
   recordingOf(sessionId: string): Promise<InspectionRecording | undefined>;
+  /** Of the wakes of this process. Absent: none is heard. */
+  readonly speech?: ((sessionId: string) => SpeechFeed) | undefined;
   /** Those that changed last first, at most `limit`. */
   sessions(options: { readonly limit: number }): Promise<InspectedSessions>;
   /** Undefined: there is no such session. */

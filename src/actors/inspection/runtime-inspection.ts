@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../clock/clock.ts';
 import type { Fleet } from './fleet.ts';
+import type { LiveWords } from './live-words.ts';
 import type { FolderChanges } from './folder-changes.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
@@ -34,10 +35,14 @@ export interface RuntimeInspection {
    * vaults. @returns the others, by name
    */
   readonly learnSecrets?: (() => Promise<readonly string[]>) | undefined;
+  /** What is said in its wakes. Absent: it wakes no session. */
+  readonly live?: LiveWords | undefined;
+  /** Names this process in the logs. */
+  readonly owner?: string | undefined;
   /** In US dollars per million tokens, before the known ones. */
   readonly prices: PriceTable;
   /** Owns the processes of tasks. */
-  readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  readonly processTree?: Pick<ProcessTree, 'reconcile' | 'usageOf'> | undefined;
   /** How a command names the store, without a password. Absent: it lies in the home. */
   readonly storeWord?: string | undefined;
   /** The workers over the store. Absent: others are unknown. */

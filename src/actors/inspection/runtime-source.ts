@@ -15,6 +15,7 @@ import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
 import { redactedFleet } from './fleet-words.ts';
 import type { Fleet } from './fleet.ts';
+import type { LiveWords } from './live-words.ts';
 import type { Redact } from './inspected-text.ts';
 import { InspectedText } from './inspected-text.ts';
 import type {
@@ -27,9 +28,11 @@ import type {
   InspectionAnswer,
   InspectionRecording,
   InspectionSource,
+  SpeechFeed,
 } from './inspection-source.ts';
 import type { NotedRecorder } from './recorder-notes.ts';
 import { recorderNotes } from './recorder-notes.ts';
+import { saidNow } from './said-now.ts';
 import { storeAnswer } from './session-answer.ts';
 import type { SessionChangesOptions } from './session-changes.ts';
 import { SessionChanges } from './session-changes.ts';
@@ -103,12 +106,16 @@ export interface RuntimeSourceOptions {
   readonly prices?: PriceTable | undefined;
   /** Of the runtime: its own, and those of its jobs. Absent: no process is known. */
   readonly tasks?: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[] | undefined;
-  readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  readonly processTree?: Pick<ProcessTree, 'reconcile' | 'usageOf'> | undefined;
+  /** Names this process in the logs. */
+  readonly owner?: string | undefined;
   readonly outputs?: TaskOutputs | undefined;
   /** Absent: what sessions have changed is not checked. */
   readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
   /** Absent: other workers are unknown. */
   readonly fleet?: Fleet | undefined;
+  /** What is said in wakes of this process. Absent: it is not heard. */
+  readonly live?: LiveWords | undefined;
   /** Default true. */
   readonly canAnswer?: boolean | undefined;
   /** Further sentences for `about`, asked anew each time. */
@@ -143,10 +150,12 @@ class RuntimeSource implements ClosableSource {
   readonly #recordings: SessionRecordings;
   readonly #changes: SessionChanges | undefined;
   readonly fleet: InspectionSource['fleet'];
+  readonly speech: InspectionSource['speech'];
+  readonly #unhear: (() => void) | undefined;
   #hasStoreClosed = false;
 
   constructor(options: RuntimeSourceOptions) {
-    const { sessions, clock, redact, recorder, changes, fleet, onProblem } = options;
+    const { sessions, clock, redact, recorder, changes, fleet, live, onProblem } = options;
     this.#options = options;
     this.fleet =
       fleet === undefined
@@ -154,6 +163,8 @@ class RuntimeSource implements ClosableSource {
         : () =>
             this.#living(async () => redactedFleet(await fleet.check(), (text, most) => this.#text.cut(text, most)));
     this.#text = new InspectedText(redact);
+    this.#unhear = live?.attach();
+    this.speech = live === undefined ? undefined : (sessionId) => this.#speechOf(live, sessionId);
     this.#recording = recorder ?? emptyRecording(clock);
     this.#list = new SessionList(sessions, { text: this.#text, clock });
     this.#sights = new SessionSights({ ...options, text: this.#text, workspaceOf: changes?.workspaceOf });
@@ -265,7 +276,15 @@ class RuntimeSource implements ClosableSource {
   }
 
   close(): void {
+    this.#unhear?.();
     this.#recordings.close();
+  }
+
+  #speechOf(live: LiveWords, sessionId: string): SpeechFeed {
+    return {
+      now: () => saidNow(live.of(sessionId), this.#text),
+      follow: (listener) => live.follow(sessionId, listener),
+    };
   }
 
   get #processes(): SessionProcessesOptions {
