@@ -73,6 +73,8 @@ export async function showHouse({
     sessions: house.runtime.sessions,
     agents: house.runtime.agents,
     clock: house.clock,
+    live: house.runtime.inspection.live,
+    owner: house.runtime.inspection.owner,
     onProblem,
   });
   const source = replaced === undefined ? real : withReplaced(real, replaced(real));
@@ -155,5 +157,5 @@ function withReplaced(real: InspectionSource, replaced: Partial<InspectionSource
   ] as const;
   const given = Object.fromEntries(names.map((name) => [name, (replaced[name] ?? real[name]).bind(real)]));
   // Each name is given what has its type.
-  return { header: real.header, ...given } as InspectionSource;
+  return { header: real.header, speech: real.speech, ...given } as InspectionSource;
 }
