@@ -29,7 +29,7 @@ import type { Runtime } from '../runtime.ts';
 import { TASK_LOGS_FOLDER } from './tasks.ts';
 
 /** What an inspector can show: a runtime, or as much of one as there is. */
-export type Inspectable = Pick<Runtime, 'inspection'> & Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees'>>;
+export type Inspectable = Pick<Runtime, 'inspection'> & Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees' | 'trigger'>>;
 
 export interface RecorderAttachment {
   /** Of the program, in a few words. Default: the name of the script that runs. */
@@ -167,7 +167,7 @@ interface Checked {
 }
 
 function sourceOf(
-  { inspection, sessions, agents, worktrees }: Inspectable,
+  { inspection, sessions, agents, worktrees, trigger }: Inspectable,
   { recorder, title, notes, onProblem = reportToConsole }: Checked,
 ): ClosableSource {
   const { systems, clock, redact, live, prices, processTree, changes, fleet, storeWord, home, owner, hasEnded } =
@@ -179,6 +179,7 @@ function sourceOf(
     home,
     store: storeWord,
     sessions,
+    commands: { sessions, wake: trigger },
     clock,
     recorder,
     redact,
@@ -202,7 +203,7 @@ function sourceOf(
  * the source.
  */
 export function createHomeSource(
-  inspected: Inspectable,
+  { trigger: _none, ...inspected }: Inspectable,
   options: Pick<Checked, 'title' | 'notes' | 'onProblem'>,
 ): ClosableSource {
   return sourceOf(inspected, options);

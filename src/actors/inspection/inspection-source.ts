@@ -185,6 +185,16 @@ export type InspectionAnswer =
   | { readonly type: 'deny'; readonly requestId: string; readonly note?: string | undefined }
   | { readonly type: 'answer'; readonly requestId: string; readonly text: string };
 
+/** What a person has a session do. A wake lets a parked session go on, too. */
+export type InspectionCommand =
+  | { readonly type: 'wake' }
+  | { readonly type: 'interrupt' | 'terminate'; readonly reason?: string | undefined };
+
+export interface CommandReceipt {
+  /** What became of it, as a sentence without its end; redacted. */
+  readonly text: string;
+}
+
 /** What can be checked through time: what was recorded, or the log of one session told as records. */
 export interface InspectionRecording {
   readonly header: InspectionHeader;
@@ -218,6 +228,8 @@ export interface InspectionAbout {
   /** Whether there are sessions, and whether answers to them are taken. */
   readonly hasSessions: boolean;
   readonly canAnswer: boolean;
+  /** Whether it wakes sessions. Absent: it does not. */
+  readonly canWake?: true | undefined;
   /** Whether it knows of the workers over its store. Absent: it does not. */
   readonly hasFleet?: true | undefined;
   /**
@@ -263,4 +275,9 @@ export interface InspectionSource extends InspectionRecording {
    * @throws RuntimeError `conflict` or `not_found` for a request that was answered otherwise, has expired or never was
    */
   answer(sessionId: string, answer: InspectionAnswer): Promise<SendReceipt>;
+  /**
+   * Does what the command of the same name does. Absent: nothing is taken. @throws RuntimeError where the session does
+   * not take it
+   */
+  readonly command?: ((sessionId: string, command: InspectionCommand) => Promise<CommandReceipt>) | undefined;
 }

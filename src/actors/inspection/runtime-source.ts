@@ -19,6 +19,7 @@ import type { LiveWords } from './live-words.ts';
 import type { Redact } from './inspected-text.ts';
 import { InspectedText } from './inspected-text.ts';
 import type {
+  CommandReceipt,
   InspectedChanges,
   InspectedEvents,
   InspectedProcess,
@@ -26,6 +27,7 @@ import type {
   InspectedSessions,
   InspectionAbout,
   InspectionAnswer,
+  InspectionCommand,
   InspectionRecording,
   InspectionSource,
   SpeechFeed,
@@ -33,6 +35,8 @@ import type {
 import type { NotedRecorder } from './recorder-notes.ts';
 import { recorderNotes } from './recorder-notes.ts';
 import { saidNow } from './said-now.ts';
+import { SessionCommands } from './session-command.ts';
+import type { SessionCommandsOptions } from './session-command.ts';
 import { storeAnswer } from './session-answer.ts';
 import type { SessionChangesOptions } from './session-changes.ts';
 import { SessionChanges } from './session-changes.ts';
@@ -96,6 +100,8 @@ export interface RuntimeSourceOptions {
   /** As a word of a command, without a password. Absent: that of the home. */
   readonly store?: string | undefined;
   readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'send' | 'hasWakeDied'>;
+  /** Absent: none are taken. */
+  readonly commands?: Pick<SessionCommandsOptions, 'sessions' | 'wake'> | undefined;
   readonly clock: Clock;
   /** Absent: there is nothing to check but the sessions. Its maker detaches it, not this source. */
   readonly recorder?: (InspectionRecording & NotedRecorder) | undefined;
@@ -149,13 +155,15 @@ class RuntimeSource implements ClosableSource {
   readonly #sights: SessionSights;
   readonly #recordings: SessionRecordings;
   readonly #changes: SessionChanges | undefined;
+  readonly #commands: SessionCommands | undefined;
+  readonly command: InspectionSource['command'];
   readonly fleet: InspectionSource['fleet'];
   readonly speech: InspectionSource['speech'];
   readonly #unhear: (() => void) | undefined;
   #hasStoreClosed = false;
 
   constructor(options: RuntimeSourceOptions) {
-    const { sessions, clock, redact, recorder, changes, fleet, live, onProblem } = options;
+    const { sessions, commands, clock, redact, recorder, changes, fleet, live, onProblem } = options;
     this.#options = options;
     this.fleet =
       fleet === undefined
@@ -163,6 +171,9 @@ class RuntimeSource implements ClosableSource {
         : () =>
             this.#living(async () => redactedFleet(await fleet.check(), (text, most) => this.#text.cut(text, most)));
     this.#text = new InspectedText(redact);
+    this.#commands = commands === undefined ? undefined : new SessionCommands({ ...commands, clock, onProblem });
+    const taking = this.#commands;
+    this.command = taking === undefined ? undefined : (...given) => this.#command(taking, ...given);
     this.#unhear = live?.attach();
     this.speech = live === undefined ? undefined : (sessionId) => this.#speechOf(live, sessionId);
     this.#recording = recorder ?? emptyRecording(clock);
@@ -199,6 +210,7 @@ class RuntimeSource implements ClosableSource {
       ...(store === undefined ? {} : { store: this.#text.cut(store, MAX_SHOWN_CHARACTERS) }),
       hasSessions: true,
       canAnswer: canAnswer && !hasEnded,
+      ...(this.#options.commands?.wake !== undefined && canAnswer && !hasEnded ? { canWake: true } : {}),
       ...(fleet === undefined ? {} : { hasFleet: true }),
       notes: [
         ...(hasEnded
@@ -275,7 +287,16 @@ class RuntimeSource implements ClosableSource {
     );
   }
 
+  async #command(commands: SessionCommands, sessionId: string, command: InspectionCommand): Promise<CommandReceipt> {
+    this.#refuseWhereReadOnly(`wakechart session ${command.type}`);
+    return this.#living(async () => {
+      const { text } = await commands.take(sessionId, command).finally(() => this.#list.forget());
+      return { text: this.#text.cut(text, MAX_SHOWN_CHARACTERS) };
+    });
+  }
+
   close(): void {
+    this.#commands?.close();
     this.#unhear?.();
     this.#recordings.close();
   }
