@@ -29,6 +29,8 @@ export interface InspectedSessionSummary {
   readonly pendingActions: number;
   /** The first of the reasons why it does what it does. */
   readonly why?: Pick<Reason, 'kind' | 'text' | 'since' | 'until'> | undefined;
+  /** Its wake has stored nothing for longer than one usually does. */
+  readonly isStuck?: true | undefined;
   /** ISO-8601: of its last event. */
   readonly updatedAt?: string | undefined;
 }

@@ -1,5 +1,6 @@
 /** The sessions of a store, those first that wait for an answer. */
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { isStuck } from '../../machines/inspection-log/session-words.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { Clock } from '../clock/clock.ts';
 import { letOthersRun, waitFor } from '../clock/waiting.ts';
@@ -131,7 +132,8 @@ export class SessionList {
 
   #summary(state: SessionState, isWakeDead: boolean): InspectedSessionSummary {
     const { sessionId, agentId, title, status, stopReason, pendingActions, updatedAt } = state;
-    const [reason] = explain(state, this.#clock.now(), { isWakeDead }).reasons;
+    const now = this.#clock.now();
+    const [reason] = explain(state, now, { isWakeDead }).reasons;
     return {
       sessionId,
       agentId: this.#shown(agentId),
@@ -149,6 +151,7 @@ export class SessionList {
               ...given('until', reason.until),
             },
           }),
+      ...(!isWakeDead && isStuck(state, now) ? { isStuck: true } : {}),
       ...given('updatedAt', updatedAt),
     };
   }

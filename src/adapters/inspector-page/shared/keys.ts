@@ -16,6 +16,7 @@ export const pageKeys: readonly PageKey[] = [
   { keys: ['E', 'Shift E'], does: 'the next failure, the previous one' },
   { keys: ['/'], does: 'search the actors; Enter leads to what was found' },
   { keys: ['↑', '↓'], does: 'in lists and trees: the row before, the row after' },
+  { keys: ['X', 'Shift ↑↓', 'Ctrl A'], does: 'in the sessions: tick one, a range, all; Esc unticks' },
   { keys: ['←', '→'], does: 'in the tree: close, open' },
   { keys: ['?'], does: 'show or hide this help' },
   { keys: ['Esc'], does: 'close what is open, empty the search' },

@@ -1,0 +1,129 @@
+/** What a person has sessions do from an inspector: as the commands of the same names, with the same records. */
+import { describe, expect, it } from 'vitest';
+import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
+import type { RuntimeSourceOptions, ClosableSource } from '../../../src/actors/inspection/runtime-source.ts';
+import { SPEAKER, speakingBackend } from '../../support/speaking-backend.ts';
+import { AGENT, openHouse, until } from '../../support/session-house.ts';
+import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
+
+interface House extends AsyncDisposable {
+  readonly house: SessionHouse;
+  readonly source: ClosableSource;
+}
+
+async function open(
+  options: Partial<RuntimeSourceOptions> & { readonly wakes?: boolean } = {},
+  more: SessionHouseOptions = {},
+): Promise<House> {
+  const { wakes = true, ...given } = options;
+  const house = await openHouse(more);
+  const { sessions, trigger } = house.runtime;
+  const source = createRuntimeSource({
+    title: 'a house',
+    sessions,
+    clock: house.clock,
+    commands: { sessions, ...(wakes ? { wake: (id) => trigger(id) } : {}) },
+    onProblem: () => undefined,
+    ...given,
+  });
+  return {
+    house,
+    source,
+    [Symbol.asyncDispose]: async () => {
+      source.close();
+      await house.close();
+    },
+  };
+}
+
+describe('a wake', () => {
+  it('runs, and its end is told where it comes soon', async () => {
+    await using opened = await open();
+    const { house, source } = opened;
+    const session = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    expect(source.about().canWake).toBe(true);
+    expect(await source.command?.(session, { type: 'wake' })).toEqual({ text: 'Woken: sleep. Done.' });
+    expect((await house.log(session)).find(({ type }) => type === 'wake.started')).toBeDefined();
+    expect((await source.command?.(session, { type: 'wake' }))?.text).toMatch(/Nothing is unread/);
+  });
+
+  it('lets a parked session go on', async () => {
+    await using opened = await open();
+    const { house, source } = opened;
+    const session = await house.session([{ error: { kind: 'auth', message: 'no key' } }], { message: 'Go.' });
+    await house.runtime.wake(session).catch(() => undefined);
+    const { parked } = await house.runtime.sessions.status(session);
+    await house.write([{ text: 'Done.' }]);
+    await source.command?.(session, { type: 'wake' });
+    expect([parked !== undefined, (await house.runtime.sessions.status(session)).parked]).toEqual([true, undefined]);
+  });
+
+  it('is not waited for when it takes long, and no more than eight run that were begun here', async () => {
+    const backend = speakingBackend();
+    await using opened = await open({}, { runtimes: [backend.runtime] });
+    const { house, source } = opened;
+    const first = await house.session([], { message: 'Go.', agent: SPEAKER });
+    const others: string[] = [];
+    while (others.length < 8) {
+      const { sessionId } = await house.runtime.sessions.create({ agentId: AGENT });
+      await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go.' });
+      others.push(sessionId);
+    }
+    const sent = [first, ...others].map((id) => source.command?.(id, { type: 'wake' }));
+    await until(async () => (await openWakes(house)) === 8);
+    await backend.voice();
+    await house.clock.advance(1_500);
+    const texts = (await Promise.all(sent)).map((receipt) => receipt?.text);
+    expect(texts.filter((text) => text === 'Woken: its wake runs')).toHaveLength(8);
+    expect(texts.filter((text) => text?.startsWith('It is woken as soon as'))).toHaveLength(1);
+    expect(await openWakes(house)).toBe(8);
+    backend.end();
+    await until(async () => (await openWakes(house)) === 1);
+    backend.end();
+    await until(async () => (await openWakes(house)) === 0);
+  });
+
+  it('is refused where nothing is woken, with the command, and for a session that is over', async () => {
+    await using opened = await open({ wakes: false });
+    const { house, source } = opened;
+    const session = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    expect(source.about().canWake).toBeUndefined();
+    await expect(source.command?.(session, { type: 'wake' })).rejects.toMatchObject({
+      code: 'INSPECTION_WAKES_NOTHING',
+      hint: expect.stringContaining(`wakechart wake --session ${session}`),
+    });
+    await house.runtime.sessions.terminate(session);
+    await expect(source.command?.(session, { type: 'wake' })).rejects.toMatchObject({ code: 'SESSION_TERMINATED' });
+  });
+});
+
+async function openWakes({ runtime }: SessionHouse): Promise<number> {
+  return (await runtime.sessions.list()).filter(({ openWake }) => openWake !== undefined).length;
+}
+
+describe('an end', () => {
+  it('is stored as the command line stores it, with the reason, and told again without another record', async () => {
+    await using opened = await open();
+    const { house, source } = opened;
+    const session = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    expect((await source.command?.(session, { type: 'interrupt', reason: 'wrong branch' }))?.text).toMatch(
+      /^Interrupted: stored as event \d+$/,
+    );
+    expect((await source.command?.(session, { type: 'terminate', reason: 'no use' }))?.text).toMatch(/^Terminated/);
+    const log = await house.log(session);
+    expect(log.find(({ type }) => type === 'user.interrupt')?.data).toMatchObject({ reason: 'wrong branch' });
+    expect(log.at(-1)).toMatchObject({ type: 'session.status_changed', data: { to: 'terminated', reason: 'no use' } });
+    expect(await source.command?.(session, { type: 'terminate' })).toEqual({ text: 'It was terminated before' });
+    expect(await house.log(session)).toHaveLength(log.length);
+  });
+
+  it('is refused by an inspector that takes no answers', async () => {
+    await using opened = await open({ canAnswer: false });
+    const { house, source } = opened;
+    const session = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    await expect(source.command?.(session, { type: 'terminate' })).rejects.toMatchObject({
+      code: 'INSPECTION_READ_ONLY',
+    });
+    expect(source.about().canWake).toBeUndefined();
+  });
+});
