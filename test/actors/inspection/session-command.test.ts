@@ -1,5 +1,6 @@
 /** What a person has sessions do from an inspector: as the commands of the same names, with the same records. */
 import { describe, expect, it } from 'vitest';
+import { MAX_FAILURES_IN_A_ROW } from '../../../src/machines/session/limits.ts';
 import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
 import type { RuntimeSourceOptions, ClosableSource } from '../../../src/actors/inspection/runtime-source.ts';
 import { SPEAKER, speakingBackend } from '../../support/speaking-backend.ts';
@@ -50,12 +51,13 @@ describe('a wake', () => {
   it('lets a parked session go on', async () => {
     await using opened = await open();
     const { house, source } = opened;
-    const session = await house.session([{ error: { kind: 'auth', message: 'no key' } }], { message: 'Go.' });
-    await house.runtime.wake(session).catch(() => undefined);
+    const failing = { error: { kind: 'overloaded', message: 'busy' } };
+    const steps = [...Array.from({ length: MAX_FAILURES_IN_A_ROW }, () => failing), { text: 'Well again.' }];
+    const session = await house.session(steps, { message: 'Go.' });
+    for (let count = 0; count < MAX_FAILURES_IN_A_ROW; count += 1) await house.runtime.wake(session);
     const { parked } = await house.runtime.sessions.status(session);
-    await house.write([{ text: 'Done.' }]);
-    await source.command?.(session, { type: 'wake' });
-    expect([parked !== undefined, (await house.runtime.sessions.status(session)).parked]).toEqual([true, undefined]);
+    expect((await source.command?.(session, { type: 'wake' }))?.text).toBe('Woken: sleep. Well again.');
+    expect([parked?.code, (await house.runtime.sessions.status(session)).parked]).toEqual(['failures', undefined]);
   });
 
   it('is not waited for when it takes long, and no more than eight run that were begun here', async () => {
@@ -78,7 +80,7 @@ describe('a wake', () => {
     expect(texts.filter((text) => text?.startsWith('It is woken as soon as'))).toHaveLength(1);
     expect(await openWakes(house)).toBe(8);
     backend.end();
-    await until(async () => (await openWakes(house)) === 1);
+    await backend.voice();
     backend.end();
     await until(async () => (await openWakes(house)) === 0);
   });

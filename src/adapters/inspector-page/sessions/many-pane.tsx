@@ -84,7 +84,8 @@ function Group({ group, isBusy }: { readonly group: AskedGroup; readonly isBusy:
         <code class="request-tool">{exact(toolName)}</code>
         <span class="badge">{counted(members.length, 'session')}</span>
       </header>
-      <AskedFor request={request} />
+      {/* Each is allowed this once: what more would allow is no matter here. */}
+      <AskedFor request={{ ...request, rules: [] }} />
       <ul class="many-members">
         {members.map(({ sessionId, name, folder, request: { requestId } }) => (
           <li key={requestId}>
