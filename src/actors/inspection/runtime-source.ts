@@ -32,6 +32,7 @@ import type {
   InspectionSource,
   SpeechFeed,
 } from './inspection-source.ts';
+import { ProcessReports } from './process-reports.ts';
 import type { NotedRecorder } from './recorder-notes.ts';
 import { recorderNotes } from './recorder-notes.ts';
 import { saidNow } from './said-now.ts';
@@ -155,6 +156,7 @@ class RuntimeSource implements ClosableSource {
   readonly #sights: SessionSights;
   readonly #recordings: SessionRecordings;
   readonly #changes: SessionChanges | undefined;
+  readonly #reports: ProcessReports | undefined;
   readonly #commands: SessionCommands | undefined;
   readonly command: InspectionSource['command'];
   readonly fleet: InspectionSource['fleet'];
@@ -177,6 +179,8 @@ class RuntimeSource implements ClosableSource {
     this.#unhear = live?.attach();
     this.speech = live === undefined ? undefined : (sessionId) => this.#speechOf(live, sessionId);
     this.#recording = recorder ?? emptyRecording(clock);
+    this.#reports =
+      options.processTree === undefined ? undefined : new ProcessReports(options.processTree, clock);
     this.#list = new SessionList(sessions, { text: this.#text, clock });
     this.#sights = new SessionSights({ ...options, text: this.#text, workspaceOf: changes?.workspaceOf });
     this.#recordings = new SessionRecordings({
@@ -268,7 +272,7 @@ class RuntimeSource implements ClosableSource {
           category: 'not_found',
           hint: 'See which there are: wakechart session list',
         });
-      await endProcess(state, pid, this.#processes);
+      await endProcess(state, pid, this.#processes).finally(() => this.#reports?.forget());
     });
   }
 
@@ -310,7 +314,7 @@ class RuntimeSource implements ClosableSource {
 
   get #processes(): SessionProcessesOptions {
     const { tasks = [], processTree, outputs, onProblem } = this.#options;
-    return { tasks, processTree, outputs, onProblem, text: this.#text };
+    return { tasks, processTree, reports: this.#reports, outputs, onProblem, text: this.#text };
   }
 
   /** @param instead a command */
