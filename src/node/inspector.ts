@@ -29,7 +29,8 @@ import type { Runtime } from '../runtime.ts';
 import { TASK_LOGS_FOLDER } from './tasks.ts';
 
 /** What an inspector can show: a runtime, or as much of one as there is. */
-export type Inspectable = Pick<Runtime, 'inspection'> & Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees' | 'trigger'>>;
+export type Inspectable = Pick<Runtime, 'inspection'> &
+  Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees' | 'trigger'>>;
 
 export interface RecorderAttachment {
   /** Of the program, in a few words. Default: the name of the script that runs. */

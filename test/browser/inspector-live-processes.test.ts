@@ -55,7 +55,9 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
     await nowIn(view).waitFor({ ...LIMIT, state: 'detached' });
     await picture(view, 'said-then');
     expect(await transcriptOf(view).locator('.is-said', { hasText: 'Once upon a time' }).count()).toBe(1);
-    const missing = await view.evaluate(() => (globalThis as unknown as { readonly missing: readonly number[] }).missing);
+    const missing = await view.evaluate(
+      () => (globalThis as unknown as { readonly missing: readonly number[] }).missing,
+    );
     expect(missing.reduce((sum, each) => sum + each, 0)).toBe(0);
     expect([...browser!.said, ...browser!.refused, ...problems]).toEqual([]);
   });

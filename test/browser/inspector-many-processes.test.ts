@@ -78,7 +78,11 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
     await view.keyboard.press('Enter');
     await receiptsIn(view).getByText('2 of 3 done, 1 refused.').waitFor(LIMIT);
     await picture(view, 'many-receipts');
-    expect(await receiptsIn(view).getByText(/Stored as event \d+/).count()).toBe(2);
+    expect(
+      await receiptsIn(view)
+        .getByText(/Stored as event \d+/)
+        .count(),
+    ).toBe(2);
     for (const id of [a, c]) expect(await answersIn(house, id)).toMatchObject([{ allowed: true }]);
     expect(await answersIn(house, b)).toMatchObject([{ allowed: false }]);
     expect([await answersIn(house, other), await answersIn(house, resting)]).toEqual([[], []]);

@@ -158,5 +158,10 @@ function withReplaced(real: InspectionSource, replaced: Partial<InspectionSource
   ] as const;
   const given = Object.fromEntries(names.map((name) => [name, (replaced[name] ?? real[name]).bind(real)]));
   // Each name is given what has its type.
-  return { header: real.header, speech: real.speech, command: replaced.command ?? real.command, ...given } as InspectionSource;
+  return {
+    header: real.header,
+    speech: real.speech,
+    command: replaced.command ?? real.command,
+    ...given,
+  } as InspectionSource;
 }

@@ -78,7 +78,11 @@ export class InspectedText {
    * At most `maxCharacters` of its end. @param isTorn it was cut before at its beginning @param isOpen more of it comes:
    * the word that it ends with may be the beginning of a secret
    */
-  endOf(text: string, maxCharacters: number, { isTorn, isOpen }: { readonly isTorn: boolean; readonly isOpen: boolean }): string {
+  endOf(
+    text: string,
+    maxCharacters: number,
+    { isTorn, isOpen }: { readonly isTorn: boolean; readonly isOpen: boolean },
+  ): string {
     if (this.#redact === undefined) return endOf(text, maxCharacters);
     const open = isOpen ? Math.min(/\S*$/.exec(text.slice(-MAX_WORD_CHARACTERS))?.[0].length ?? 0, this.#longest) : 0;
     const redacted = this.#redacted(text.slice(0, text.length - open));

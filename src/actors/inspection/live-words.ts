@@ -12,7 +12,7 @@ const MAX_PARTS = 20;
 const MAX_CALLS = 20;
 const MAX_MESSAGE_CHARACTERS = 2_000;
 /** Of sessions whose step is over. */
-const MAX_KEPT = 64;
+const MAX_KEPT = 256;
 
 export interface LivePart {
   readonly kind: 'text' | 'reasoning';

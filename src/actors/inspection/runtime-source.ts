@@ -179,8 +179,7 @@ class RuntimeSource implements ClosableSource {
     this.#unhear = live?.attach();
     this.speech = live === undefined ? undefined : (sessionId) => this.#speechOf(live, sessionId);
     this.#recording = recorder ?? emptyRecording(clock);
-    this.#reports =
-      options.processTree === undefined ? undefined : new ProcessReports(options.processTree, clock);
+    this.#reports = options.processTree === undefined ? undefined : new ProcessReports(options.processTree, clock);
     this.#list = new SessionList(sessions, { text: this.#text, clock });
     this.#sights = new SessionSights({ ...options, text: this.#text, workspaceOf: changes?.workspaceOf });
     this.#recordings = new SessionRecordings({

@@ -80,10 +80,7 @@ export class SessionCommands {
     return { text: 'Woken: its wake runs' };
   }
 
-  async #begun(
-    sessionId: string,
-    wake: NonNullable<SessionCommandsOptions['wake']>,
-  ): Promise<WakeOutcome> {
+  async #begun(sessionId: string, wake: NonNullable<SessionCommandsOptions['wake']>): Promise<WakeOutcome> {
     this.#running += 1;
     try {
       return await wake(sessionId);

@@ -182,7 +182,9 @@ async function treesOf(
   if (reports === undefined) return [];
   const jobIds = new Set(jobs.map(({ jobId }) => jobId));
   try {
-    return (await reports.read()).filter(({ sessionId, taskId }) => sessions.has(sessionId ?? '') || jobIds.has(taskId ?? ''));
+    return (await reports.read()).filter(
+      ({ sessionId, taskId }) => sessions.has(sessionId ?? '') || jobIds.has(taskId ?? ''),
+    );
   } catch (error) {
     onProblem(error);
     return [];

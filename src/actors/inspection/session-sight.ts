@@ -60,7 +60,10 @@ export class SessionSights {
     });
     const pendingActions = state.pendingActions.map((action) => this.#request(action, ledger));
     const worker = await workerOf(state, this.#options);
-    return { ...this.#shown({ state, why, pendingActions, usage: ledger.used, at }), ...(worker === undefined ? {} : { worker }) };
+    return {
+      ...this.#shown({ state, why, pendingActions, usage: ledger.used, at }),
+      ...(worker === undefined ? {} : { worker }),
+    };
   }
 
   /** What its log says besides. Where that cannot be read to its end, as far as it can. */

@@ -25,13 +25,13 @@ export async function workerOf(
   const { text, owner: own, processTree, fleet, onProblem } = facts;
   const { owner, startedAt: since } = openWake;
   const { host, pid } = hostAndProcess(owner);
-  const place = owner === own ? 'this' : host !== undefined && host === hostAndProcess(own ?? '').host ? 'here' : 'elsewhere';
+  const place =
+    owner === own ? 'this' : host !== undefined && host === hostAndProcess(own ?? '').host ? 'here' : 'elsewhere';
   const unknown = (error: unknown): undefined => {
     onProblem(error);
     return undefined;
   };
-  const use =
-    place === 'elsewhere' || pid === undefined ? undefined : await processTree?.usageOf?.(pid).catch(unknown);
+  const use = place === 'elsewhere' || pid === undefined ? undefined : await processTree?.usageOf?.(pid).catch(unknown);
   const row = await fleet?.workerOf(sessionId).catch(unknown);
   return {
     owner: text.cut(owner, MAX_OWNER_CHARACTERS),

@@ -110,13 +110,15 @@ describe('what a model says', () => {
     const live = new LiveWords();
     expect(live.step('s', () => 0)).toBeUndefined();
     const leave = live.attach();
-    live.step('s', () => 0)?.hear({
-      stream: 'assistant',
-      data: { kind: 'text', text: 'x' },
-      runId: 'r',
-      seq: 1,
-      ts: '',
-    });
+    live
+      .step('s', () => 0)
+      ?.hear({
+        stream: 'assistant',
+        data: { kind: 'text', text: 'x' },
+        runId: 'r',
+        seq: 1,
+        ts: '',
+      });
     live.progress('s', { callId: 'c', name: 'tool' }, { done: 1, total: 3 });
     expect(live.of('s')).toMatchObject({ parts: [{ text: 'x' }], calls: [{ callId: 'c', progress: { done: 1 } }] });
     leave();

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { MAX_FAILURES_IN_A_ROW } from '../../../src/machines/session/limits.ts';
 import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
 import type { RuntimeSourceOptions, ClosableSource } from '../../../src/actors/inspection/runtime-source.ts';
+import { createHomeSource } from '../../../src/node/inspector.ts';
+import { createNodeRuntime } from '../../../src/node.ts';
+import { temporaryHome } from '../../support/temporary-home.ts';
 import { SPEAKER, speakingBackend } from '../../support/speaking-backend.ts';
 import { AGENT, openHouse, until } from '../../support/session-house.ts';
 import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
@@ -117,6 +120,29 @@ describe('an end', () => {
     expect(log.at(-1)).toMatchObject({ type: 'session.status_changed', data: { to: 'terminated', reason: 'no use' } });
     expect(await source.command?.(session, { type: 'terminate' })).toEqual({ text: 'It was terminated before' });
     expect(await house.log(session)).toHaveLength(log.length);
+  });
+
+  it('is taken over a home in which nothing runs, and wakes nothing there', async () => {
+    const home = await temporaryHome();
+    const worker = await createNodeRuntime({ home: home.path });
+    await worker.agents.create({
+      agentId: AGENT,
+      source: { frontmatter: { name: AGENT, provider: 'script', model: 'play.json' }, instructions: 'Play.' },
+    });
+    const { sessionId } = await worker.sessions.create({ agentId: AGENT });
+    await worker.shutdown();
+    const viewer = await createNodeRuntime({ home: home.path, reconcileOnStart: false, readsOnly: true });
+    const source = createHomeSource(viewer, { title: 'a home' });
+    try {
+      expect((await source.command?.(sessionId, { type: 'interrupt' }))?.text).toMatch(/^Interrupted/);
+      expect((await source.command?.(sessionId, { type: 'terminate' }))?.text).toMatch(/^Terminated/);
+      expect(source.about()).toMatchObject({ canAnswer: true });
+      expect(source.about().canWake).toBeUndefined();
+    } finally {
+      source.close();
+      await viewer.shutdown();
+      await home.remove();
+    }
   });
 
   it('is refused by an inspector that takes no answers', async () => {

@@ -51,7 +51,10 @@ describe('the filters of the list', () => {
 describe('a session that runs and tells nothing', () => {
   it('is said to be silent where that is unusual', () => {
     const running = session('a', { updatedAt: new Date(0).toISOString() });
-    expect([silentMs(running, 600_000), silentMs({ ...running, isStuck: true }, 600_000)]).toEqual([undefined, 600_000]);
+    expect([silentMs(running, 600_000), silentMs({ ...running, isStuck: true }, 600_000)]).toEqual([
+      undefined,
+      600_000,
+    ]);
   });
 });
 

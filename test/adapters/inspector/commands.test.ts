@@ -6,7 +6,9 @@ import { inspected } from './inspector-client.ts';
 import type { Answer, AskOptions, Inspected } from './inspector-client.ts';
 import { RecordedSource, SESSION } from './recorded-source.ts';
 
-async function open(command?: InspectionSource['command']): Promise<Inspected & { readonly taken: readonly unknown[] }> {
+async function open(
+  command?: InspectionSource['command'],
+): Promise<Inspected & { readonly taken: readonly unknown[] }> {
   const taken: unknown[] = [];
   const take: InspectionSource['command'] = async (sessionId, given) => {
     taken.push([sessionId, given]);
@@ -25,10 +27,7 @@ function post({ ask, server }: Inspected, body: unknown, options: AskOptions = {
   });
 }
 
-const codeOf = ({ status, text }: Answer): unknown[] => [
-  status,
-  (JSON.parse(text) as { readonly code?: string }).code,
-];
+const codeOf = ({ status, text }: Answer): unknown[] => [status, (JSON.parse(text) as { readonly code?: string }).code];
 
 describe('a command', () => {
   it.each([{ type: 'wake' }, { type: 'interrupt' }, { type: 'terminate', reason: 'no use' }])(

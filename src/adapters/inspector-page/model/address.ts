@@ -37,7 +37,8 @@ function writtenAddress(): string {
   if (chosenRecord.value !== undefined) parts.set('e', String(chosenRecord.value));
   // What is ticked is of this tab alone.
   const middle = middleTab.value === 'many' ? undefined : middleTab.value;
-  if (middle !== undefined && middle !== (chosenSession.value === undefined ? 'chart' : 'session')) parts.set('m', middle);
+  if (middle !== undefined && middle !== (chosenSession.value === undefined ? 'chart' : 'session'))
+    parts.set('m', middle);
   if (rightTab.value !== 'events') parts.set('v', rightTab.value);
   return parts.size === 0 ? '' : `#${parts.toString()}`;
 }

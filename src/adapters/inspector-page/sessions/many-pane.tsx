@@ -42,11 +42,7 @@ export function ManyPane(): JSX.Element {
     <div class="session many" tabIndex={-1}>
       <header class="session-head">
         <h2>{counted(sessions.length, 'ticked session')}</h2>
-        <button
-          class="link"
-          disabled={isBusy}
-          onClick={() => void askedIn(sessions).then(setAsked)}
-        >
+        <button class="link" disabled={isBusy} onClick={() => void askedIn(sessions).then(setAsked)}>
           Check again what they ask for
         </button>
       </header>
@@ -102,11 +98,7 @@ function Group({ group, isBusy }: { readonly group: AskedGroup; readonly isBusy:
           </li>
         ))}
       </ul>
-      {kind === 'permission' ? (
-        <Permit group={group} isBusy={isBusy} />
-      ) : (
-        <Answer group={group} isBusy={isBusy} />
-      )}
+      {kind === 'permission' ? <Permit group={group} isBusy={isBusy} /> : <Answer group={group} isBusy={isBusy} />}
     </section>
   );
 }
@@ -117,11 +109,7 @@ interface GroupProps {
 }
 
 /** Those that are shown, and no other that came since. */
-function answerAll(
-  { members }: AskedGroup,
-  what: string,
-  answer: (requestId: string) => InspectionAnswer,
-): void {
+function answerAll({ members }: AskedGroup, what: string, answer: (requestId: string) => InspectionAnswer): void {
   void doWithMany(members, what, async ({ sessionId, request: { requestId } }) => {
     const { seq } = await server.answer(sessionId, answer(requestId));
     return `Stored as event ${seq}`;
@@ -168,7 +156,8 @@ function Permit({ group, isBusy }: GroupProps): JSX.Element {
 function Answer({ group, isBusy }: GroupProps): JSX.Element {
   const [text, setText] = useState('');
   const { kind, choices } = group.request;
-  const label = kind === 'answer' ? 'Your answer to all of them' : 'The result of the tool for all of them, as JSON or text';
+  const label =
+    kind === 'answer' ? 'Your answer to all of them' : 'The result of the tool for all of them, as JSON or text';
   const send = (given: string): void =>
     given.trim() === ''
       ? undefined

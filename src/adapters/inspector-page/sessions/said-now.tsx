@@ -52,12 +52,16 @@ export function SaidNow({ speech }: { readonly speech: InspectedSpeech }): JSX.E
 }
 
 /** Says plainly that words are heard in one process only. */
-export function UnheardNow({ session: { worker, words } }: { readonly session: ShownSession }): JSX.Element | undefined {
+export function UnheardNow({
+  session: { worker, words },
+}: {
+  readonly session: ShownSession;
+}): JSX.Element | undefined {
   if (isInPast.value || worker === undefined || worker.place === 'this' || words.status !== 'running') return undefined;
   return (
     <p class="left-out">
-      What its model says is seen here when the step ends: only the process that wakes it, {visibleText(worker.owner, 120)}
-      , hears it before.
+      What its model says is seen here when the step ends: only the process that wakes it,{' '}
+      {visibleText(worker.owner, 120)}, hears it before.
     </p>
   );
 }

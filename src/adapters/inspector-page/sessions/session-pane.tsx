@@ -43,7 +43,9 @@ function ProcessesSection({ watch, session, isOpenAtFirst }: ProcessesSectionPro
       isOpenAtFirst={isOpenAtFirst}
       none={session.worker === undefined ? 'None is known to work for it.' : WORKED_ALONE[session.worker.place]}
       above={<WorkerLine session={session} aheadMs={watch.aheadMs} />}
-      count={(processes) => counted(countOf(processes) + (session.worker === undefined ? 0 : 1), 'process', 'processes')}
+      count={(processes) =>
+        counted(countOf(processes) + (session.worker === undefined ? 0 : 1), 'process', 'processes')
+      }
     >
       {(processes) => <Branches branches={processes} watch={watch} />}
     </SideSection>

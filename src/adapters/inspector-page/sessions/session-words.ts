@@ -26,7 +26,10 @@ export const SESSION_FILTERS = [
 export type SessionFilter = (typeof SESSION_FILTERS)[number]['id'];
 
 /** For how long a session that seems stuck has told nothing, in milliseconds; undefined for any other. */
-export function silentMs({ isStuck, updatedAt }: Pick<ShownSummary, 'isStuck' | 'updatedAt'>, atMs: number): number | undefined {
+export function silentMs(
+  { isStuck, updatedAt }: Pick<ShownSummary, 'isStuck' | 'updatedAt'>,
+  atMs: number,
+): number | undefined {
   return isStuck === true ? Math.max(0, atMs - Date.parse(updatedAt ?? '')) : undefined;
 }
 

@@ -47,8 +47,8 @@ export function WorkerLine({
       {place !== 'elsewhere' || isDead ? undefined : (
         <>
           <p>
-            What runs for it is on {host === undefined ? 'that machine' : <strong>{visibleText(host, 120)}</strong>}, and is
-            seen and ended there only:
+            What runs for it is on {host === undefined ? 'that machine' : <strong>{visibleText(host, 120)}</strong>},
+            and is seen and ended there only:
           </p>
           <Command
             line={commandLine(['inspect', '--session', state.sessionId], 'elsewhere')}
@@ -56,7 +56,8 @@ export function WorkerLine({
           />
           {pid === undefined ? undefined : (
             <p class="quiet">
-              The process itself: <code>kill {pid}</code>, on that machine. Another worker then goes on with the session.
+              The process itself: <code>kill {pid}</code>, on that machine. Another worker then goes on with the
+              session.
             </p>
           )}
           <p>From here its turn can be cut short:</p>
