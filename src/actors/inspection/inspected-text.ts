@@ -114,9 +114,9 @@ export class InspectedText {
 }
 
 function endOf(text: string, maxCharacters: number): string {
-  const kept = text.length <= maxCharacters ? text : text.slice(-maxCharacters);
-  const first = kept.charCodeAt(0);
-  return first >= 0xdc00 && first < 0xe000 ? kept.slice(1) : kept;
+  const end = text.length <= maxCharacters ? text : text.slice(-maxCharacters);
+  const first = end.charCodeAt(0);
+  return first >= 0xdc00 && first < 0xe000 ? end.slice(1) : end;
 }
 
 function kept(texts: Map<string, string>, text: string, make: () => string): string {

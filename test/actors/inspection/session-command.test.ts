@@ -6,7 +6,8 @@ import type { RuntimeSourceOptions, ClosableSource } from '../../../src/actors/i
 import { createHomeSource } from '../../../src/node/inspector.ts';
 import { createNodeRuntime } from '../../../src/node.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
-import { SPEAKER, speakingBackend } from '../../support/speaking-backend.ts';
+import { createAgentRuntime } from '../../../src/actors/run/create-agent-runtime.ts';
+import { SPEAKER } from '../../support/speaking-backend.ts';
 import { AGENT, openHouse, until } from '../../support/session-house.ts';
 import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
 
@@ -64,8 +65,17 @@ describe('a wake', () => {
   });
 
   it('is not waited for when it takes long, and no more than eight run that were begun here', async () => {
-    const backend = speakingBackend();
-    await using opened = await open({}, { runtimes: [backend.runtime] });
+    let asked = 0;
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const backend = createAgentRuntime({
+      id: SPEAKER.provider,
+      answer: () => {
+        asked += 1;
+        return gate;
+      },
+    });
+    await using opened = await open({}, { runtimes: [backend] });
     const { house, source } = opened;
     const first = await house.session([], { message: 'Go.', agent: SPEAKER });
     const others: string[] = [];
@@ -74,18 +84,15 @@ describe('a wake', () => {
       await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go.' });
       others.push(sessionId);
     }
-    const sent = [first, ...others].map((id) => source.command?.(id, { type: 'wake' }));
-    await until(async () => (await openWakes(house)) === 8);
-    await backend.voice();
+    const sent = [first, ...others].map(async (id) => (await source.command?.(id, { type: 'wake' }))?.text);
+    await until(() => asked === 8);
     await house.clock.advance(1_500);
-    const texts = (await Promise.all(sent)).map((receipt) => receipt?.text);
+    const texts = await Promise.all(sent);
     expect(texts.filter((text) => text === 'Woken: its wake runs')).toHaveLength(8);
     expect(texts.filter((text) => text?.startsWith('It is woken as soon as'))).toHaveLength(1);
-    expect(await openWakes(house)).toBe(8);
-    backend.end();
-    await backend.voice();
-    backend.end();
-    await until(async () => (await openWakes(house)) === 0);
+    expect(asked).toBe(8);
+    release();
+    await until(async () => asked === 9 && (await openWakes(house)) === 0);
   });
 
   it('is refused where nothing is woken, with the command, and for a session that is over', async () => {
