@@ -39,6 +39,7 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
     voice.say('a time <b>there</b> was');
     await nowIn(view).getByText('Once upon a time <b>there</b> was').waitFor(LIMIT);
     expect(await nowIn(view).innerText()).toContain('A tale it is to be.');
+    await nowIn(view).scrollIntoViewIfNeeded();
     await picture(view, 'said-now');
     // Each frame has it at least once, and the last exactly once.
     await view.evaluate(`(() => {

@@ -57,7 +57,9 @@ export class SessionList {
       .toSorted(byUrgency);
     const sessions: InspectedSessionSummary[] = [];
     const dead = await this.#dead(states);
-    sorted.sort((one, other) => Number(dead.has(other.state.sessionId)) - Number(dead.has(one.state.sessionId)));
+    const now = this.#clock.now();
+    const isUrgent = ({ state }: Dated): boolean => dead.has(state.sessionId) || isStuck(state, now);
+    sorted.sort((one, other) => Number(isUrgent(other)) - Number(isUrgent(one)));
     for (const { state } of sorted.slice(0, limit)) {
       sessions.push(this.#summary(state, dead.has(state.sessionId)));
       // Why it waits takes a examine its chart; a thousand of those would keep all other work waiting.
