@@ -5,6 +5,7 @@
 import { beginningOf } from '../../machines/cut-text.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { ToolProgress } from '../turn/tool.ts';
+import type { RuntimeInspection } from './runtime-inspection.ts';
 
 /** More than is shown, so that a secret that is torn where it begins is not. */
 const MAX_CHARACTERS = 32_000;
@@ -14,26 +15,10 @@ const MAX_MESSAGE_CHARACTERS = 2_000;
 /** Of sessions whose step is over. */
 const MAX_KEPT = 256;
 
-export interface LivePart {
-  readonly kind: 'text' | 'reasoning';
-  readonly text: string;
-}
-
-export interface LiveCall {
-  readonly callId: string;
-  readonly name: string;
-  readonly progress: ToolProgress;
-}
-
-/** As it came: neither redacted nor bounded for readers. */
-export interface LiveSpeech {
-  readonly parts: readonly LivePart[];
-  /** What came before them is not kept. */
-  readonly isTorn: boolean;
-  /** The log tells it once it is longer than this. Absent: more of it comes. */
-  readonly loggedAfter?: number | undefined;
-  readonly calls: readonly LiveCall[];
-}
+type Live = NonNullable<RuntimeInspection['live']>;
+export type LiveSpeech = NonNullable<ReturnType<Live['of']>>;
+export type LivePart = LiveSpeech['parts'][number];
+type LiveCall = LiveSpeech['calls'][number];
 
 interface Session {
   parts: LivePart[];
@@ -49,7 +34,7 @@ export interface LiveStep {
   end(): void;
 }
 
-export class LiveWords {
+export class LiveWords implements Live {
   /** The one that was heard of last is the last. */
   readonly #sessions = new Map<string, Session>();
   readonly #listeners = new Map<string, Set<() => void>>();

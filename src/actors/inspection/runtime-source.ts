@@ -15,7 +15,6 @@ import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
 import { redactedFleet } from './fleet-words.ts';
 import type { Fleet } from './fleet.ts';
-import type { LiveWords } from './live-words.ts';
 import type { Redact } from './inspected-text.ts';
 import { InspectedText } from './inspected-text.ts';
 import type {
@@ -36,6 +35,7 @@ import { ProcessReports } from './process-reports.ts';
 import type { NotedRecorder } from './recorder-notes.ts';
 import { recorderNotes } from './recorder-notes.ts';
 import { saidNow } from './said-now.ts';
+import type { RuntimeInspection } from './runtime-inspection.ts';
 import { SessionCommands } from './session-command.ts';
 import type { SessionCommandsOptions } from './session-command.ts';
 import { storeAnswer } from './session-answer.ts';
@@ -122,7 +122,7 @@ export interface RuntimeSourceOptions {
   /** Absent: other workers are unknown. */
   readonly fleet?: Fleet | undefined;
   /** What is said in wakes of this process. Absent: it is not heard. */
-  readonly live?: LiveWords | undefined;
+  readonly live?: RuntimeInspection['live'];
   /** Default true. */
   readonly canAnswer?: boolean | undefined;
   /** Further sentences for `about`, asked anew each time. */
@@ -304,7 +304,7 @@ class RuntimeSource implements ClosableSource {
     this.#recordings.close();
   }
 
-  #speechOf(live: LiveWords, sessionId: string): SpeechFeed {
+  #speechOf(live: NonNullable<RuntimeInspection['live']>, sessionId: string): SpeechFeed {
     return {
       now: () => saidNow(live.of(sessionId), this.#text),
       follow: (listener) => live.follow(sessionId, listener),
