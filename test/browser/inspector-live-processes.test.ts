@@ -8,17 +8,11 @@ import type { BuiltPage } from './inspector-session-house.ts';
 
 const browser = await browserOfFile();
 const LIMIT = { timeout: 15_000 };
-/** Where a person wants to see it: a folder. */
-const PICTURES = process.env['PICTURES'];
 
 let page: BuiltPage;
 
 const transcriptOf = (view: Page): Locator => view.getByRole('region', { name: 'Transcript' });
 const nowIn = (view: Page): Locator => view.getByRole('group', { name: 'Being said now' });
-
-async function picture(view: Page, name: string): Promise<void> {
-  if (PICTURES !== undefined) await view.screenshot({ path: `${PICTURES}/${name}.png` });
-}
 
 describe.skipIf(browser === undefined)('words of a model on the page', () => {
   beforeAll(async () => {
@@ -39,8 +33,6 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
     voice.say('a time <b>there</b> was');
     await nowIn(view).getByText('Once upon a time <b>there</b> was').waitFor(LIMIT);
     expect(await nowIn(view).innerText()).toContain('A tale it is to be.');
-    await nowIn(view).scrollIntoViewIfNeeded();
-    await picture(view, 'said-now');
     // Each frame has it at least once, and the last exactly once.
     await view.evaluate(`(() => {
       globalThis.missing = [];
@@ -54,7 +46,6 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
     backend.end();
     await waking;
     await nowIn(view).waitFor({ ...LIMIT, state: 'detached' });
-    await picture(view, 'said-then');
     expect(await transcriptOf(view).locator('.is-said', { hasText: 'Once upon a time' }).count()).toBe(1);
     const missing = await view.evaluate(
       () => (globalThis as unknown as { readonly missing: readonly number[] }).missing,
@@ -87,7 +78,6 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
     await view.getByText(`wakechart inspect --session ${session}`).waitFor(LIMIT);
     await view.getByText('kill 4321').waitFor(LIMIT);
     expect(await view.getByText('None is known').count()).toBe(0);
-    await picture(view, 'elsewhere');
     backend.end();
     await waking;
   });

@@ -10,7 +10,6 @@ import type { BuiltPage, ShownHouse } from './inspector-session-house.ts';
 const browser = await browserOfFile();
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const LIMIT = { timeout: 15_000 };
-const PICTURES = process.env['PICTURES'];
 
 let page: BuiltPage;
 
@@ -18,10 +17,6 @@ const listOf = (view: Page): Locator => view.getByRole('listbox', { name: 'Sessi
 const button = (view: Page, name: string | RegExp): Locator =>
   view.getByRole('button', { name, exact: typeof name === 'string' });
 const receiptsIn = (view: Page): Locator => view.getByRole('region', { name: 'What became of it' });
-
-async function picture(view: Page, name: string): Promise<void> {
-  if (PICTURES !== undefined) await view.screenshot({ path: `${PICTURES}/${name}.png` });
-}
 
 async function answersIn({ house }: ShownHouse, session: string): Promise<readonly unknown[]> {
   return (await house.log(session)).flatMap((event) => (event.type === 'user.tool_confirmation' ? [event.data] : []));
@@ -69,7 +64,6 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
       expect.stringContaining('deploy --to production'),
       expect.stringContaining('deploy --to staging'),
     ]);
-    await picture(view, 'many-asked');
     expect(await faultsOf(view)).toEqual([]);
     // Meanwhile one of them is answered elsewhere: that is refused, and stops no other.
     const requestId = (await house.source.session(b))?.pendingActions[0]?.requestId ?? '';
@@ -77,7 +71,6 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
     await button(view, 'Allow all 3 once').focus();
     await view.keyboard.press('Enter');
     await receiptsIn(view).getByText('2 of 3 done, 1 refused.').waitFor(LIMIT);
-    await picture(view, 'many-receipts');
     expect(
       await receiptsIn(view)
         .getByText(/Stored as event \d+/)
@@ -116,7 +109,6 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
     await button(view, 'Wake').click();
     await receiptsIn(view).getByText('4 of 5 done, 1 refused.').waitFor(LIMIT);
     expect(await receiptsIn(view).innerText()).toContain('is terminated, and wakes no more');
-    await picture(view, 'many-woken');
     expect((await house.house.log(a)).filter(({ type }) => type === 'wake.started')).toHaveLength(2);
     await button(view, 'Terminate …').click();
     await button(view, 'Leave them').click();

@@ -69,7 +69,12 @@ it('a session that another machine wakes is told with its process, and until whe
   const store = { postgres: database().url };
   const backend = speakingBackend();
   const worker = await createNodeRuntime({ home: join(folder, 'worker'), store, runtimes: [backend.runtime] });
-  const viewer = await createNodeRuntime({ home: join(folder, 'viewer'), store, readsOnly: true });
+  const viewer = await createNodeRuntime({
+    home: join(folder, 'viewer'),
+    store,
+    reconcileOnStart: false,
+    readsOnly: true,
+  });
   const source = createHomeSource(viewer, { title: 'the database' });
   try {
     const frontmatter = { name: 'speaker', ...SPEAKER };
