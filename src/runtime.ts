@@ -60,6 +60,7 @@ import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import { checkTools } from './machines/turn/tool-check.ts';
 import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
+import { LiveWords } from './actors/inspection/live-words.ts';
 import { ShutdownHooks } from './actors/inspection/runtime-inspection.ts';
 import type { InspectedFolders, RuntimeInspection } from './actors/inspection/runtime-inspection.ts';
 
@@ -165,7 +166,7 @@ export interface RuntimePorts {
   /** Names this process in the logs. */
   readonly owner?: string | undefined;
   /** Owns the processes of tasks; ends those that a crashed process left. */
-  readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  readonly processTree?: Pick<ProcessTree, 'reconcile' | 'usageOf'> | undefined;
   /** Hears what a listener threw, and trouble that ends nothing. Default: the console. */
   readonly onListenerError?: OnListenerError | undefined;
 }
@@ -241,6 +242,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     (await ports.processTree?.reconcile()) ?? [];
   const hookSources = hookSourcesOf(ports, { ...core, sessions, runtimes, onListenerError });
   const turn = turnPorts(ports, hookSources);
+  const live = new LiveWords();
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
@@ -249,6 +251,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
     supervisor: tasks.supervisor,
+    live,
     reconcile: reconcileTrees,
     onListenerError,
   });
@@ -268,7 +271,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   );
   return {
     tasks,
-    ...facesOf(ports, subagents, hooks),
+    ...facesOf(ports, subagents, { hooks, live }),
     sessions,
     agents,
     tools: turn.tools,
@@ -316,16 +319,23 @@ function sessionsAndJobs(
   return { sessions, subagents };
 }
 
+const DEFAULT_OWNER = 'runtime';
+
+interface InspectedParts {
+  readonly hooks: ShutdownHooks;
+  readonly live: LiveWords;
+}
+
 function facesOf(
   ports: RuntimePorts,
   subagents: SubagentServices,
-  hooks: ShutdownHooks,
+  inspected: InspectedParts,
 ): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
   return {
     subagents: subagents.jobs,
     localSubagents: subagents.local,
     worktrees: subagents.worktrees,
-    inspection: inspectionOf(ports, subagents, hooks),
+    inspection: inspectionOf(ports, subagents, inspected),
   };
 }
 
@@ -342,9 +352,10 @@ function inspectionOf(
     fleet,
     storeWord,
     home,
+    owner = DEFAULT_OWNER,
   }: RuntimePorts,
   { systems }: SubagentServices,
-  hooks: ShutdownHooks,
+  { hooks, live }: InspectedParts,
 ): RuntimeInspection {
   const all = [
     { label: 'tasks and wakes', tasks },
@@ -356,6 +367,8 @@ function inspectionOf(
     clock,
     home,
     redact: redactText,
+    live,
+    owner,
     learnSecrets,
     prices,
     processTree,
@@ -407,7 +420,7 @@ function turnPorts(
     candidateHealth,
     telemetry,
     agents,
-    owner = 'runtime',
+    owner = DEFAULT_OWNER,
     tools = [],
     toolSource,
     readShell,

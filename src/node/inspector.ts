@@ -32,7 +32,7 @@ import { TASK_LOGS_FOLDER } from './tasks.ts';
 
 /** What an inspector can show: a runtime, or as much of one as there is. */
 export type Inspectable = Pick<Runtime, 'inspection'> &
-  Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees'> & Pick<HomeSchedules, 'schedules'>>;
+  Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees' | 'trigger'> & Pick<HomeSchedules, 'schedules'>>;
 
 export interface RecorderAttachment {
   /** Of the program, in a few words. Default: the name of the script that runs. */
@@ -170,10 +170,11 @@ interface Checked {
 }
 
 function sourceOf(
-  { inspection, sessions, agents, worktrees, schedules }: Inspectable,
+  { inspection, sessions, agents, worktrees, schedules, trigger }: Inspectable,
   { recorder, title, notes, onProblem = reportToConsole }: Checked,
 ): ClosableSource {
-  const { systems, clock, redact, prices, processTree, changes, fleet, storeWord, home, hasEnded } = inspection;
+  const { systems, clock, redact, live, prices, processTree, changes, fleet, storeWord, home, owner, hasEnded } =
+    inspection;
   if (sessions === undefined)
     return createRecorderSource({ recorder: recorder ?? attachRecorder({ inspection }), title });
   return createRuntimeSource({
@@ -181,6 +182,7 @@ function sourceOf(
     home,
     store: storeWord,
     sessions,
+    commands: { sessions, wake: trigger },
     clock,
     recorder,
     redact,
@@ -189,6 +191,8 @@ function sourceOf(
     tasks: systems.map(({ tasks }) => tasks),
     processTree,
     outputs: home === undefined ? undefined : createTaskOutputs(join(home, TASK_LOGS_FOLDER)),
+    owner,
+    live,
     fleet,
     surroundings: () => surroundingsOf({ home, schedules, onProblem }),
     changes: changes === undefined ? undefined : { ...changes, worktrees },
@@ -203,7 +207,7 @@ function sourceOf(
  * the source.
  */
 export function createHomeSource(
-  inspected: Inspectable,
+  { trigger: _none, ...inspected }: Inspectable,
   options: Pick<Checked, 'title' | 'notes' | 'onProblem'>,
 ): ClosableSource {
   return sourceOf(inspected, options);

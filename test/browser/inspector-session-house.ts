@@ -73,6 +73,9 @@ export async function showHouse({
     sessions: house.runtime.sessions,
     agents: house.runtime.agents,
     clock: house.clock,
+    commands: { sessions: house.runtime.sessions, wake: (id) => house.runtime.trigger(id) },
+    live: house.runtime.inspection.live,
+    owner: house.runtime.inspection.owner,
     onProblem,
   });
   const source = replaced === undefined ? real : withReplaced(real, replaced(real));
@@ -155,5 +158,10 @@ function withReplaced(real: InspectionSource, replaced: Partial<InspectionSource
   ] as const;
   const given = Object.fromEntries(names.map((name) => [name, (replaced[name] ?? real[name]).bind(real)]));
   // Each name is given what has its type.
-  return { header: real.header, ...given } as InspectionSource;
+  return {
+    header: real.header,
+    speech: real.speech,
+    command: replaced.command ?? real.command,
+    ...given,
+  } as InspectionSource;
 }

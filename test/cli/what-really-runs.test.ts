@@ -40,6 +40,9 @@ async function silent(): Promise<{ readonly id: string; readonly woken: RunningC
   return { id, woken, root };
 }
 
+/** What is on record is read once for all who ask within some seconds. */
+const SOON = { timeout: 15_000 };
+
 const shown = (processes: readonly InspectedProcess[]): readonly unknown[] =>
   processes.map(({ title, state, host }) => [title, state, host]);
 
@@ -62,17 +65,19 @@ describe('a command of a wake in another process', () => {
     expect(await source.processes(id)).toHaveLength(2);
     woken.process.kill('SIGINT');
     await woken.ended;
-    expect(await source.processes(id)).toEqual([]);
+    await expect.poll(() => source.processes(id), SOON).toEqual([]);
   });
 
   it('is shown as left when that process was killed, and is ended from here', async () => {
     const { id, woken, root } = await silent();
     woken.process.kill('SIGKILL');
     await woken.ended;
-    expect(shown(await source.processes(id))).toEqual([
-      ['echo compiling; sleep 3600', 'running', 'dead'],
-      ['sleep', 'running', 'dead'],
-    ]);
+    await expect
+      .poll(async () => shown(await source.processes(id)), SOON)
+      .toEqual([
+        ['echo compiling; sleep 3600', 'running', 'dead'],
+        ['sleep', 'running', 'dead'],
+      ]);
     await source.endProcess?.(id, root);
     expect(await source.processes(id)).toEqual([]);
     await expect(source.endProcess?.(id, root)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_GONE' });

@@ -89,4 +89,6 @@ export interface Fleet {
    * STORAGE_FAILED, STORE_CLOSED
    */
   check(): Promise<FleetSight>;
+  /** Who has the right to wake the session. Undefined: no worker has. @throws as `check` */
+  workerOf(sessionId: string): Promise<Pick<FleetWorker, 'owner' | 'aliveUntil'> | undefined>;
 }

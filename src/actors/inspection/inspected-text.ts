@@ -12,6 +12,9 @@ export type Redact = TextRedaction;
 /** Nothing is known of it, so nothing is shown. */
 const NOT_REDACTED = '[left out: it could not be redacted]';
 
+/** Of the last word of a text that goes on. */
+const MAX_WORD_CHARACTERS = 8_192;
+
 /** Names that are kept for the length of a turn. */
 const MAX_KEPT_TEXTS = 1_000;
 
@@ -71,6 +74,25 @@ export class InspectedText {
     return `${beginningOf(whole, maxCharacters - 1)}…`;
   }
 
+  /**
+   * At most `maxCharacters` of its end. @param isTorn it was cut before at its beginning @param isOpen more of it comes:
+   * the word that it ends with may be the beginning of a secret
+   */
+  endOf(
+    text: string,
+    maxCharacters: number,
+    { isTorn, isOpen }: { readonly isTorn: boolean; readonly isOpen: boolean },
+  ): string {
+    if (this.#redact === undefined) return endOf(text, maxCharacters);
+    const open = isOpen ? Math.min(/\S*$/.exec(text.slice(-MAX_WORD_CHARACTERS))?.[0].length ?? 0, this.#longest) : 0;
+    const redacted = this.#redacted(text.slice(0, text.length - open));
+    return endOf(isTorn ? redacted.slice(this.margin) : redacted, maxCharacters);
+  }
+
+  get #longest(): number {
+    return this.#redact?.longest?.() ?? 0;
+  }
+
   /** A secret of digits may have been taken for a number. */
   number(value: number): number | string {
     if (!Number.isFinite(value)) return `«${value}»`;
@@ -89,6 +111,12 @@ export class InspectedText {
       return NOT_REDACTED;
     }
   }
+}
+
+function endOf(text: string, maxCharacters: number): string {
+  const end = text.length <= maxCharacters ? text : text.slice(-maxCharacters);
+  const first = end.charCodeAt(0);
+  return first >= 0xdc00 && first < 0xe000 ? end.slice(1) : end;
 }
 
 function kept(texts: Map<string, string>, text: string, make: () => string): string {

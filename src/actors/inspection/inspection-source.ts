@@ -30,6 +30,8 @@ export interface InspectedSessionSummary {
   readonly pendingActions: number;
   /** The first of the reasons why it does what it does. */
   readonly why?: Pick<Reason, 'kind' | 'text' | 'since' | 'until'> | undefined;
+  /** Its wake has stored nothing for longer than one usually does. */
+  readonly isStuck?: true | undefined;
   /** ISO-8601: of its last event. */
   readonly updatedAt?: string | undefined;
 }
@@ -49,8 +51,30 @@ export interface InspectedSession {
   readonly usage: InspectedUsage;
   /** The folder that it works in, absolute. Absent: it is unknown. */
   readonly workspace?: string | undefined;
+  /** Who wakes it now. Absent: no wake of it is open. */
+  readonly worker?: InspectedWorker | undefined;
   /** When this was looked up, in milliseconds since the epoch. */
   readonly at: number;
+}
+
+/** The process that wakes a session. */
+export interface InspectedWorker {
+  /** As the log names it. */
+  readonly owner: string;
+  /** `this`: the one that shows it. `here`: another on the same machine. `elsewhere`: on another machine. */
+  readonly place: 'this' | 'here' | 'elsewhere';
+  /** Where the owner is a host and a process. */
+  readonly host?: string | undefined;
+  readonly pid?: number | undefined;
+  /** ISO-8601: when the wake began. */
+  readonly since: string;
+  /** ISO-8601: when the log heard of it last. */
+  readonly heardAt?: string | undefined;
+  /** ISO-8601: by then it has to tell a shared store that it lives, or others take over. */
+  readonly aliveUntil?: string | undefined;
+  /** As `InspectedProcess`; of other machines it is unknown. */
+  readonly processorMs?: number | undefined;
+  readonly residentBytes?: number | undefined;
 }
 
 /** A request that waits, with what is asked for. */
@@ -134,6 +158,25 @@ export interface InspectedEvents {
   readonly head: number;
 }
 
+/** What is said in a session while it is said. No record and no event tells it. */
+export interface InspectedSpeech {
+  /** In their order, redacted: the end of what the model has said in the step that runs. */
+  readonly parts: readonly { readonly kind: 'text' | 'reasoning'; readonly text: string }[];
+  /** There is more before them. */
+  readonly isCut: boolean;
+  /** The log tells all of it, once it is longer than this. Absent: more of it comes. */
+  readonly loggedAfter?: number | undefined;
+  /** How far the calls that run have come, in words, as far as their tools tell. */
+  readonly calls: readonly { readonly callId: string; readonly text: string }[];
+}
+
+export interface SpeechFeed {
+  /** Undefined: nothing is said. */
+  now(): InspectedSpeech | undefined;
+  /** Calls the listener at each piece. @returns leaves; idempotent */
+  follow(listener: () => void): () => void;
+}
+
 /** What a person decided about a request that waits. */
 export type InspectionAnswer =
   | {
@@ -144,6 +187,16 @@ export type InspectionAnswer =
     }
   | { readonly type: 'deny'; readonly requestId: string; readonly note?: string | undefined }
   | { readonly type: 'answer'; readonly requestId: string; readonly text: string };
+
+/** What a person has a session do. A wake lets a parked session go on, too. */
+export type InspectionCommand =
+  | { readonly type: 'wake' }
+  | { readonly type: 'interrupt' | 'terminate'; readonly reason?: string | undefined };
+
+export interface CommandReceipt {
+  /** What became of it, as a sentence without its end; redacted. */
+  readonly text: string;
+}
 
 /** What can be checked through time: what was recorded, or the log of one session told as records. */
 export interface InspectionRecording {
@@ -178,6 +231,8 @@ export interface InspectionAbout {
   /** Whether there are sessions, and whether answers to them are taken. */
   readonly hasSessions: boolean;
   readonly canAnswer: boolean;
+  /** Whether it wakes sessions. Absent: it does not. */
+  readonly canWake?: true | undefined;
   /** Whether it knows of the workers over its store. Absent: it does not. */
   readonly hasFleet?: true | undefined;
   /**
@@ -196,6 +251,8 @@ export interface InspectionSource extends InspectionRecording {
    * session.
    */
   recordingOf(sessionId: string): Promise<InspectionRecording | undefined>;
+  /** Of the wakes of this process. Absent: none is heard. */
+  readonly speech?: ((sessionId: string) => SpeechFeed) | undefined;
   /** Those that changed last first, at most `limit`. */
   sessions(options: { readonly limit: number }): Promise<InspectedSessions>;
   /** Undefined: there is no such session. */
@@ -221,4 +278,9 @@ export interface InspectionSource extends InspectionRecording {
    * @throws RuntimeError `conflict` or `not_found` for a request that was answered otherwise, has expired or never was
    */
   answer(sessionId: string, answer: InspectionAnswer): Promise<SendReceipt>;
+  /**
+   * Does what the command of the same name does. Absent: nothing is taken. @throws RuntimeError where the session does
+   * not take it
+   */
+  readonly command?: ((sessionId: string, command: InspectionCommand) => Promise<CommandReceipt>) | undefined;
 }

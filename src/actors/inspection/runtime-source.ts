@@ -19,6 +19,7 @@ import type { Fleet } from './fleet.ts';
 import type { Redact } from './inspected-text.ts';
 import { InspectedText } from './inspected-text.ts';
 import type {
+  CommandReceipt,
   InspectedChanges,
   InspectedEvents,
   InspectedProcess,
@@ -26,11 +27,18 @@ import type {
   InspectedSessions,
   InspectionAbout,
   InspectionAnswer,
+  InspectionCommand,
   InspectionRecording,
   InspectionSource,
+  SpeechFeed,
 } from './inspection-source.ts';
+import { ProcessReports } from './process-reports.ts';
 import type { NotedRecorder } from './recorder-notes.ts';
 import { recorderNotes } from './recorder-notes.ts';
+import { saidNow } from './said-now.ts';
+import type { RuntimeInspection } from './runtime-inspection.ts';
+import { SessionCommands } from './session-command.ts';
+import type { SessionCommandsOptions } from './session-command.ts';
 import { storeAnswer } from './session-answer.ts';
 import type { SessionChangesOptions } from './session-changes.ts';
 import { SessionChanges } from './session-changes.ts';
@@ -94,6 +102,8 @@ export interface RuntimeSourceOptions {
   /** As a word of a command, without a password. Absent: that of the home. */
   readonly store?: string | undefined;
   readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'send' | 'hasWakeDied'>;
+  /** Absent: none are taken. */
+  readonly commands?: Pick<SessionCommandsOptions, 'sessions' | 'wake'> | undefined;
   readonly clock: Clock;
   /** Absent: there is nothing to check but the sessions. Its maker detaches it, not this source. */
   readonly recorder?: (InspectionRecording & NotedRecorder) | undefined;
@@ -104,7 +114,9 @@ export interface RuntimeSourceOptions {
   readonly prices?: PriceTable | undefined;
   /** Of the runtime: its own, and those of its jobs. Absent: no process is known. */
   readonly tasks?: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[] | undefined;
-  readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  readonly processTree?: Pick<ProcessTree, 'reconcile' | 'usageOf'> | undefined;
+  /** Names this process in the logs. */
+  readonly owner?: string | undefined;
   readonly outputs?: TaskOutputs | undefined;
   /** Absent: what sessions have changed is not checked. */
   readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
@@ -112,6 +124,8 @@ export interface RuntimeSourceOptions {
   readonly fleet?: Fleet | undefined;
   /** What there is around the sessions. Absent: nothing is known of it. */
   readonly surroundings?: (() => Promise<Surroundings>) | undefined;
+  /** What is said in wakes of this process. Absent: it is not heard. */
+  readonly live?: RuntimeInspection['live'];
   /** Default true. */
   readonly canAnswer?: boolean | undefined;
   /** Further sentences for `about`, asked anew each time. */
@@ -145,11 +159,16 @@ class RuntimeSource implements ClosableSource {
   readonly #sights: SessionSights;
   readonly #recordings: SessionRecordings;
   readonly #changes: SessionChanges | undefined;
+  readonly #reports: ProcessReports | undefined;
+  readonly #commands: SessionCommands | undefined;
+  readonly command: InspectionSource['command'];
   readonly fleet: InspectionSource['fleet'];
+  readonly speech: InspectionSource['speech'];
+  readonly #unhear: (() => void) | undefined;
   #hasStoreClosed = false;
 
   constructor(options: RuntimeSourceOptions) {
-    const { sessions, clock, redact, recorder, changes, fleet, onProblem } = options;
+    const { sessions, commands, clock, redact, recorder, changes, fleet, live, onProblem } = options;
     this.#options = options;
     this.fleet =
       fleet === undefined
@@ -157,7 +176,13 @@ class RuntimeSource implements ClosableSource {
         : () =>
             this.#living(async () => redactedFleet(await fleet.check(), (text, most) => this.#text.cut(text, most)));
     this.#text = new InspectedText(redact);
+    this.#commands = commands === undefined ? undefined : new SessionCommands({ ...commands, clock, onProblem });
+    const taking = this.#commands;
+    this.command = taking === undefined ? undefined : (...given) => this.#command(taking, ...given);
+    this.#unhear = live?.attach();
+    this.speech = live === undefined ? undefined : (sessionId) => this.#speechOf(live, sessionId);
     this.#recording = recorder ?? emptyRecording(clock);
+    this.#reports = options.processTree === undefined ? undefined : new ProcessReports(options.processTree, clock);
     this.#list = new SessionList(sessions, { text: this.#text, clock, surroundings: options.surroundings });
     this.#sights = new SessionSights({ ...options, text: this.#text, workspaceOf: changes?.workspaceOf });
     this.#recordings = new SessionRecordings({
@@ -191,6 +216,7 @@ class RuntimeSource implements ClosableSource {
       ...(store === undefined ? {} : { store: this.#text.cut(store, MAX_SHOWN_CHARACTERS) }),
       hasSessions: true,
       canAnswer: canAnswer && !hasEnded,
+      ...(this.#options.commands?.wake !== undefined && canAnswer && !hasEnded ? { canWake: true } : {}),
       ...(fleet === undefined ? {} : { hasFleet: true }),
       notes: [
         ...(hasEnded
@@ -248,7 +274,7 @@ class RuntimeSource implements ClosableSource {
           category: 'not_found',
           hint: 'See which there are: wakechart session list',
         });
-      await endProcess(state, pid, this.#processes);
+      await endProcess(state, pid, this.#processes).finally(() => this.#reports?.forget());
     });
   }
 
@@ -267,13 +293,30 @@ class RuntimeSource implements ClosableSource {
     );
   }
 
+  async #command(commands: SessionCommands, sessionId: string, command: InspectionCommand): Promise<CommandReceipt> {
+    this.#refuseWhereReadOnly(`wakechart session ${command.type}`);
+    return this.#living(async () => {
+      const { text } = await commands.take(sessionId, command).finally(() => this.#list.forget());
+      return { text: this.#text.cut(text, MAX_SHOWN_CHARACTERS) };
+    });
+  }
+
   close(): void {
+    this.#commands?.close();
+    this.#unhear?.();
     this.#recordings.close();
+  }
+
+  #speechOf(live: NonNullable<RuntimeInspection['live']>, sessionId: string): SpeechFeed {
+    return {
+      now: () => saidNow(live.of(sessionId), this.#text),
+      follow: (listener) => live.follow(sessionId, listener),
+    };
   }
 
   get #processes(): SessionProcessesOptions {
     const { tasks = [], processTree, outputs, onProblem } = this.#options;
-    return { tasks, processTree, outputs, onProblem, text: this.#text };
+    return { tasks, processTree, reports: this.#reports, outputs, onProblem, text: this.#text };
   }
 
   /** @param instead a command */

@@ -1,6 +1,7 @@
 /** The sessions of a store, those first that wait for an answer. */
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Surroundings } from '../../machines/session/why-surroundings.ts';
+import { isStuck } from '../../machines/inspection-log/session-words.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { ExplainOptions } from '../../machines/session/why.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -63,8 +64,10 @@ export class SessionList {
       .toSorted(byUrgency);
     const sessions: InspectedSessionSummary[] = [];
     const dead = await this.#dead(states);
-    sorted.sort((one, other) => Number(dead.has(other.state.sessionId)) - Number(dead.has(one.state.sessionId)));
     const surroundings = await this.#surroundings?.();
+    const now = this.#clock.now();
+    const isUrgent = ({ state }: Dated): boolean => dead.has(state.sessionId) || isStuck(state, now);
+    sorted.sort((one, other) => Number(isUrgent(other)) - Number(isUrgent(one)));
     for (const { state } of sorted.slice(0, limit)) {
       sessions.push(this.#summary(state, { isWakeDead: dead.has(state.sessionId), surroundings }));
       // Why it waits takes a examine its chart; a thousand of those would keep all other work waiting.
@@ -139,7 +142,8 @@ export class SessionList {
 
   #summary(state: SessionState, known: Pick<ExplainOptions, 'isWakeDead' | 'surroundings'>): InspectedSessionSummary {
     const { sessionId, agentId, title, status, stopReason, pendingActions, updatedAt } = state;
-    const [reason] = explain(state, this.#clock.now(), known).reasons;
+    const now = this.#clock.now();
+    const [reason] = explain(state, now, known).reasons;
     return {
       sessionId,
       agentId: this.#shown(agentId),
@@ -157,6 +161,7 @@ export class SessionList {
               ...given('until', reason.until),
             },
           }),
+      ...(known.isWakeDead !== true && isStuck(state, now) ? { isStuck: true } : {}),
       ...given('updatedAt', updatedAt),
     };
   }

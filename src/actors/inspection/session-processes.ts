@@ -9,6 +9,7 @@ import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecyc
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { LivingProcess, ProcessTree, ReconciledProcessTree } from '../task/process-tree.ts';
+import type { ProcessReports } from './process-reports.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedProcess } from './inspection-source.ts';
 
@@ -35,6 +36,8 @@ export interface SessionProcessesOptions {
   readonly tasks: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[];
   /** Knows the processes of all hosts of the home, dead ones too. */
   readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  /** What it says, read for all. */
+  readonly reports?: ProcessReports | undefined;
   /** Absent: what they put out is unknown. */
   readonly outputs?: TaskOutputs | undefined;
   readonly onProblem: (error: unknown) => void;
@@ -83,6 +86,8 @@ export async function endProcess(state: SessionState, pid: number, options: Sess
     state,
     all.map(({ task }) => task),
   );
+  // What is ended is what is there now.
+  options.reports?.forget();
   const trees = await treesOf(state, sessions, options);
   const tree = trees.find((each) => each.survivors.some((member) => member.pid === pid));
   // Ids of tasks are counted from one in each process: the pid of the root tells whose it is.
@@ -172,13 +177,14 @@ function sessionsOf(task: BackgroundTaskState): readonly string[] {
 async function treesOf(
   { jobs }: SessionState,
   sessions: ReadonlySet<string>,
-  { processTree, onProblem }: SessionProcessesOptions,
+  { reports, onProblem }: SessionProcessesOptions,
 ): Promise<readonly ReconciledProcessTree[]> {
-  if (processTree === undefined) return [];
+  if (reports === undefined) return [];
   const jobIds = new Set(jobs.map(({ jobId }) => jobId));
   try {
-    const reports = await processTree.reconcile({ policy: 'report' });
-    return reports.filter(({ sessionId, taskId }) => sessions.has(sessionId ?? '') || jobIds.has(taskId ?? ''));
+    return (await reports.read()).filter(
+      ({ sessionId, taskId }) => sessions.has(sessionId ?? '') || jobIds.has(taskId ?? ''),
+    );
   } catch (error) {
     onProblem(error);
     return [];

@@ -11,11 +11,13 @@ import type { Sessions } from '../session/sessions.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedRequest, InspectedSession } from './inspection-source.ts';
 import type { InspectedUsage } from '../../machines/inspection-log/session-usage.ts';
+import { workerOf } from './session-wakers.ts';
+import type { WakerFacts } from './session-wakers.ts';
 import { SessionLedgers } from './session-ledger.ts';
 import type { SessionLedger } from './session-ledger.ts';
 import { shownData } from './shown-data.ts';
 
-export interface SessionSightsOptions {
+export interface SessionSightsOptions extends Omit<WakerFacts, 'text' | 'onProblem'> {
   readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'hasWakeDied'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly text: InspectedText;
@@ -62,7 +64,11 @@ export class SessionSights {
       maxSecondsPerWake: await this.#secondsPerWake(state),
     });
     const pendingActions = state.pendingActions.map((action) => this.#request(action, ledger));
-    return this.#shown({ state, why, pendingActions, usage: ledger.used, at });
+    const worker = await workerOf(state, this.#options);
+    return {
+      ...this.#shown({ state, why, pendingActions, usage: ledger.used, at }),
+      ...(worker === undefined ? {} : { worker }),
+    };
   }
 
   /** What its log says besides. Where that cannot be read to its end, as far as it can. */

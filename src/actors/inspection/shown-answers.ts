@@ -67,6 +67,8 @@ export interface ShownRequest extends Omit<InspectedRequest, 'input'> {
   readonly parts: readonly DataPart[];
   /** Among which a question lets choose. */
   readonly choices: readonly string[];
+  /** Not all that is asked for is shown. */
+  readonly isPartial?: true | undefined;
   /** What the person who answers has to know, a sentence or two each. */
   readonly warnings: readonly string[];
 }
@@ -160,6 +162,7 @@ function shownRequest({ input, ...request }: InspectedRequest): ShownRequest {
     ...(because === undefined ? {} : { because }),
     parts,
     choices: isQuestion ? choicesOf(input) : [],
+    ...(isCut === true || (!isQuestion && input === undefined) ? { isPartial: true } : {}),
     warnings: [
       ...(isQuestion || input !== undefined
         ? []

@@ -49,6 +49,8 @@ export interface ProcessTree {
    * deleted. Several hosts may reconcile at once: each record is dealt with by one of them.
    */
   reconcile(options?: ReconcileOptions): Promise<readonly ReconciledProcessTree[]>;
+  /** What one process of this system uses, whichever started it, for people. Undefined: there is none of that pid. */
+  usageOf?(pid: number): Promise<Pick<LivingProcess, 'processorMs' | 'residentBytes'> | undefined>;
   /** The tree that `reconcile` adopted under `tag`. */
   adopted(tag: string): TrackedProcessTree | undefined;
 }

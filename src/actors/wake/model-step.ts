@@ -25,6 +25,7 @@ import type {
   RunResumption,
 } from '../run/agent-runtime.ts';
 import type { RunDecisionRecord } from '../run/run-options.ts';
+import type { LiveStep } from '../inspection/live-words.ts';
 import { forwardAbort } from '../concurrency/forward-abort.ts';
 import type { PreparedAgent } from '../turn/tool.ts';
 import { redactedListener } from '../vault/live-redaction.ts';
@@ -76,6 +77,7 @@ export class ModelStep {
   readonly #budget: AttemptBudget;
   /** Hears what the run streams, without secrets. */
   readonly #onLive: ((event: AgentRunEvent) => void) | undefined;
+  readonly #live: LiveStep | undefined;
   /** Stops the run when the log cannot be told any more what it does. */
   readonly #cut = new AbortController();
   /** Whether the attempt goes on with the backend's own session; if not, though there is one, why. */
@@ -92,7 +94,8 @@ export class ModelStep {
     const { clock, prices, onListenerError } = ports;
     this.#spanId = step.params.runId;
     this.#budget = new AttemptBudget({ step, remaining, prices });
-    this.#onLive = redactedListener(agent.environment?.secrets, options.options.onRunEvent);
+    this.#live = ports.live?.step(journal.identity.sessionId, () => journal.state.head);
+    this.#onLive = redactedListener(agent.environment?.secrets, bothOf(options.options.onRunEvent, this.#live));
     this.#calls = new BackendCalls({
       ...{ journal, gate, signal, clock },
       spanId: this.#spanId,
@@ -114,6 +117,7 @@ export class ModelStep {
   async take(): Promise<TakenStep> {
     const { journal } = this.#options;
     const run = await this.#run();
+    this.#live?.end();
     if (this.#trouble !== undefined) throw this.#trouble.error;
     await this.#calls.settle();
     // No model could be asked: there is a step all the same, and it failed.
@@ -358,6 +362,17 @@ export class ModelStep {
       },
     };
   }
+}
+
+function bothOf(
+  listener: ((event: AgentRunEvent) => void) | undefined,
+  live: LiveStep | undefined,
+): ((event: AgentRunEvent) => void) | undefined {
+  if (live === undefined) return listener;
+  return (event) => {
+    live.hear(event);
+    listener?.(event);
+  };
 }
 
 /** A provider that finds the context full does not say that the tools fill it. */

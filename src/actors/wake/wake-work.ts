@@ -239,7 +239,10 @@ export class WakeWork {
       now: this.#now(),
       signal: this.#abort.signal,
       force: this.#options.force,
-      onProgress: this.#options.onToolProgress,
+      onProgress: (call, progress) => {
+        this.#ports.live?.progress(this.#journal.identity.sessionId, call, progress);
+        this.#options.onToolProgress?.(call, progress);
+      },
       parent,
     });
     await this.#driveChildren();

@@ -5,8 +5,10 @@ import { EventsPane } from './events/events-pane.tsx';
 import { about, chosenSession, middleTab, narrowPane, refusal } from './model/view.ts';
 import type { MiddleTab, NarrowPane } from './model/view.ts';
 import { FleetPane } from './sessions/fleet-pane.tsx';
+import { ManyPane } from './sessions/many-pane.tsx';
 import { SessionList } from './sessions/session-list.tsx';
 import { SessionPane } from './sessions/session-pane.tsx';
+import { tickedCount } from './sessions/ticked.ts';
 import { Guarded } from './shared/guarded.tsx';
 import { Header } from './shared/header.tsx';
 import { Help } from './shared/help.tsx';
@@ -26,6 +28,7 @@ const MIDDLE: readonly { readonly id: MiddleTab; readonly text: string }[] = [
   { id: 'timeline', text: 'Timeline' },
   { id: 'chart', text: 'Chart' },
   { id: 'fleet', text: 'Fleet' },
+  { id: 'many', text: 'Ticked' },
 ];
 
 export function App(): JSX.Element {
@@ -75,7 +78,13 @@ export function App(): JSX.Element {
 
 function MiddleColumn(): JSX.Element {
   const isSession = chosenSession.value !== undefined;
-  const isThere = { session: isSession, timeline: isSession, chart: true, fleet: about.value?.hasFleet === true };
+  const isThere = {
+    session: isSession,
+    timeline: isSession,
+    chart: true,
+    fleet: about.value?.hasFleet === true,
+    many: tickedCount.value > 0 || middleTab.value === 'many',
+  };
   const tabs = MIDDLE.filter(({ id }) => isThere[id]);
   return (
     <>
@@ -92,6 +101,10 @@ function MiddleColumn(): JSX.Element {
       {middleTab.value === 'fleet' ? (
         <Guarded name="The fleet">
           <FleetPane />
+        </Guarded>
+      ) : middleTab.value === 'many' ? (
+        <Guarded name="The sessions that are ticked">
+          <ManyPane />
         </Guarded>
       ) : chosenSession.value !== undefined && middleTab.value === 'session' ? (
         <Guarded name="The session" key={chosenSession.value}>

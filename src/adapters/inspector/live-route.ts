@@ -4,7 +4,7 @@
  * Nothing is kept for a client: each is at a number of its own in what the recording has, and is given what came since
  * as fast as it reads. One that falls behind what the recording still has is told to load anew, with event `reload`.
  */
-import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
+import type { InspectedSpeech, InspectionRecording, SpeechFeed } from '../../actors/inspection/inspection-source.ts';
 import { PacedStream } from './paced-stream.ts';
 import { portionsOf } from './record-text.ts';
 import type { Exchange } from './respond.ts';
@@ -48,6 +48,46 @@ class HeartbeatSignal {
   }
 }
 
+/** Pieces come far faster than a person reads. */
+const SPEECH_MS = 100;
+
+/** Tells what is said now, each time all of it, and not more often than it can be read. */
+class SpeechTeller {
+  readonly #speech: SpeechFeed | undefined;
+  readonly #unfollow: (() => void) | undefined;
+  #told = 'null';
+  #isDue = true;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param ring is called when there is something to tell */
+  constructor(speech: SpeechFeed | undefined, ring: () => void) {
+    this.#speech = speech;
+    this.#unfollow = speech?.follow(() => {
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#isDue = true;
+        ring();
+      }, SPEECH_MS);
+    });
+  }
+
+  /** Null: nothing is said any more. Undefined: nothing new is to be told. */
+  next(): InspectedSpeech | null | undefined {
+    if (!this.#isDue) return undefined;
+    this.#isDue = false;
+    const said = this.#speech?.now() ?? null;
+    const text = JSON.stringify(said);
+    if (text === this.#told) return undefined;
+    this.#told = text;
+    return said;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#unfollow?.();
+  }
+}
+
 /** When a browser tries again after its connection broke, in milliseconds. */
 const RETRY_MS = 1_000;
 
@@ -61,6 +101,8 @@ export interface LiveOptions {
   /** What the client read last, `<boot, encoded>:<number>`: it goes on after that. */
   readonly lastEventId: string | undefined;
   readonly heartbeatMs: number;
+  /** What is said beside the recording. Absent: nothing is heard. */
+  readonly speech?: SpeechFeed | undefined;
 }
 
 type ReloadReason = 'other_program' | 'too_far_behind' | 'from_the_future';
@@ -68,25 +110,27 @@ type ReloadReason = 'other_program' | 'too_far_behind' | 'from_the_future';
 /** Until the client or the server leaves. */
 export async function sendLive(
   exchange: Exchange,
-  { recording, from, lastEventId, heartbeatMs }: LiveOptions,
+  { recording, from, lastEventId, heartbeatMs, speech }: LiveOptions,
 ): Promise<void> {
   const { request, response } = exchange;
   begin(exchange, 200, { 'content-type': 'text/event-stream; charset=utf-8' });
   if (request.method === 'HEAD') return void response.end();
   const stream = new PacedStream(response);
   const signal = new HeartbeatSignal(heartbeatMs, stream.gone);
+  const words = new SpeechTeller(speech, () => signal.notify());
   let unfollow = (): void => undefined;
   try {
     unfollow = recording.follow(() => signal.notify());
     const range = recording.range();
     const start = placeOf(lastEventId, recording.header.boot) ?? from ?? range.last + 1;
     await stream.write(`retry: ${RETRY_MS}\n${event('hello', { boot: recording.header.boot, ...range })}`);
-    const reason = start === 'other_program' ? start : await sendFrom(start, { recording, stream, signal });
+    const reason = start === 'other_program' ? start : await sendFrom(start, { recording, stream, signal, words });
     if (reason !== undefined)
       await stream.write(event('reload', { reason, boot: recording.header.boot, ...recording.range() }));
     stream.end();
   } finally {
     unfollow();
+    words.close();
     signal.close();
   }
 }
@@ -95,11 +139,12 @@ interface Live {
   readonly recording: InspectionRecording;
   readonly stream: PacedStream;
   readonly signal: HeartbeatSignal;
+  readonly words: SpeechTeller;
 }
 
 /** @returns why the client has to load anew; undefined when it is gone */
 async function sendFrom(start: number, live: Live): Promise<ReloadReason | undefined> {
-  const { recording, stream, signal } = live;
+  const { recording, stream, signal, words } = live;
   if (start > recording.range().last + 1) return 'from_the_future';
   let next = start;
   while (!stream.gone.aborted) {
@@ -107,6 +152,8 @@ async function sendFrom(start: number, live: Live): Promise<ReloadReason | undef
     if (next < first) return 'too_far_behind';
     const reached = next > last ? next : await sendUpTo(last, next, live);
     if (reached === undefined) return 'too_far_behind';
+    const said = words.next();
+    if (said !== undefined) await stream.write(event('speech', said));
     // A recording that has nothing to give although it says so is asked again when it says so again.
     if (reached === next && (await signal.wait()) === 'quiet') await stream.write(': \n\n');
     next = reached;

@@ -109,6 +109,7 @@ export class RecordingRoutes {
         from: start,
         lastEventId: lastEventId === undefined ? undefined : String(lastEventId),
         heartbeatMs,
+        speech: session === undefined ? undefined : this.#options.source.speech?.(session),
       });
     } finally {
       this.#liveStreams -= 1;

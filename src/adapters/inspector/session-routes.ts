@@ -27,6 +27,13 @@ const EVENTS = 200;
 
 const endedProcess = z.strictObject({ pid: z.int().positive() });
 
+const reason = z.string().min(1).max(2_000).optional();
+const givenCommand = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('wake') }),
+  z.strictObject({ type: z.literal('interrupt'), reason }),
+  z.strictObject({ type: z.literal('terminate'), reason }),
+]);
+
 export class SessionRoutes {
   readonly #source: InspectionSource;
   readonly #desk: AnswerDesk;
@@ -55,6 +62,7 @@ export class SessionRoutes {
         answer: (visit) => this.#endProcess(visit),
       },
       { pattern: /^\/api\/sessions\/([^/]+)\/changes$/, methods: READING, answer: (visit) => this.#changes(visit) },
+      { pattern: /^\/api\/sessions\/([^/]+)\/commands$/, methods: ['POST'], answer: (visit) => this.#command(visit) },
       { pattern: /^\/api\/sessions\/([^/]+)\/answers$/, methods: ['POST'], answer: (visit) => this.#answer(visit) },
     ];
   }
@@ -129,6 +137,21 @@ export class SessionRoutes {
     const session = sessionNamed(name);
     const body = await readJson(exchange.request, this.#limits.maxBodyBytes);
     sendJson(exchange, 200, { receipt: await this.#soon(this.#desk.take(session, body)) });
+  }
+
+  async #command({ query, name, ...exchange }: Visit): Promise<void> {
+    parametersOf(query, []);
+    const session = sessionNamed(name);
+    const command = parseOrThrow(givenCommand, await readJson(exchange.request, this.#limits.maxBodyBytes), {
+      what: 'command',
+      code: 'INSPECTOR_COMMAND_INVALID',
+      hint: 'Send { type: "wake" | "interrupt" | "terminate" }, with a reason for the last two.',
+    });
+    if (this.#source.command === undefined)
+      throw new Refusal(409, 'INSPECTOR_COMMANDS_NOTHING', 'what is shown here takes no commands', {
+        hint: 'Use the command line where the session is.',
+      });
+    sendJson(exchange, 200, { receipt: await this.#soon(this.#source.command(session, command)) });
   }
 
   #soon<Value>(value: Promise<Value>): Promise<Value> {

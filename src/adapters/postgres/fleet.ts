@@ -53,6 +53,14 @@ export function createPostgresFleet({
       if (row === undefined) throw new Error('expected a row of a statement that always gives one');
       return sightOf(row, { counted, isHearing: isHearing() });
     },
+    async workerOf(sessionId) {
+      const { schema } = database;
+      const [row] = await database.run<{ readonly owner: string; readonly until: number }>(
+        `SELECT w.owner, ${millisecondsOf('w.alive_until')} AS until FROM ${schema}.session s JOIN ${schema}.worker w ON w.id = s.lease_worker WHERE s.id = $1`,
+        [sessionId],
+      );
+      return row === undefined ? undefined : { owner: row.owner, aliveUntil: iso(row.until) };
+    },
   };
 }
 

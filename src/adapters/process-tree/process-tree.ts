@@ -13,7 +13,7 @@ import type {
   TrackedProcessTree,
 } from '../../actors/task/process-tree.ts';
 import { readHost, recordedHost } from './host-identity.ts';
-import type { ProcessTable, ProcessTableKind } from './process-table.ts';
+import type { ProcessTable, ProcessTableKind, ProcessUsage } from './process-table.ts';
 import { createProcTable } from './proc-table.ts';
 import { createPsTable } from './ps-table.ts';
 import { reconcileRecords } from './reconcile.ts';
@@ -110,6 +110,11 @@ class SystemProcessTree implements ProcessTree {
       options,
       adopt: (tree) => this.#adopted.set(tree.tag, tree),
     });
+  }
+
+  async usageOf(pid: number): Promise<ProcessUsage | undefined> {
+    const entry = await this.#table.check(pid);
+    return entry === undefined ? undefined : (await this.#table.usageOf([entry])).get(pid);
   }
 
   adopted(tag: string): TrackedProcessTree | undefined {

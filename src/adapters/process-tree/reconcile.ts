@@ -17,14 +17,19 @@ export interface Reconciliation {
 
 /** One report for each record, but for those that another host is faster to deal with. */
 export async function reconcileRecords(work: Reconciliation): Promise<readonly ReconciledProcessTree[]> {
-  if (work.options.policy !== 'report') await work.records.sweep();
-  const { tag } = work.options;
-  const files = (await work.records.list()).filter((file) => tag === undefined || file.tag === tag);
-  const reports = await Promise.all(files.map((file) => reconcileFile(work, file)));
+  const { tag, policy } = work.options;
+  if (policy !== 'report') await work.records.sweep();
+  const source = policy === 'report' ? await work.records.unchanging() : work.records;
+  const files = (await source.list()).filter((file) => tag === undefined || file.tag === tag);
+  const reports = await Promise.all(files.map((file) => reconcileFile(work, file, source)));
   return reports.filter((report) => report !== undefined);
 }
 
-async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<ReconciledProcessTree | undefined> {
+async function reconcileFile(
+  work: Reconciliation,
+  file: RecordFile,
+  source: Pick<ProcessRecords, 'read'>,
+): Promise<ReconciledProcessTree | undefined> {
   const { records, around } = work;
   const left = (reason: ReconciledProcessTree['reason'], record?: ProcessRecord): ReconciledProcessTree => ({
     ...reportHead(file.tag, record),
@@ -37,7 +42,7 @@ async function reconcileFile(work: Reconciliation, file: RecordFile): Promise<Re
   if (own !== undefined && isOfTag({ ...own, tags: splitTags(process.env[TAG_VARIABLE] ?? '') }, file.tag))
     return left('around_this_host');
   if (file.claimedBy !== undefined && (await isAlive(file.claimedBy, around.table))) return left('being_reconciled');
-  const content = await records.read(file).catch(() => ({ kind: 'unreadable', isForeign: true }) as const);
+  const content = await source.read(file).catch(() => ({ kind: 'unreadable', isForeign: true }) as const);
   if (content.kind === 'absent') return undefined;
   if (content.kind === 'unreadable') {
     if (!content.isForeign && work.options.policy !== 'report') await records.quarantine(file);

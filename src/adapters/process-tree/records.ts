@@ -7,7 +7,7 @@
  * owner died is claimed again.
  */
 import { randomUUID } from 'node:crypto';
-import { readFile, rename, rm } from 'node:fs/promises';
+import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { hasCode } from '../system/error-codes.ts';
@@ -53,8 +53,20 @@ export type ReadRecord =
 const RECORD_NAME = /^(?<tag>[\w-]+)\.json$/;
 const CLAIM_NAME = /^(?<tag>[\w-]+)\.(?<pid>\d+)-(?<start>\d+)\.claim$/;
 
+/** Times of folders are told to some hundredths of a second: what has changed just now may change again unseen. */
+const SETTLED_MS = 1_000;
+
+/** What was there when the folder was changed last. */
+interface KeptRecords {
+  /** Nanoseconds. */
+  readonly changedAt: bigint;
+  readonly files: readonly RecordFile[];
+  readonly contents: Map<string, Promise<ReadRecord>>;
+}
+
 export class ProcessRecords {
   readonly #directory: string;
+  #kept: KeptRecords | undefined;
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -96,6 +108,30 @@ export class ProcessRecords {
       const tag = RECORD_NAME.exec(name)?.groups?.['tag'];
       return tag === undefined ? [] : [{ name, tag }];
     });
+  }
+
+  /**
+   * The same for those who change nothing and ask again and again: no file is read twice while the folder is as it was,
+   * since records are renamed into it whole.
+   */
+  async unchanging(): Promise<Pick<ProcessRecords, 'list' | 'read'>> {
+    const changedAt = (await stat(this.#directory, { bigint: true }).catch(() => undefined))?.mtimeNs;
+    if (this.#kept === undefined || this.#kept.changedAt !== changedAt) {
+      if (changedAt === undefined || Date.now() - Number(changedAt / 1_000_000n) < SETTLED_MS) return this;
+      this.#kept = { changedAt, files: await this.list(), contents: new Map() };
+    }
+    const { files, contents } = this.#kept;
+    return {
+      list: async () => files,
+      read: (file) => {
+        const known = contents.get(file.name);
+        if (known !== undefined) return known;
+        const content = this.read(file);
+        contents.set(file.name, content);
+        content.catch(() => contents.delete(file.name));
+        return content;
+      },
+    };
   }
 
   /** @throws when the file is there and cannot be read at all */

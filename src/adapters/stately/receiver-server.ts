@@ -49,6 +49,9 @@ function statelySource({ url, programs, base }: StatelySourceParts): InspectionS
         { category: 'not_found', hint: 'Start wakechart inspect with --home.' },
       );
     },
+    endProcess: base?.endProcess?.bind(base),
+    command: base?.command,
+    speech: base?.speech,
   };
 }
 
@@ -60,6 +63,7 @@ function aboutOf({ url, programs, base }: StatelySourceParts): ReturnType<Inspec
     title: about === undefined ? `XState programs at ${url}` : `XState programs at ${url}, and ${about.title}`,
     hasSessions: about?.hasSessions ?? false,
     canAnswer: about?.canAnswer ?? false,
+    ...(about?.canWake === true ? { canWake: true } : {}),
     notes: [...programs.notes, ...(about?.notes ?? [])],
     hasEnded: programs.isClosed,
   };

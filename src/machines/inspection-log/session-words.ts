@@ -54,6 +54,7 @@ export interface StatusFacts {
   readonly pendingActions: number;
   /** The first of the reasons why it does what it does. */
   readonly why?: { readonly kind: ReasonKind } | undefined;
+  readonly isStuck?: true | undefined;
 }
 
 export function statusWords({ status, stopReason, pendingActions, why }: StatusFacts): StatusWords {
@@ -72,7 +73,21 @@ export type SessionNeed = 'answer' | 'attention';
 /** Undefined: nothing. */
 export function needOf(facts: StatusFacts): SessionNeed | undefined {
   if (facts.pendingActions > 0 && facts.status !== 'terminated') return 'answer';
-  return statusWords(facts).status === 'error' ? 'attention' : undefined;
+  return facts.isStuck === true || statusWords(facts).status === 'error' ? 'attention' : undefined;
+}
+
+/** A model rarely thinks for as long; a command or another agent may well work for longer. */
+const STUCK_MS = 10 * 60_000;
+const STUCK_IN_CALL_MS = 60 * 60_000;
+
+/** Whether the wake of a session has stored nothing for longer than one usually does. Its process lives. */
+export function isStuck(
+  { openWake, openToolCalls, updatedAt }: Pick<SessionState, 'openWake' | 'openToolCalls' | 'updatedAt'>,
+  nowMs: number,
+): boolean {
+  if (openWake === undefined) return false;
+  const most = openToolCalls.some(({ phase }) => phase === 'started') ? STUCK_IN_CALL_MS : STUCK_MS;
+  return nowMs - Date.parse(updatedAt ?? '') >= most;
 }
 
 /** @param kind of the first reason why it does what it does */

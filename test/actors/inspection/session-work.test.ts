@@ -253,6 +253,20 @@ describe('the processes of a session', () => {
     ]);
   });
 
+  it('are read from their records once for all who ask within some seconds, and anew when something was ended', async () => {
+    const processTree = treesOf();
+    const { source, clock } = sourceOf({ processTree }, JOB);
+    await Promise.all([source.processes(SESSION_ID), source.processes(SESSION_ID)]);
+    await source.processes(SESSION_ID);
+    expect(processTree.policies).toHaveLength(1);
+    await clock.advance(3_000);
+    await source.processes(SESSION_ID);
+    expect(processTree.policies).toHaveLength(2);
+    await expect(source.endProcess?.(SESSION_ID, 99)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_GONE' });
+    await source.processes(SESSION_ID);
+    expect(processTree.policies).toHaveLength(4);
+  });
+
   it('of others are left out where their records cannot be read', async () => {
     const { source, problems } = sourceOf(
       {

@@ -30,7 +30,7 @@ describe('sessions in a list', () => {
 });
 
 describe('the filters of the list', () => {
-  it('take in each session once, besides "all"', () => {
+  it('take in each session once, besides "all" and "failing"', () => {
     const all = [
       session('a', { need: 'answer' }),
       session('b', { need: 'attention', words: { text: 'is parked', status: 'error' } }),
@@ -41,6 +41,7 @@ describe('the filters of the list', () => {
     expect(found).toEqual([
       ['all', ['a', 'b', 'c', 'd']],
       ['need', ['a', 'b']],
+      ['bad', ['b']],
       ['run', ['c']],
       ['rest', ['d']],
     ]);
@@ -48,11 +49,12 @@ describe('the filters of the list', () => {
 });
 
 describe('a session that runs and tells nothing', () => {
-  it('is said to be silent after ten minutes', () => {
-    const words = { text: 'runs', status: 'running' } as const;
-    const running = session('a', { words, why: { kind: 'running', text: '' }, updatedAt: new Date(0).toISOString() });
-    expect([silentMs(running, 599_000), silentMs(running, 600_000)]).toEqual([undefined, 600_000]);
-    expect(silentMs({ ...running, words: { text: 'rests', status: 'quiet' } }, 9_000_000)).toBeUndefined();
+  it('is said to be silent where that is unusual', () => {
+    const running = session('a', { updatedAt: new Date(0).toISOString() });
+    expect([silentMs(running, 600_000), silentMs({ ...running, isStuck: true }, 600_000)]).toEqual([
+      undefined,
+      600_000,
+    ]);
   });
 });
 

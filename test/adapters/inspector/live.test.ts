@@ -3,7 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { messageOf } from '../../../src/machines/errors.ts';
 import { eventsOf, inspected, numbersIn } from './inspector-client.ts';
 import type { LiveEvent } from './inspector-client.ts';
-import { RecordedSource } from './recorded-source.ts';
+import type { InspectionSource } from '../../../src/actors/inspection/inspection-source.ts';
+import { RecordedSource, SESSION } from './recorded-source.ts';
 
 type Events = AsyncGenerator<LiveEvent>;
 
@@ -213,5 +214,52 @@ describe('a browser that follows', () => {
     await next(events);
     expect(asked.mock.calls.length).toBeLessThan(4);
     response.destroy();
+  });
+});
+
+describe('what is said', () => {
+  it('comes beside the records of its session, all of it each time, and null when it is over', async () => {
+    const { open, source } = await inspected();
+    const listeners = new Set<() => void>();
+    let text: string | undefined = 'Once';
+    source.recordingOf = async () => source;
+    const speaking: InspectionSource = source;
+    Object.assign(speaking, {
+      speech: (session: string) => ({
+        now: () =>
+          text === undefined || session !== SESSION
+            ? undefined
+            : { parts: [{ kind: 'text', text }], isCut: false, calls: [] },
+        follow: (listener: () => void) => {
+          listeners.add(listener);
+          return () => void listeners.delete(listener);
+        },
+      }),
+    });
+    const response = await open(`/api/live?session=${SESSION}`);
+    const events = eventsOf(response);
+    const said = async (): Promise<unknown> => {
+      for (;;) {
+        const { event, data = '' } = await next(events);
+        if (event === 'speech') return JSON.parse(data);
+      }
+    };
+    expect(await said()).toMatchObject({ parts: [{ text: 'Once' }] });
+    // A hundred pieces are one event.
+    for (let count = 0; count < 100; count += 1) {
+      text += ' upon';
+      for (const listener of listeners) listener();
+    }
+    expect(await said()).toMatchObject({ parts: [{ text }] });
+    text = undefined;
+    for (const listener of listeners) listener();
+    expect(await said()).toBeNull();
+    response.destroy();
+    await vi.waitFor(() => expect(listeners.size).toBe(0));
+    const main = await open('/api/live');
+    const hello = eventsOf(main);
+    await next(hello);
+    expect(listeners.size).toBe(0);
+    main.destroy();
   });
 });

@@ -55,6 +55,11 @@ describe('the fleet over PostgreSQL', () => {
     await other.activations.add([dueOf(idOf(1), 5_000)]);
     await other.activations.due({ nowMs: other.clock.now(), claims: 1, limit: 1 });
     const { workers, leases, lag } = await check(one);
+    const fleet = createPostgresFleet({ database: other.database, isHearing: () => false });
+    expect([await fleet.workerOf(SESSION_ID), await fleet.workerOf(idOf(1))]).toEqual([
+      { owner: 'one:1', aliveUntil: workers.items.find(({ owner }) => owner === 'one:1')?.aliveUntil },
+      undefined,
+    ]);
     expect(workers).toMatchObject({
       total: 2,
       items: [

@@ -35,7 +35,10 @@ function writtenAddress(): string {
   if (cursor.value !== 'live') parts.set('s', String(cursor.value));
   if (chosenActor.value !== undefined) parts.set('a', chosenActor.value);
   if (chosenRecord.value !== undefined) parts.set('e', String(chosenRecord.value));
-  if (middleTab.value !== (chosenSession.value === undefined ? 'chart' : 'session')) parts.set('m', middleTab.value);
+  // What is ticked is of this tab alone.
+  const middle = middleTab.value === 'many' ? undefined : middleTab.value;
+  if (middle !== undefined && middle !== (chosenSession.value === undefined ? 'chart' : 'session'))
+    parts.set('m', middle);
   if (rightTab.value !== 'events') parts.set('v', rightTab.value);
   return parts.size === 0 ? '' : `#${parts.toString()}`;
 }

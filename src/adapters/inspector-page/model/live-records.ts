@@ -2,6 +2,7 @@
  * Follows a recording by server-sent events, through every interruption, until the server says that this place in it is
  * gone.
  */
+import type { InspectedSpeech } from '../../../actors/inspection/inspection-source.ts';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import { isRefusal, recordingPath, server } from './transport.ts';
 
@@ -15,6 +16,8 @@ export interface LiveRecords {
   readonly left: AbortSignal;
   /** @param characters of all of them as JSON */
   readonly onRecords: (records: readonly InspectionRecord[], characters: number) => void;
+  /** @param speech all of what is said now; undefined: nothing */
+  readonly onSpeech: (speech: InspectedSpeech | undefined) => void;
   readonly onLost: () => void;
   readonly onBack: () => void;
 }
@@ -31,6 +34,7 @@ export function followRecords({
   boot,
   left,
   onRecords,
+  onSpeech,
   onLost,
   onBack,
 }: LiveRecords): Promise<LiveEnd> {
@@ -61,6 +65,9 @@ export function followRecords({
       next = (records.at(-1)?.s ?? next - 1) + 1;
       if (records.length > 0) onRecords(records, data.length);
     });
+    source.addEventListener('speech', ({ data }: MessageEvent<string>) =>
+      onSpeech((JSON.parse(data) as InspectedSpeech | null) ?? undefined),
+    );
     source.addEventListener('reload', ({ data }: MessageEvent<string>) =>
       end((JSON.parse(data) as Told).reason === 'too_far_behind' ? 'gone' : 'other_program'),
     );

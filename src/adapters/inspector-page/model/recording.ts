@@ -4,6 +4,7 @@
  */
 import type { ReadonlySignal } from '@preact/signals';
 import { signal } from '@preact/signals';
+import type { InspectedSpeech } from '../../../actors/inspection/inspection-source.ts';
 import type { InspectionHeader, InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
 import { Attention } from './attention.ts';
@@ -133,6 +134,7 @@ export class Recording {
   });
   readonly #phase = signal<RecordingPhase>({ name: 'loading' });
   readonly #notes = new RecordingNotes();
+  readonly #speech = signal<InspectedSpeech | undefined>(undefined);
   #timeline = new InspectionTimeline({ maxRecords: MOST_RECORDS });
   #payloads = new PayloadBudget();
   #header: InspectionHeader | undefined;
@@ -157,6 +159,11 @@ export class Recording {
 
   get phase(): ReadonlySignal<RecordingPhase> {
     return this.#phase;
+  }
+
+  /** What is said right now, where that is heard. */
+  get speech(): ReadonlySignal<InspectedSpeech | undefined> {
+    return this.#speech;
   }
 
   /** What is missing or was lost on the way here, a sentence each. */
@@ -217,11 +224,18 @@ export class Recording {
       boot: this.#header?.boot ?? '',
       left: eitherOf(this.#attention.rest, this.#stalled.signal),
       onRecords: (records, characters) => this.#add(records, characters),
-      onLost: () => this.#lose(),
+      onSpeech: (speech) => {
+        this.#speech.value = speech;
+      },
+      onLost: () => {
+        this.#speech.value = undefined;
+        this.#lose();
+      },
       onBack: () => {
         this.#phase.value = { name: 'following' };
       },
     });
+    this.#speech.value = undefined;
     if (end === 'other_program') this.#reset();
     return performance.now() - begun > FOLLOWED_MS;
   }

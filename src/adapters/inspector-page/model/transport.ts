@@ -1,8 +1,10 @@
 /** Asks the server. What it answers is of the same program as this page, so it is taken as what the port says. */
 import type { SendReceipt } from '../../../actors/session/ingress.ts';
 import type {
+  CommandReceipt,
   InspectionAbout,
   InspectionAnswer,
+  InspectionCommand,
   InspectionRange,
 } from '../../../actors/inspection/inspection-source.ts';
 import type { ShownFleet } from '../../../actors/inspection/fleet-words.ts';
@@ -86,6 +88,14 @@ async function json<Value>(path: string, options?: RequestInit): Promise<Value> 
   return (await (await request(path, options)).json()) as Value;
 }
 
+function post<Value>(path: string, body: unknown): Promise<Value> {
+  return json(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
 const sessionPath = (sessionId: string): string => `./api/sessions/${encodeURIComponent(sessionId)}`;
 
 /** Of a recording: that of a session, or the main one. */
@@ -110,18 +120,14 @@ export const server = {
   changes: async (sessionId: string) =>
     (await json<{ readonly changes: readonly ShownChanges[] }>(`${sessionPath(sessionId)}/changes`)).changes,
   endProcess: async (sessionId: string, pid: number) => {
-    await json(`${sessionPath(sessionId)}/processes/end`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ pid }),
-    });
+    await post(`${sessionPath(sessionId)}/processes/end`, { pid });
   },
   answer: async (sessionId: string, answer: InspectionAnswer) => {
-    const { receipt } = await json<{ readonly receipt: SendReceipt }>(`${sessionPath(sessionId)}/answers`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(answer),
-    });
+    const { receipt } = await post<{ readonly receipt: SendReceipt }>(`${sessionPath(sessionId)}/answers`, answer);
     return receipt;
+  },
+  command: async (sessionId: string, command: InspectionCommand) => {
+    const path = `${sessionPath(sessionId)}/commands`;
+    return (await post<{ readonly receipt: CommandReceipt }>(path, command)).receipt;
   },
 } as const;

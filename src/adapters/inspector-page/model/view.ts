@@ -12,7 +12,7 @@ import type { About } from './transport.ts';
 export type Cursor = number | 'live';
 
 /** What the middle shows of what is chosen. */
-export type MiddleTab = 'chart' | 'session' | 'timeline' | 'fleet';
+export type MiddleTab = 'chart' | 'session' | 'timeline' | 'fleet' | 'many';
 export type RightTab = 'events' | 'sequence';
 /** Where there is room for one pane only. */
 export type NarrowPane = 'left' | 'middle' | 'right';
@@ -106,6 +106,12 @@ export function openSession(sessionId: string, place: Place = {}): void {
     middleTab.value = 'session';
     narrowPane.value = 'middle';
   });
+}
+
+/** Shows what can be done with the sessions that are ticked. */
+export function openMany(): void {
+  middleTab.value = 'many';
+  narrowPane.value = 'middle';
 }
 
 /** Shows what the workers do. */

@@ -5,13 +5,13 @@ const NAME = 'wakechart';
 
 /**
  * About the home and the store that are checked, where they are known. @param words after `wakechart`; those in
- * capitals stand for what has to be filled in
+ * capitals stand for what has to be filled in @param place `elsewhere`: another machine, where the home is another
  */
-export function commandLine(words: readonly string[]): string {
+export function commandLine(words: readonly string[], place: 'here' | 'elsewhere' = 'here'): string {
   const { home, store } = about.value ?? {};
   return [
     NAME,
-    ...(home === undefined ? [] : ['--home', home]),
+    ...(home === undefined || place === 'elsewhere' ? [] : ['--home', home]),
     ...(store === undefined ? [] : ['--store', store]),
     ...words,
   ]

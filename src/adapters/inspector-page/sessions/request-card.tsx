@@ -22,7 +22,7 @@ export interface RequestCardProps {
   readonly request: ShownRequest;
 }
 
-const TITLES = {
+export const TITLES = {
   permission: 'Permission',
   answer: 'Question',
   custom_tool: 'A tool of yours',
@@ -77,12 +77,13 @@ export function RequestCard({ watch, session, request }: RequestCardProps): JSX.
   );
 }
 
-function Asked({
+/** What exactly is asked for. @param props `folder`: of a permission, where it is one for all */
+export function Asked({
   request: { kind, parts, warnings, because, question, rules },
   folder,
 }: {
   readonly request: ShownRequest;
-  readonly folder: string | undefined;
+  readonly folder?: string | undefined;
 }): JSX.Element {
   return (
     <div class="asked">

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShownSummary } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
-import { about, chosenSession, now, openFleet, openSession } from '../model/view.ts';
+import { about, chosenSession, now, openFleet, openMany, openSession } from '../model/view.ts';
 import { amount, clockTime, duration, instant } from '../model/words.ts';
 import { rowAfter } from '../shared/list-keys.ts';
 import { When } from '../shared/when.tsx';
@@ -14,6 +14,7 @@ import { NowStrip } from './past.tsx';
 import { wantFocus } from './session-watch.ts';
 import { SESSION_FILTERS, matching, nameOf, shortId, silentMs } from './session-words.ts';
 import type { SessionFilter } from './session-words.ts';
+import { isTicked, tickAll, tickNone, tickTo, tickedCount, toggleTick } from './ticked.ts';
 import './session-list.css';
 
 export function SessionList(): JSX.Element | undefined {
@@ -66,6 +67,7 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
           </div>
         </>
       ) : undefined}
+      <Ticks sessions={shown} />
       <Options sessions={shown} />
       {shown.length > 0 ? undefined : (
         <p class="sessions-note">{sessions.length === 0 ? 'There are no sessions yet.' : 'No session says that.'}</p>
@@ -153,13 +155,45 @@ function Needing({ sessions }: { readonly sessions: readonly ShownSummary[] }): 
   );
 }
 
+/** What is ticked, and all that the filter shows at once. */
+function Ticks({ sessions }: { readonly sessions: readonly ShownSummary[] }): JSX.Element | undefined {
+  const count = tickedCount.value;
+  if (about.value?.canAnswer !== true || (sessions.length < 2 && count === 0)) return undefined;
+  const shown = sessions.map(({ sessionId }) => sessionId);
+  return (
+    <div class="ticks" role="group" aria-label="Ticked sessions">
+      {count === 0 ? (
+        <span class="quiet">
+          <kbd>X</kbd> ticks one
+        </span>
+      ) : (
+        <button class="primary" onClick={openMany}>
+          {amount(count)} ticked …
+        </button>
+      )}
+      {shown.every(isTicked) ? undefined : (
+        <button class="link" onClick={() => tickAll(shown)}>
+          Tick all {amount(shown.length)}
+        </button>
+      )}
+      {count === 0 ? undefined : (
+        <button class="link" onClick={tickNone}>
+          Untick all
+        </button>
+      )}
+    </div>
+  );
+}
+
 function Options({ sessions }: { readonly sessions: readonly ShownSummary[] }): JSX.Element | undefined {
   const list = useRef<HTMLUListElement>(null);
   const [focused, setFocused] = useState<string>();
   const chosen = chosenSession.value;
   const stop =
     [focused, chosen].find((id) => sessions.some(({ sessionId }) => sessionId === id)) ?? sessions[0]?.sessionId;
+  const shown = sessions.map(({ sessionId }) => sessionId);
   const move = (event: KeyboardEvent): void => {
+    if (about.value?.canAnswer === true && ticks(event, stop, shown)) return event.preventDefault();
     const to = rowAfter(
       event.key,
       sessions.findIndex(({ sessionId }) => sessionId === stop),
@@ -168,6 +202,10 @@ function Options({ sessions }: { readonly sessions: readonly ShownSummary[] }): 
     const session = to === undefined ? undefined : sessions[to];
     if (session === undefined || to === undefined) return;
     event.preventDefault();
+    if (event.shiftKey && stop !== undefined) {
+      if (!isTicked(stop)) toggleTick(stop);
+      tickTo(session.sessionId, shown);
+    }
     setFocused(session.sessionId);
     (list.current?.children[to] as HTMLElement | undefined)?.focus();
   };
@@ -181,10 +219,25 @@ function Options({ sessions }: { readonly sessions: readonly ShownSummary[] }): 
           isChosen={session.sessionId === chosen}
           isStop={session.sessionId === stop}
           onFocus={() => setFocused(session.sessionId)}
+          onTick={(isRange) => (isRange ? tickTo(session.sessionId, shown) : toggleTick(session.sessionId))}
         />
       ))}
     </ul>
   );
+}
+
+/** @returns whether the key was for that */
+function ticks(event: KeyboardEvent, stop: string | undefined, shown: readonly string[]): boolean {
+  const { key, ctrlKey, metaKey, altKey } = event;
+  const isCommand = ctrlKey || metaKey;
+  if (altKey) return false;
+  if (isCommand && key.toLowerCase() === 'a') tickAll(shown);
+  else if (!isCommand && key.toLowerCase() === 'x' && stop !== undefined)
+    if (event.shiftKey) tickTo(stop, shown);
+    else toggleTick(stop);
+  else if (key === 'Escape' && tickedCount.value > 0) tickNone();
+  else return false;
+  return true;
 }
 
 interface OptionProps {
@@ -192,9 +245,11 @@ interface OptionProps {
   readonly isChosen: boolean;
   readonly isStop: boolean;
   readonly onFocus: () => void;
+  /** @param isRange all from the one before to this one */
+  readonly onTick: (isRange: boolean) => void;
 }
 
-function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Element {
+function Option({ session, isChosen, isStop, onFocus, onTick }: OptionProps): JSX.Element {
   const {
     sessionId,
     agentId,
@@ -206,6 +261,7 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
   const name = visibleText(nameOf(session), 80);
   const until = why?.kind === 'queued_wake' || why?.kind === 'retry' ? instant(why.until) : undefined;
   const silent = silentMs(session, now.value);
+  const canTick = about.value?.canAnswer === true;
   const open = (): void => openSession(sessionId);
   const press = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' && event.key !== ' ') return;
@@ -216,6 +272,7 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
     <li
       role="option"
       aria-selected={isChosen}
+      aria-checked={canTick ? isTicked(sessionId) : undefined}
       tabIndex={isStop ? 0 : -1}
       class={`session-option is-${silent === undefined ? status : 'waiting'}`}
       title={`${name}\n${sessionId}${why === undefined ? '' : `\n${visibleText(why.text, 300)}`}`}
@@ -223,6 +280,16 @@ function Option({ session, isChosen, isStop, onFocus }: OptionProps): JSX.Elemen
       onKeyDown={press}
       onFocus={onFocus}
     >
+      {canTick ? (
+        <span
+          class="session-tick"
+          aria-hidden="true"
+          onClick={(event) => {
+            event.stopPropagation();
+            onTick(event.shiftKey);
+          }}
+        />
+      ) : undefined}
       <span class="session-name">{name}</span>
       <span class="session-age">
         {instant(updatedAt) === undefined ? (

@@ -23,29 +23,40 @@ import { SideSection } from './side-section.tsx';
 import { TranscriptSection } from './transcript-section.tsx';
 import './transcript.css';
 import { WakesSection } from './wakes-section.tsx';
+import { WorkerLine } from './worker-line.tsx';
 
 // The processes that work for a session, as a tree.
 
 interface ProcessesSectionProps {
+  readonly session: ShownSession;
   readonly watch: SessionWatch;
   /** A session at work, or whose process died: what runs is what one wants to see. */
   readonly isOpenAtFirst: boolean;
 }
 
-function ProcessesSection({ watch, isOpenAtFirst }: ProcessesSectionProps): JSX.Element {
+function ProcessesSection({ watch, session, isOpenAtFirst }: ProcessesSectionProps): JSX.Element {
   return (
     <SideSection
       title="Processes"
       watch={watch}
       name="processes"
       isOpenAtFirst={isOpenAtFirst}
-      none="None is known to work for it."
-      count={(processes) => counted(countOf(processes), 'process', 'processes')}
+      none={session.worker === undefined ? 'None is known to work for it.' : WORKED_ALONE[session.worker.place]}
+      above={<WorkerLine session={session} aheadMs={watch.aheadMs} />}
+      count={(processes) =>
+        counted(countOf(processes) + (session.worker === undefined ? 0 : 1), 'process', 'processes')
+      }
     >
       {(processes) => <Branches branches={processes} watch={watch} />}
     </SideSection>
   );
 }
+
+const WORKED_ALONE = {
+  this: 'It has started no other.',
+  here: 'No other is known to work for it.',
+  elsewhere: 'Nothing of it runs on this machine.',
+} as const;
 
 const STATES = {
   running: { text: 'runs', status: 'running' },
@@ -215,8 +226,8 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
           <NowStrip what="Wakes, changes and processes are shown as they are" />
           <WakesSection session={session} aheadMs={watch.aheadMs} />
           <ChangesSection watch={watch} />
-          <ProcessesSection watch={watch} isOpenAtFirst={session.state.status === 'running'} />
-          <TranscriptSection watch={watch} />
+          <ProcessesSection watch={watch} session={session} isOpenAtFirst={session.state.status === 'running'} />
+          <TranscriptSection watch={watch} session={session} />
         </>
       )}
     </>

@@ -14,6 +14,7 @@ export function shortId(id: string): string {
 export const SESSION_FILTERS = [
   { id: 'all', text: 'All', fits: () => true },
   { id: 'need', text: 'Need you', fits: ({ need }) => need !== undefined },
+  { id: 'bad', text: 'Failing', fits: ({ words: { status } }) => status === 'error' },
   { id: 'run', text: 'Run', fits: ({ words: { status } }) => status === 'running' },
   { id: 'rest', text: 'Rest', fits: ({ need, words: { status } }) => need === undefined && status !== 'running' },
 ] as const satisfies readonly {
@@ -24,16 +25,12 @@ export const SESSION_FILTERS = [
 
 export type SessionFilter = (typeof SESSION_FILTERS)[number]['id'];
 
-/** A wake that has told nothing for longer may hang: a model rarely thinks for as long. */
-const SILENT_MS = 10 * 60_000;
-
-/** For how long a session that runs has told nothing, in milliseconds; undefined while that is usual. */
+/** For how long a session that seems stuck has told nothing, in milliseconds; undefined for any other. */
 export function silentMs(
-  { words: { status }, why, updatedAt }: Pick<ShownSummary, 'words' | 'why' | 'updatedAt'>,
+  { isStuck, updatedAt }: Pick<ShownSummary, 'isStuck' | 'updatedAt'>,
   atMs: number,
 ): number | undefined {
-  const ms = atMs - Date.parse(updatedAt ?? '');
-  return status === 'running' && why?.kind === 'running' && ms >= SILENT_MS ? ms : undefined;
+  return isStuck === true ? Math.max(0, atMs - Date.parse(updatedAt ?? '')) : undefined;
 }
 
 /** Those whose title, agent, id or status holds each of the words, upper and lower case alike. */

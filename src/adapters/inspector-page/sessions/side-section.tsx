@@ -17,6 +17,8 @@ export interface SideSectionProps<Name extends SideName> {
   /** Said where there is nothing. */
   readonly none: string;
   readonly isOpenAtFirst?: boolean;
+  /** Above all of it. */
+  readonly above?: ComponentChildren;
   readonly children: (value: ValueOf<Name>) => ComponentChildren;
 }
 
@@ -27,6 +29,7 @@ export function SideSection<Name extends SideName>({
   count,
   none,
   isOpenAtFirst = false,
+  above,
   children,
 }: SideSectionProps<Name>): JSX.Element {
   const { value, because } = sides[name].value as Told<ValueOf<Name>>;
@@ -40,6 +43,7 @@ export function SideSection<Name extends SideName>({
     >
       {() => (
         <>
+          {above}
           {because === undefined ? undefined : (
             <p class="left-out" role="status">
               Not up to date: {visibleText(because, 500)}

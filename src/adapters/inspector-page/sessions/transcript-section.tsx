@@ -1,11 +1,13 @@
 /** What happened in a session, as a conversation: the newest at the end, older ones above when they are asked for. */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { counted } from '../model/words.ts';
 import { pastEntries } from './past-entries.ts';
 import { Section } from './section.tsx';
 import type { SessionWatch } from './session-watch.ts';
 import type { Entry } from './transcript.ts';
+import { SaidNow, UnheardNow, speechOf } from './said-now.tsx';
 import { TranscriptEntry } from './transcript-entry.tsx';
 
 /** About as many as a screen has room for. */
@@ -15,7 +17,13 @@ const EARLIER = 100;
 const MAX_SHOWN = 400;
 const NEAR_PIXELS = 24;
 
-export function TranscriptSection({ watch }: { readonly watch: SessionWatch }): JSX.Element {
+export function TranscriptSection({
+  watch,
+  session,
+}: {
+  readonly watch: SessionWatch;
+  readonly session: ShownSession;
+}): JSX.Element {
   const entries = pastEntries(watch);
   const { hasEarlier } = watch.log;
   return (
@@ -24,20 +32,22 @@ export function TranscriptSection({ watch }: { readonly watch: SessionWatch }): 
       isOpenAtFirst
       aside={hasEarlier ? undefined : counted(entries.length, 'entry', 'entries')}
     >
-      {() => <Conversation watch={watch} entries={entries} hasEarlier={hasEarlier} />}
+      {() => <Conversation watch={watch} session={session} entries={entries} hasEarlier={hasEarlier} />}
     </Section>
   );
 }
 
 interface ConversationProps {
   readonly watch: SessionWatch;
+  readonly session: ShownSession;
   readonly entries: readonly Entry[];
   /** In the log, besides those that were read. */
   readonly hasEarlier: boolean;
 }
 
-function Conversation({ watch, entries, hasEarlier }: ConversationProps): JSX.Element {
-  const box = useKeptEnd(entries.at(-1)?.seq);
+function Conversation({ watch, session, entries, hasEarlier }: ConversationProps): JSX.Element {
+  const speech = speechOf(watch);
+  const box = useKeptEnd(`${entries.at(-1)?.seq} ${speech?.parts.at(-1)?.text.length}`);
   const [, redraw] = useState(0);
   const from = useRef<number | undefined>(undefined);
   const isReadingBack = useRef(false);
@@ -66,12 +76,13 @@ function Conversation({ watch, entries, hasEarlier }: ConversationProps): JSX.El
           <TranscriptEntry key={entry.seq} entry={entry} />
         ))}
       </ol>
+      {speech === undefined ? <UnheardNow session={session} /> : <SaidNow speech={speech} />}
     </div>
   );
 }
 
 /** A reader at the end of the pane stays there; a reader elsewhere is not moved. */
-function useKeptEnd(last: number | undefined): { readonly current: HTMLDivElement | null } {
+function useKeptEnd(last: string): { readonly current: HTMLDivElement | null } {
   const box = useRef<HTMLDivElement>(null);
   const pane = box.current?.closest('.session');
   const isAtEnd =

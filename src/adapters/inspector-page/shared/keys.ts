@@ -16,6 +16,7 @@ export const pageKeys: readonly PageKey[] = [
   { keys: ['E', 'Shift E'], does: 'the next failure, the previous one' },
   { keys: ['/'], does: 'search the actors; Enter leads to what was found' },
   { keys: ['↑', '↓'], does: 'in lists and trees: the row before, the row after' },
+  { keys: ['X', 'Shift ↑↓', 'Ctrl A'], does: 'in the sessions: tick one, a range, all; Esc unticks' },
   { keys: ['←', '→'], does: 'in the tree: close, open' },
   { keys: ['+', '−', '0'], does: 'in charts and timelines: larger, smaller, all of it' },
   { keys: ['Shift ←', 'Shift →', 'Z', 'O'], does: 'in timelines: along, to the bar, to its session' },

@@ -1,0 +1,52 @@
+/** Which process wakes a session, where it is, and what is known of it. */
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { ProcessTree } from '../task/process-tree.ts';
+import type { Fleet } from './fleet.ts';
+import type { InspectedText } from './inspected-text.ts';
+import type { InspectedWorker } from './inspection-source.ts';
+
+export interface WakerFacts {
+  readonly text: InspectedText;
+  /** Names this process in the logs. Absent: every other counts as another. */
+  readonly owner?: string | undefined;
+  readonly processTree?: Pick<ProcessTree, 'usageOf'> | undefined;
+  readonly fleet?: Pick<Fleet, 'workerOf'> | undefined;
+  readonly onProblem: (error: unknown) => void;
+}
+
+const MAX_OWNER_CHARACTERS = 300;
+
+/** Undefined: no wake of it is open. */
+export async function workerOf(
+  { sessionId, openWake, updatedAt }: SessionState,
+  facts: WakerFacts,
+): Promise<InspectedWorker | undefined> {
+  if (openWake === undefined) return undefined;
+  const { text, owner: own, processTree, fleet, onProblem } = facts;
+  const { owner, startedAt: since } = openWake;
+  const { host, pid } = hostAndProcess(owner);
+  const place =
+    owner === own ? 'this' : host !== undefined && host === hostAndProcess(own ?? '').host ? 'here' : 'elsewhere';
+  const unknown = (error: unknown): undefined => {
+    onProblem(error);
+    return undefined;
+  };
+  const use = place === 'elsewhere' || pid === undefined ? undefined : await processTree?.usageOf?.(pid).catch(unknown);
+  const row = await fleet?.workerOf(sessionId).catch(unknown);
+  return {
+    owner: text.cut(owner, MAX_OWNER_CHARACTERS),
+    place,
+    ...(host === undefined ? {} : { host: text.cut(host, MAX_OWNER_CHARACTERS), pid }),
+    since,
+    ...(updatedAt === undefined ? {} : { heardAt: updatedAt }),
+    ...(row === undefined || row.owner !== owner ? {} : { aliveUntil: row.aliveUntil }),
+    ...(use?.processorMs === undefined ? {} : { processorMs: use.processorMs }),
+    ...(use?.residentBytes === undefined ? {} : { residentBytes: use.residentBytes }),
+  };
+}
+
+/** Programs may name themselves otherwise. */
+function hostAndProcess(owner: string): { readonly host?: string; readonly pid?: number } {
+  const { host, pid } = /^(?<host>.+):(?<pid>[1-9]\d{0,9})$/.exec(owner)?.groups ?? {};
+  return host === undefined ? {} : { host, pid: Number(pid) };
+}

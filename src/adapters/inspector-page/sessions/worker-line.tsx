@@ -1,0 +1,81 @@
+/** Which process wakes a session, where, and how it is ended where that is not here. */
+import type { JSX } from 'preact';
+import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { now } from '../model/view.ts';
+import { bytes, duration, instant } from '../model/words.ts';
+import { CopyButton } from '../shared/copy-button.tsx';
+import { commandLine } from './command-line.ts';
+
+const PLACES = {
+  this: 'the process that shows this page',
+  here: 'another process of this machine',
+  elsewhere: 'on another machine',
+} as const;
+
+export function WorkerLine({
+  session: { worker, state, why },
+  aheadMs,
+}: {
+  readonly session: ShownSession;
+  readonly aheadMs: number;
+}): JSX.Element | undefined {
+  if (worker === undefined) return undefined;
+  const { owner, place, host, pid, since, heardAt, aliveUntil, processorMs, residentBytes } = worker;
+  const time = now.value + aheadMs;
+  const ago = (iso: string | undefined): string | undefined => {
+    const at = instant(iso);
+    return at === undefined ? undefined : duration(Math.max(0, time - at));
+  };
+  const until = instant(aliveUntil);
+  const isDead = why.reasons.some(({ kind }) => kind === 'dead');
+  const told = [
+    PLACES[place],
+    ...(ago(since) === undefined ? [] : [`${isDead ? 'began' : 'for'} ${ago(since)}${isDead ? ' ago' : ''}`]),
+    ...(ago(heardAt) === undefined ? [] : [`last heard of ${ago(heardAt)} ago`]),
+    ...(until === undefined || until > time ? [] : [`silent to the store for ${duration(time - until)}`]),
+    ...(processorMs === undefined ? [] : [`${duration(processorMs)} of processor`]),
+    ...(residentBytes === undefined ? [] : [`${bytes(residentBytes)} of memory`]),
+  ];
+  return (
+    <div class="worker-line">
+      <p class="process">
+        <code class="process-title">{visibleText(owner, 200)}</code>
+        <span class={`badge is-${isDead ? 'error' : 'running'}`}>{isDead ? 'died' : 'wakes it'}</span>
+      </p>
+      <p class="process-uses quiet">{told.join(' · ')}</p>
+      {place !== 'elsewhere' || isDead ? undefined : (
+        <>
+          <p>
+            What runs for it is on {host === undefined ? 'that machine' : <strong>{visibleText(host, 120)}</strong>},
+            and is seen and ended there only:
+          </p>
+          <Command
+            line={commandLine(['inspect', '--session', state.sessionId], 'elsewhere')}
+            what="the command that shows it there"
+          />
+          {pid === undefined ? undefined : (
+            <p class="quiet">
+              The process itself: <code>kill {pid}</code>, on that machine. Another worker then goes on with the
+              session.
+            </p>
+          )}
+          <p>From here its turn can be cut short:</p>
+          <Command
+            line={commandLine(['session', 'interrupt', '--session', state.sessionId])}
+            what="the command that interrupts it"
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Command({ line, what }: { readonly line: string; readonly what: string }): JSX.Element {
+  return (
+    <p class="command">
+      <code>{line}</code>
+      <CopyButton text={line} what={what} />
+    </p>
+  );
+}

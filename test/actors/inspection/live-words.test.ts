@@ -1,0 +1,169 @@
+/** What a model says while it says it, as an inspector of the same process hears it. */
+import { describe, expect, it } from 'vitest';
+import { LiveWords } from '../../../src/actors/inspection/live-words.ts';
+import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
+import type { RuntimeSourceOptions, ClosableSource } from '../../../src/actors/inspection/runtime-source.ts';
+import { allRecords } from '../../support/inspection-source-contract.ts';
+import { SPEAKER, speakingBackend } from '../../support/speaking-backend.ts';
+import type { SpeakingBackend } from '../../support/speaking-backend.ts';
+import { openHouse } from '../../support/session-house.ts';
+import type { SessionHouse } from '../../support/session-house.ts';
+
+interface Heard extends AsyncDisposable {
+  readonly house: SessionHouse;
+  readonly backend: SpeakingBackend;
+  readonly source: ClosableSource;
+  readonly session: string;
+  /** Of what is said now. */
+  parts(): readonly unknown[] | undefined;
+}
+
+async function open(options: Partial<RuntimeSourceOptions> = {}): Promise<Heard> {
+  const backend = speakingBackend();
+  const house = await openHouse({ runtimes: [backend.runtime] });
+  const { runtime, clock } = house;
+  const { live, owner } = runtime.inspection;
+  const session = await house.session([], { message: 'Tell me.', agent: SPEAKER });
+  const source = createRuntimeSource({
+    title: 'a house',
+    sessions: runtime.sessions,
+    clock,
+    live,
+    owner,
+    onProblem: () => undefined,
+    ...options,
+  });
+  return {
+    house,
+    backend,
+    source,
+    session,
+    parts: () => source.speech?.(session).now()?.parts,
+    [Symbol.asyncDispose]: async () => {
+      source.close();
+      await house.close();
+    },
+  };
+}
+
+const redactor = (secret: string): RuntimeSourceOptions['redact'] =>
+  Object.assign((text: string) => text.replaceAll(secret, '[secret]'), { longest: () => secret.length });
+
+describe('what a model says', () => {
+  it('is heard piece by piece, thoughts apart, and told by the log alone when the step has ended', async () => {
+    await using heard = await open();
+    const { house, backend, source, session, parts } = heard;
+    let rings = 0;
+    const leave = source.speech?.(session).follow(() => (rings += 1));
+    const waking = house.runtime.wake(session);
+    const voice = await backend.voice();
+    expect(parts()).toBeUndefined();
+    voice.think('Hm. ');
+    voice.say('Once ');
+    voice.say('upon');
+    expect(parts()).toEqual([
+      { kind: 'reasoning', text: 'Hm. ' },
+      { kind: 'text', text: 'Once upon' },
+    ]);
+    expect(rings).toBe(3);
+    expect(source.speech?.(session).now()?.loggedAfter).toBeUndefined();
+    const before = (await house.runtime.sessions.status(session)).head;
+    backend.end();
+    await waking;
+    const { loggedAfter = 0 } = source.speech?.(session).now() ?? {};
+    expect(loggedAfter).toBe(before);
+    expect((await house.log(session)).find(({ type }) => type === 'agent.message')?.seq).toBeGreaterThan(loggedAfter);
+    leave?.();
+    expect(JSON.stringify(await allRecords(source))).not.toContain('Once');
+  });
+
+  it('holds no secret, whole or in pieces, at its end or where it was cut', async () => {
+    await using heard = await open({ redact: redactor('s3cr3t-w0rd') });
+    const { house, backend, parts, session } = heard;
+    const waking = house.runtime.wake(session);
+    const voice = await backend.voice();
+    voice.say('It is s3cr3t');
+    expect(parts()).toEqual([{ kind: 'text', text: 'It is ' }]);
+    voice.say('-w0rd, and ');
+    expect(parts()).toEqual([{ kind: 'text', text: 'It is [secret], and ' }]);
+    for (let count = 0; count < 4_000; count += 1) voice.say(`${count} s3cr3t-w0rd `);
+    expect(JSON.stringify(parts())).not.toContain('s3cr');
+    expect(JSON.stringify(parts())).not.toContain('0rd');
+    backend.end();
+    await waking;
+  });
+
+  it('is bounded, and says that there was more', async () => {
+    await using heard = await open();
+    const { house, backend, source, session } = heard;
+    const waking = house.runtime.wake(session);
+    const voice = await backend.voice();
+    for (let count = 0; count < 500; count += 1) voice.say(`${'x'.repeat(1_000)} ${count}\n`);
+    const said = source.speech?.(session).now();
+    expect(said).toMatchObject({ isCut: true, parts: [{ kind: 'text', text: expect.stringMatching(/499\n$/) }] });
+    expect(said?.parts[0]?.text.length).toBeLessThanOrEqual(6_000);
+    backend.end();
+    await waking;
+  });
+
+  it('is kept while an inspector is there, and not before', async () => {
+    const live = new LiveWords();
+    expect(live.step('s', () => 0)).toBeUndefined();
+    const leave = live.attach();
+    live
+      .step('s', () => 0)
+      ?.hear({
+        stream: 'assistant',
+        data: { kind: 'text', text: 'x' },
+        runId: 'r',
+        seq: 1,
+        ts: '',
+      });
+    live.progress('s', { callId: 'c', name: 'tool' }, { done: 1, total: 3 });
+    expect(live.of('s')).toMatchObject({ parts: [{ text: 'x' }], calls: [{ callId: 'c', progress: { done: 1 } }] });
+    leave();
+    leave();
+    expect(live.of('s')).toBeUndefined();
+  });
+
+  it('counts for nothing when the attempt has failed that said it', () => {
+    const live = new LiveWords();
+    live.attach();
+    const step = live.step('s', () => 7);
+    const event = { runId: 'r', seq: 1, ts: '' };
+    step?.hear({ ...event, stream: 'assistant', data: { kind: 'text', text: 'half' } });
+    step?.hear({
+      ...event,
+      stream: 'attempt',
+      data: { phase: 'started', attempt: 2, candidate: { provider: 'p', model: 'm' }, because: '' },
+    });
+    expect(live.of('s')?.parts).toEqual([]);
+    step?.hear({ ...event, stream: 'assistant', data: { kind: 'text', text: 'whole' } });
+    step?.end();
+    expect(live.of('s')).toMatchObject({ parts: [{ text: 'whole' }], loggedAfter: 7 });
+  });
+});
+
+describe('who wakes a session', () => {
+  it('is told while it does: this process, another of this machine, or one elsewhere', async () => {
+    for (const [owner, place] of [
+      ['house', 'this'],
+      ['other', 'elsewhere'],
+    ]) {
+      await using heard = await open({ owner });
+      const { house, backend, source, session } = heard;
+      expect((await source.session(session))?.worker).toBeUndefined();
+      const waking = house.runtime.wake(session);
+      await backend.voice();
+      expect((await source.session(session))?.worker).toMatchObject({
+        owner: 'house',
+        place,
+        since: expect.stringMatching(/^\d{4}-/),
+        heardAt: expect.stringMatching(/^\d{4}-/),
+      });
+      backend.end();
+      await waking;
+      expect((await source.session(session))?.worker).toBeUndefined();
+    }
+  });
+});

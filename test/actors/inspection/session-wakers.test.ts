@@ -1,0 +1,71 @@
+/** Which process wakes a session, and what is known of it from here. */
+import { describe, expect, it } from 'vitest';
+import { InspectedText } from '../../../src/actors/inspection/inspected-text.ts';
+import { workerOf } from '../../../src/actors/inspection/session-wakers.ts';
+import type { WakerFacts } from '../../../src/actors/inspection/session-wakers.ts';
+import { isStuck } from '../../../src/machines/inspection-log/session-words.ts';
+import type { SessionState } from '../../../src/machines/session/session-state.ts';
+
+const SINCE = '2026-01-01T00:00:00.000Z';
+const LATER = '2026-01-01T00:00:10.000Z';
+
+const awake = (owner: string): SessionState =>
+  ({ sessionId: 's', updatedAt: LATER, openWake: { owner, startedAt: SINCE } }) as unknown as SessionState;
+
+function factsOf(more: Partial<WakerFacts> = {}): WakerFacts & { readonly problems: unknown[] } {
+  const problems: unknown[] = [];
+  return {
+    problems,
+    text: new InspectedText(undefined),
+    owner: 'here:1',
+    processTree: {
+      usageOf: async (pid) => (pid === 404 ? undefined : { processorMs: pid, residentBytes: 2 * pid }),
+    },
+    onProblem: (error) => void problems.push(error),
+    ...more,
+  };
+}
+
+describe('who wakes a session', () => {
+  it.each([
+    ['here:1', { place: 'this', host: 'here', pid: 1, processorMs: 1, residentBytes: 2 }],
+    ['here:7', { place: 'here', host: 'here', pid: 7, processorMs: 7, residentBytes: 14 }],
+    ['here:404', { place: 'here', host: 'here', pid: 404 }],
+    ['far:7', { place: 'elsewhere', host: 'far', pid: 7 }],
+    ['::1:7', { place: 'elsewhere', host: '::1', pid: 7 }],
+    ['somebody', { place: 'elsewhere' }],
+  ])('is told of %s', async (owner, expected) => {
+    expect(await workerOf(awake(owner), factsOf())).toEqual({ owner, since: SINCE, heardAt: LATER, ...expected });
+  });
+
+  it('has the time by which it has to tell that it lives, where it is the one that has the right', async () => {
+    const fleet: NonNullable<WakerFacts['fleet']> = {
+      workerOf: async () => ({ owner: 'far:7', aliveUntil: '2026-01-01T00:00:40.000Z' }),
+    };
+    expect(await workerOf(awake('far:7'), factsOf({ fleet }))).toMatchObject({
+      aliveUntil: '2026-01-01T00:00:40.000Z',
+    });
+    expect(await workerOf(awake('far:8'), factsOf({ fleet }))).not.toHaveProperty('aliveUntil');
+  });
+
+  it('is told without what could not be asked', async () => {
+    const fail = (): Promise<never> => Promise.reject(new Error('no'));
+    const facts = factsOf({ fleet: { workerOf: fail }, processTree: { usageOf: fail } });
+    expect(await workerOf(awake('here:7'), facts)).toMatchObject({ place: 'here' });
+    expect(facts.problems).toHaveLength(2);
+    expect(await workerOf({ ...awake('here:7'), openWake: undefined }, facts)).toBeUndefined();
+  });
+});
+
+describe('a session is stuck', () => {
+  const state = (phase?: 'started' | 'requested'): SessionState =>
+    ({ ...awake('here:1'), openToolCalls: phase === undefined ? [] : [{ phase }] }) as unknown as SessionState;
+  const after = (minutes: number): number => Date.parse(LATER) + minutes * 60_000;
+
+  it('that has stored nothing for ten minutes, or in a call for an hour, while a wake is open', () => {
+    expect([isStuck(state(), after(9.9)), isStuck(state(), after(10))]).toEqual([false, true]);
+    expect([isStuck(state('requested'), after(10)), isStuck(state('started'), after(59))]).toEqual([true, false]);
+    expect(isStuck(state('started'), after(60))).toBe(true);
+    expect(isStuck({ ...state(), openWake: undefined }, after(600))).toBe(false);
+  });
+});

@@ -1,0 +1,43 @@
+/** Requests of many sessions, the same together. */
+import { describe, expect, it } from 'vitest';
+import type { ShownRequest } from '../../../src/actors/inspection/shown-answers.ts';
+import { groupsOf } from '../../../src/adapters/inspector-page/sessions/many-desk.ts';
+import type { AskedOne } from '../../../src/adapters/inspector-page/sessions/many-desk.ts';
+
+function asked(sessionId: string, request: Partial<ShownRequest> = {}, folder?: string): AskedOne {
+  return {
+    sessionId,
+    name: sessionId,
+    request: {
+      requestId: `r ${sessionId}`,
+      callId: 'c',
+      kind: 'permission',
+      toolName: 'deploy',
+      parts: [{ name: 'command', text: 'deploy', isShort: true }],
+      choices: [],
+      warnings: [],
+      ...request,
+    } as ShownRequest,
+    folder,
+  };
+}
+
+describe('requests of many sessions', () => {
+  it('stand together where a person reads the same, in whichever folder', () => {
+    const groups = groupsOf([asked('a', {}, '/a'), asked('b', {}, '/b'), asked('c', { expiresAt: 'later' })]);
+    expect(groups.map(({ members }) => members.map(({ sessionId }) => sessionId))).toEqual([['a', 'b', 'c']]);
+  });
+
+  it.each<Partial<ShownRequest>>([
+    { toolName: 'shell_run' },
+    { kind: 'custom_tool' },
+    { parts: [{ name: 'command', text: 'deploy ', isShort: true }] },
+    { parts: [] },
+    { because: 'another reason' },
+    { rules: ['deploy(*)'] },
+    { warnings: ['odd'] },
+    { isPartial: true },
+  ])('stand apart where anything of it differs: %j', (other) => {
+    expect(groupsOf([asked('a'), asked('b', other)])).toHaveLength(2);
+  });
+});
