@@ -27,7 +27,7 @@ export interface ChartPlace {
   readonly timers: readonly ArmedTimer[];
   /** What XState calls the invoked actors that have not answered. */
   readonly running: readonly string[];
-  /** Names of calls that the chart waits for no more, though they may be answered still. */
+  /** Names of calls that the chart waits for no more, once for each, though they may be answered still. */
   readonly left: readonly string[];
 }
 
@@ -120,7 +120,7 @@ export class ChartWalk {
     if (step.kind === 'restart') return { place: { ...place, left: [] }, taken: [] };
     if (step.kind === 'again') return { place, taken: [] };
     if (!place.left.includes(step.call)) return undefined;
-    return { place: { ...place, left: place.left.filter((call) => call !== step.call) }, taken: [] };
+    return { place: { ...place, left: place.left.toSpliced(place.left.indexOf(step.call), 1) }, taken: [] };
   }
 
   /** Two places with the same key have the same future. */
@@ -168,10 +168,10 @@ export class ChartWalk {
   #placeAfter(before: ChartPlace, { snapshot = before.snapshot, effects }: TriedStep): ChartPlace {
     let timers = [...before.timers];
     const running = new Set(before.running);
-    const left = new Set(before.left);
+    const left = [...before.left];
     const stop = (raw: string): void => {
       const name = this.#names.get(raw);
-      if (running.delete(raw) && name !== undefined) left.add(name);
+      if (running.delete(raw) && name !== undefined) left.push(name);
     };
     for (const effect of effects) {
       if (effect.kind === 'arm') {
@@ -189,7 +189,7 @@ export class ChartWalk {
       snapshot,
       timers: timers.toSorted((one, other) => one.inMs - other.inMs),
       running: [...running],
-      left: [...left],
+      left,
     };
   }
 
