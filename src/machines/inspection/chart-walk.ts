@@ -53,6 +53,8 @@ export class ChartWalk {
   readonly events: readonly (ChartStep & { readonly kind: 'event' })[];
   /** Ids of invoked actors by what XState calls them. */
   readonly #names: ReadonlyMap<string, string>;
+  /** Those of them that a transition waits for. */
+  readonly #awaited: ReadonlySet<string>;
   readonly #chart: Chart;
   readonly #explored: ExploredMachine;
 
@@ -61,9 +63,17 @@ export class ChartWalk {
     this.#explored = exploredMachine(machineOf(chart.machine));
     this.description = describeChart(chart.machine, { events: chart.events ?? {} });
     this.events = sentEvents(chart, this.description).map(({ event }) => ({ kind: 'event', event }));
-    this.#names = new Map(
-      nodesOf(this.#explored.machine).flatMap((node) =>
-        invokesOf(node).map(({ raw, invocation }) => [raw, invocation.id] as const),
+    const nodes = nodesOf(this.#explored.machine);
+    const invoked = nodes.flatMap(invokesOf);
+    this.#names = new Map(invoked.map(({ raw, invocation }) => [raw, invocation.id]));
+    this.#awaited = new Set(
+      invoked.flatMap(({ raw }) =>
+        nodes.some(
+          ({ transitions }) =>
+            transitions.has(`xstate.done.actor.${raw}`) || transitions.has(`xstate.error.actor.${raw}`),
+        )
+          ? [raw]
+          : [],
       ),
     );
   }
@@ -86,9 +96,22 @@ export class ChartWalk {
     return { place: this.#placeAfter(nowhere, tried), taken: tried.taken };
   }
 
-  /** Names of the calls that the chart waits for. */
-  callsAt({ running }: ChartPlace): readonly string[] {
-    return running.flatMap((raw) => this.#names.get(raw) ?? []);
+  /** Names of the calls that the chart waits for: what it invokes, and goes on by the answer of. */
+  callsAt(place: ChartPlace): readonly string[] {
+    return this.#runningAt(place).flatMap(({ name, isAwaited }) => (isAwaited ? [name] : []));
+  }
+
+  /** Names of the calls that may be under way here, though the chart waits for none of them. */
+  sparedAt(place: ChartPlace): readonly string[] {
+    return [...place.left, ...this.#runningAt(place).flatMap(({ name, isAwaited }) => (isAwaited ? [] : [name]))];
+  }
+
+  /** One with no answers given is left out: what it does is not the matter of the test. */
+  #runningAt({ running }: ChartPlace): readonly { readonly name: string; readonly isAwaited: boolean }[] {
+    return running.flatMap((raw) => {
+      const name = this.#names.get(raw);
+      return name === undefined ? [] : [{ name, isAwaited: this.#awaited.has(raw) && this.outputsOf(name).length > 0 }];
+    });
   }
 
   /** What a call may answer, as the chart was given it. */
