@@ -70,7 +70,7 @@ export async function renderChart(description: ChartDescription, options?: Rende
 /**
  * What was seen of a chart, as an HTML page that stands alone: the chart with what was taken and what never was, and the
  * shortest way to each transition that is missing. `hits` are those of `coverChart`. Needs Node, as above.
- * @throws RuntimeError CHART_EXPECTED, CHART_NOT_STARTED, RENDER_OPTIONS_INVALID
+ * @throws RuntimeError CHART_EXPECTED, RENDER_OPTIONS_INVALID
  */
 export async function renderCoverage(
   chart: ChartSource,

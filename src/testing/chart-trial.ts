@@ -1,7 +1,7 @@
 /** Leads a chart and the real thing that lives by it along the same steps, and compares the two after each. */
 import { deepStrictEqual } from 'node:assert/strict';
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
-import { messageOf } from '../machines/errors.ts';
+import { RuntimeError, messageOf } from '../machines/errors.ts';
 import { letOthersRun } from '../actors/clock/waiting.ts';
 import type { ChartStep } from '../machines/inspection/chart-step.ts';
 import type { ChartPlace, ChartWalk, WalkedStep } from '../machines/inspection/chart-walk.ts';
@@ -150,6 +150,8 @@ class Follower<Real> {
 
   async #compare(step: ChartStep | undefined, taken: readonly string[]): Promise<void> {
     const { adapter, walk, patience } = this.#trial;
+    const shared = walk.sharedNameAt(this.#place);
+    if (shared !== undefined) throw invalidCheck(`two invoked actors named "${shared}" run at once; give each an id`);
     const snapshot = this.#place.snapshot as unknown as AnyMachineSnapshot;
     const expected = adapter.expected === undefined ? snapshot.value : adapter.expected(snapshot);
     let received: unknown;
@@ -189,6 +191,13 @@ class Follower<Real> {
       cause,
     );
   }
+}
+
+export function invalidCheck(because: string): RuntimeError {
+  return new RuntimeError('CHART_CHECK_INVALID', `the check cannot be done: ${because}`, {
+    category: 'validation',
+    hint: 'Give an adapter with start, read and a function for each event, and calls that can be told apart.',
+  });
 }
 
 function isEqual(one: unknown, other: unknown): boolean {

@@ -1,7 +1,6 @@
 /** Finds out whether a real thing does what its chart says, whatever comes in whatever order. */
 import type { AnyStateMachine } from 'xstate';
 import { closestName } from '../machines/closest-name.ts';
-import { RuntimeError } from '../machines/errors.ts';
 import { shortestPaths } from '../machines/inspection/chart-paths.ts';
 import type { ChartPaths } from '../machines/inspection/chart-paths.ts';
 import type { ChartStep } from '../machines/inspection/chart-step.ts';
@@ -16,7 +15,7 @@ import type { ChartCover } from './chart-cover.ts';
 import { plansOf } from './chart-plans.ts';
 import type { Plan } from './chart-plans.ts';
 import { disagreementError } from './chart-story.ts';
-import { Disagreement, follow } from './chart-trial.ts';
+import { Disagreement, follow, invalidCheck } from './chart-trial.ts';
 import type { Trial } from './chart-trial.ts';
 import { loadFastCheck } from './load-fast-check.ts';
 
@@ -83,7 +82,7 @@ async function randomRuns<Real>(
   trial: Trial<Real>,
   { runs, maxSteps, seed, path }: CheckOptions,
 ): Promise<{ readonly runs: number; readonly seed: number }> {
-  if (path !== undefined && seed === undefined) throw invalid('a path is one within the runs of a seed; there is none');
+  if (path !== undefined && seed === undefined) throw invalidCheck('a path is one within the runs of a seed; there is none');
   const fastCheck = await loadFastCheck();
   const { walk, adapter } = trial;
   const events = new Set(Object.keys(adapter.events));
@@ -118,7 +117,7 @@ function refuseUnknownEvents<Real>({ walk, adapter }: Trial<Real>, { samples = {
   for (const type of [...Object.keys(adapter.events), ...(adapter.repeats ?? [])])
     if (!known.some((event) => matchesEvent(type, event))) {
       const near = closestName(type, known);
-      throw invalid(
+      throw invalidCheck(
         `the chart "${walk.description.id}" has no event "${type}"${near === undefined ? '' : `; did you mean "${near}"?`}`,
       );
     }
@@ -126,12 +125,5 @@ function refuseUnknownEvents<Real>({ walk, adapter }: Trial<Real>, { samples = {
 
 function wholeOr(given: number | undefined, fallback: number, name: string): number {
   if (given === undefined || (Number.isSafeInteger(given) && given >= 0)) return given ?? fallback;
-  throw invalid(`expected a whole number for ${name}, received ${String(given)}`);
-}
-
-function invalid(because: string): RuntimeError {
-  return new RuntimeError('CHART_CHECK_INVALID', `the check cannot be done: ${because}`, {
-    category: 'validation',
-    hint: 'Give an adapter with start, read and a function for each event of the chart.',
-  });
+  throw invalidCheck(`expected a whole number for ${name}, received ${String(given)}`);
 }

@@ -2,6 +2,7 @@
  * What was seen of a chart, as one page that stands alone: the chart with what was taken and what never was, and for
  * each transition that is missing the shortest way to it. No script, nothing from elsewhere.
  */
+import { RuntimeError } from '../../machines/errors.ts';
 import type { ChartCoverage, ChartHits } from '../../machines/inspection/chart-change.ts';
 import type { ChartDescription, ChartTransition } from '../../machines/inspection/chart-description.ts';
 import { shortestPaths } from '../../machines/inspection/chart-paths.ts';
@@ -20,7 +21,7 @@ import { transitionSentence } from './wording.ts';
 /**
  * The page as HTML. The same chart and hits give the same bytes.
  * @param hits what was seen of this chart, as `coverChart` counts it; undefined where nothing was
- * @throws RuntimeError CHART_EXPECTED, CHART_NOT_STARTED, RENDER_OPTIONS_INVALID
+ * @throws RuntimeError CHART_EXPECTED, RENDER_OPTIONS_INVALID
  */
 export async function renderCoverage(
   source: ChartSource,
@@ -36,7 +37,7 @@ export async function renderCoverage(
     marks: marksOf(description, coverage),
     ...(cacheDirectory === undefined ? {} : { cacheDirectory }),
   });
-  const title = `What was taken of ${description.id}`;
+  const title = `${description.id}: what was taken`;
   return [
     '<!doctype html>',
     `<html lang="en" data-theme="${theme}">`,
@@ -54,12 +55,29 @@ export async function renderCoverage(
     ),
     // What scrolls is reached by the keyboard too.
     `<div class="picture" tabindex="0" role="region" aria-label="The chart">${picture}</div>`,
-    missingSection(description, coverage, shortestPaths(walk)),
+    missingSection(description, coverage, waysOf(walk)),
     guardSection(coverage),
     takenSection(description, hits),
     '</main></body></html>',
     '',
   ].join('\n');
+}
+
+type Ways = Pick<ChartPaths, 'states' | 'transitions' | 'unreached'>;
+
+/** A chart that needs an input which was not given has none, and is shown all the same. */
+function waysOf(walk: ChartWalk): Ways {
+  try {
+    return shortestPaths(walk);
+  } catch (error) {
+    if (!RuntimeError.is(error) || error.code !== 'CHART_NOT_STARTED') throw error;
+    const { states, transitions } = walk.description;
+    return {
+      states: [],
+      transitions: [],
+      unreached: [...states, ...transitions].map(({ id }) => ({ id, because: error.message })),
+    };
+  }
 }
 
 function marksOf(
@@ -90,7 +108,7 @@ function sharesOf({ transitions, states, guards, pairs }: ChartCoverage): string
 function missingSection(
   { transitions, states }: ChartDescription,
   coverage: ChartCoverage,
-  { transitions: paths, states: statePaths, unreached }: ChartPaths,
+  { transitions: paths, states: statePaths, unreached }: Ways,
 ): string {
   const ways = new Map([...statePaths, ...paths].map((path) => [path.to, path]));
   const reasons = new Map(unreached.map(({ id, because }) => [id, because]));
@@ -132,7 +150,12 @@ function missingSection(
 
 function guardSection({ guards: { missing } }: ChartCoverage): string {
   if (missing.length === 0) return '';
-  const items = missing.map((id) => `<li><code>${escaped(id)}</code></li>`);
+  // `open|PAY|0 (taken)`: that is what was not seen.
+  const items = missing.map((id) => {
+    const [, transition = id, way] = /^(.*) \((taken|passed over)\)$/.exec(id) ?? [];
+    const words = way === 'taken' ? 'never held' : 'always held';
+    return `<li><code>${escaped(transition)}</code> ${words}</li>`;
+  });
   return element('section', {}, '<h2>Guards that were seen one way only</h2>', element('ul', {}, ...items));
 }
 

@@ -106,6 +106,12 @@ export class ChartWalk {
     return [...place.left, ...this.#runningAt(place).flatMap(({ name, isAwaited }) => (isAwaited ? [] : [name]))];
   }
 
+  /** A name that several of the actors that run here have: a call of it cannot be told from another. */
+  sharedNameAt({ running }: ChartPlace): string | undefined {
+    const names = [...new Set(running)].flatMap((raw) => this.#names.get(raw) ?? []);
+    return names.find((name, index) => names.indexOf(name) !== index && this.outputsOf(name).length > 0);
+  }
+
   /** One with no answers given is left out: what it does is not the matter of the test. */
   #runningAt({ running }: ChartPlace): readonly { readonly name: string; readonly isAwaited: boolean }[] {
     return running.flatMap((raw) => {
@@ -170,7 +176,7 @@ export class ChartWalk {
     const raw = this.#rawOf(place, call);
     if (raw === undefined) return undefined;
     const type = 'error' in answer ? `xstate.error.actor.${raw}` : `xstate.done.actor.${raw}`;
-    const running = place.running.filter((each) => each !== raw);
+    const running = place.running.toSpliced(place.running.indexOf(raw), 1);
     return this.#tell({ ...place, running }, { type, actorId: raw, ...answer });
   }
 
@@ -190,28 +196,30 @@ export class ChartWalk {
 
   #placeAfter(before: ChartPlace, { snapshot = before.snapshot, effects }: TriedStep): ChartPlace {
     let timers = [...before.timers];
-    const running = new Set(before.running);
+    let running = [...before.running];
     const left = [...before.left];
     const stop = (raw: string): void => {
-      const name = this.#names.get(raw);
-      if (running.delete(raw) && name !== undefined) left.push(name);
+      const stopped = running.filter((each) => each === raw);
+      running = running.filter((each) => each !== raw);
+      left.push(...stopped.flatMap((each) => this.#names.get(each) ?? []));
     };
     for (const effect of effects) {
       if (effect.kind === 'arm') {
         const { id, event, delayMs } = effect;
         timers.push({ id, event, inMs: Math.max(SHORTEST_MS, delayMs) });
       } else if (effect.kind === 'disarm') timers = timers.filter(({ id }) => id !== effect.id);
-      else if (effect.kind === 'invoke') running.add(effect.id);
+      // XState enters a state that its own history leads to again without leaving it: there are two then.
+      else if (effect.kind === 'invoke') running.push(effect.id);
       else stop(effect.id);
     }
     if (snapshot.status !== 'active') {
       timers = [];
-      for (const raw of [...running]) stop(raw);
+      for (const raw of new Set(running)) stop(raw);
     }
     return {
       snapshot,
       timers: timers.toSorted((one, other) => one.inMs - other.inMs),
-      running: [...running],
+      running,
       left,
     };
   }
