@@ -71,7 +71,11 @@ const adapter = (begin) => ({
 for (const { to, steps } of chartPaths(machine).states) console.log(`to ${to}: ${steps.length} steps`);
 
 // The mistake: after a crash nothing frees the seat.
-await checkChart(machine, adapter(() => undefined), { seed: 1 }).catch((error) => console.log(error.message));
+await checkChart(
+  machine,
+  adapter(() => undefined),
+  { seed: 1 },
+).catch((/** @type {unknown} */ error) => console.log(error instanceof Error ? error.message : error));
 
 const { runs, cover } = await checkChart(
   machine,

@@ -30,7 +30,10 @@ const MOVING = 6;
 export function plansOf({ Arbitrary: Base, Value, stream }: FastCheck, source: PlanSource): Arbitrary<Plan> {
   class Plans extends Base<Plan> {
     override generate(random: Random): InstanceType<typeof Value<Plan>> {
-      return new Value(planFrom(source, (most) => random.nextInt(0, most - 1)), undefined);
+      return new Value(
+        planFrom(source, (most) => random.nextInt(0, most - 1)),
+        undefined,
+      );
     }
 
     override canShrinkWithoutContext(value: unknown): value is Plan {
@@ -91,7 +94,9 @@ function stepFrom(source: PlanSource, planned: Planned, below: (most: number) =>
       if (step !== undefined && (walk.take(place, step)?.taken.length ?? 0) > 0) return step;
     }
   const faults = dice >= MOVING + 2 ? faultsAt(source, planned) : [];
-  return (dice === MOVING ? undefined : pick(faults)) ?? (dice > MOVING ? pick(sent) : undefined) ?? waitAt(place, below);
+  return (
+    (dice === MOVING ? undefined : pick(faults)) ?? (dice > MOVING ? pick(sent) : undefined) ?? waitAt(place, below)
+  );
 }
 
 /** To the next timer, or to the moment before it. */

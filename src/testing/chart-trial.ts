@@ -9,9 +9,16 @@ import type { ChartAdapter } from './chart-adapter.ts';
 import type { CountedCover } from './chart-cover.ts';
 import { Surroundings } from './chart-surroundings.ts';
 
+/** An adapter of whatever machine. */
+export type AnyAdapter<Real> = Omit<ChartAdapter<Real>, 'events' | 'expected' | 'repeats'> & {
+  readonly events: Readonly<Record<string, (real: Real, event: AnyEventObject, delivery: string) => unknown>>;
+  readonly expected?: (snapshot: AnyMachineSnapshot) => unknown;
+  readonly repeats?: readonly string[];
+};
+
 export interface Trial<Real> {
   readonly walk: ChartWalk;
-  readonly adapter: ChartAdapter<Real>;
+  readonly adapter: AnyAdapter<Real>;
   readonly cover: CountedCover;
   /** Turns of the event loop that the real thing has after a step, until it stands as its chart does. */
   readonly patience: number;
@@ -85,7 +92,11 @@ class Follower<Real> {
     await this.#compare(step, real.taken);
     const isRefused = this.#acted !== undefined && 'thrown' in this.#acted;
     if (isRefused && step.kind === 'event' && real.taken.length > 0)
-      throw this.#broken(step, `the event, which the chart takes: ${messageOf(this.#acted?.thrown)}`, this.#acted?.thrown);
+      throw this.#broken(
+        step,
+        `the event, which the chart takes: ${messageOf(this.#acted?.thrown)}`,
+        this.#acted?.thrown,
+      );
     this.#trial.cover.take(this, real.taken);
   }
 
@@ -121,7 +132,7 @@ class Follower<Real> {
     const delivery = step.kind === 'again' && known !== undefined ? known : `delivery-${(this.#deliveries += 1)}`;
     this.#delivered.set(text, delivery);
     this.#acted = undefined;
-    void this.#await(() => act(this.#it, step.event as never, delivery));
+    void this.#await(() => act(this.#it, step.event, delivery));
     return true;
   }
 
@@ -153,7 +164,7 @@ class Follower<Real> {
     const shared = walk.sharedNameAt(this.#place);
     if (shared !== undefined) throw invalidCheck(`two invoked actors named "${shared}" run at once; give each an id`);
     const snapshot = this.#place.snapshot as unknown as AnyMachineSnapshot;
-    const expected = adapter.expected === undefined ? snapshot.value : adapter.expected(snapshot);
+    const expected: unknown = adapter.expected === undefined ? snapshot.value : adapter.expected(snapshot);
     let received: unknown;
     let problem: string | undefined;
     for (let turn = 0; turn <= patience; turn += 1) {
@@ -187,7 +198,9 @@ class Follower<Real> {
     const isTold = last !== undefined && last.step === step;
     return new Disagreement(
       about,
-      isTold ? this.#done : [...this.#done, { ...(step === undefined ? {} : { step }), expected: value, received: '?' }],
+      isTold
+        ? this.#done
+        : [...this.#done, { ...(step === undefined ? {} : { step }), expected: value, received: '?' }],
       cause,
     );
   }
@@ -210,7 +223,11 @@ function isEqual(one: unknown, other: unknown): boolean {
 }
 
 /** @param spared calls that may be under way, though the chart waits for none of them */
-function callProblem(made: readonly string[], wanted: readonly string[], spared: readonly string[]): string | undefined {
+function callProblem(
+  made: readonly string[],
+  wanted: readonly string[],
+  spared: readonly string[],
+): string | undefined {
   const spare = [...made];
   for (const name of wanted) {
     const index = spare.indexOf(name);

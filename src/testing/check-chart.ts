@@ -16,7 +16,7 @@ import { plansOf } from './chart-plans.ts';
 import type { Plan } from './chart-plans.ts';
 import { disagreementError } from './chart-story.ts';
 import { Disagreement, follow, invalidCheck } from './chart-trial.ts';
-import type { Trial } from './chart-trial.ts';
+import type { AnyAdapter, Trial } from './chart-trial.ts';
 import { loadFastCheck } from './load-fast-check.ts';
 
 /** A machine, or one with samples of what events and answers carry. */
@@ -63,7 +63,7 @@ export async function checkChart<Real, Machine extends AnyStateMachine>(
   const trial: Trial<Real> = {
     walk: new ChartWalk(known),
     // Events are sent as the machine types them; nothing below depends on which they are.
-    adapter: adapter as unknown as ChartAdapter<Real>,
+    adapter: adapter as unknown as AnyAdapter<Real>,
     cover: new CountedCover(known),
     patience: wholeOr(options.patience, 200, 'patience'),
   };
@@ -82,7 +82,8 @@ async function randomRuns<Real>(
   trial: Trial<Real>,
   { runs, maxSteps, seed, path }: CheckOptions,
 ): Promise<{ readonly runs: number; readonly seed: number }> {
-  if (path !== undefined && seed === undefined) throw invalidCheck('a path is one within the runs of a seed; there is none');
+  if (path !== undefined && seed === undefined)
+    throw invalidCheck('a path is one within the runs of a seed; there is none');
   const fastCheck = await loadFastCheck();
   const { walk, adapter } = trial;
   const events = new Set(Object.keys(adapter.events));

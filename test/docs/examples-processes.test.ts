@@ -24,7 +24,11 @@ describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
     ],
     [
       'check-a-chart.mjs',
-      [/^to sold: 2 steps$/m, /^ {3}3\. 10 min pass +chart "free", real thing "held"$/m, /^1003 runs, and the two agree$/m],
+      [
+        /^to sold: 2 steps$/m,
+        /^ {3}3\. 10 min pass +chart "free", real thing "held"$/m,
+        /^1003 runs, and the two agree$/m,
+      ],
     ],
     ['schedule.mjs', [/^fire 3: "ticker @ .*" wrote tick$/m, /^the schedule is cancelled$/m]],
     [

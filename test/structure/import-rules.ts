@@ -179,7 +179,9 @@ const entryPointsStayAbove = importRule(
 );
 
 const testingNeedsNoFramework = importRule('testing-needs-no-framework', [TESTING], (edge) =>
-  edge.specifier === ASSERTIONS ? undefined : beyond(edge, ['machines', 'actors', 'testing'], [ASSERTIONS, ...CHART_TESTS]),
+  edge.specifier === ASSERTIONS
+    ? undefined
+    : beyond(edge, ['machines', 'actors', 'testing'], [ASSERTIONS, ...CHART_TESTS]),
 );
 
 const testingIsForTests: Rule = {

@@ -29,7 +29,10 @@ describe('the paths of a chart', () => {
       type: 'parallel',
       states: {
         short: { initial: 'a', states: { a: { after: { 1000: 'b', 5000: 'never' } }, b: {}, never: {} } },
-        long: { initial: 'a', states: { a: { after: { 2500: 'b' }, on: { AGAIN: { target: 'a', reenter: true } } }, b: {} } },
+        long: {
+          initial: 'a',
+          states: { a: { after: { 2500: 'b' }, on: { AGAIN: { target: 'a', reenter: true } } }, b: {} },
+        },
       },
     });
     const paths = chartPaths(machine);

@@ -116,7 +116,11 @@ function missingSection(
     const way = ways.get(id);
     const steps =
       way === undefined
-        ? element('p', { class: 'quiet' }, `No way to it was found: ${escaped(reasons.get(id) ?? 'it was not searched')}.`)
+        ? element(
+            'p',
+            { class: 'quiet' },
+            `No way to it was found: ${escaped(reasons.get(id) ?? 'it was not searched')}.`,
+          )
         : element(
             'ol',
             {},
@@ -139,7 +143,8 @@ function missingSection(
   });
   const left = states.filter(({ id }) => coverage.states.missing.includes(id));
   const entered = left.map(({ id, description = 'A state that was never entered.' }) => entry(id, description));
-  if (missed.length + entered.length === 0) return element('section', {}, '<h2>Never taken</h2><p>Nothing: all was taken.</p>');
+  if (missed.length + entered.length === 0)
+    return element('section', {}, '<h2>Never taken</h2><p>Nothing: all was taken.</p>');
   return element(
     'section',
     {},

@@ -2,7 +2,17 @@
 import { FONT, plainColor } from './theme.ts';
 import type { Color, Theme } from './theme.ts';
 
-const USED: readonly Color[] = ['page', 'rim', 'text', 'quiet', 'outer', 'added', 'removed', 'addedfill', 'removedfill'];
+const USED: readonly Color[] = [
+  'page',
+  'rim',
+  'text',
+  'quiet',
+  'outer',
+  'added',
+  'removed',
+  'addedfill',
+  'removedfill',
+];
 
 export function coverageStyles(theme: Theme): string {
   const variables = (of: Theme): string => USED.map((color) => `--${color}:${plainColor(color, of)}`).join(';');

@@ -32,7 +32,8 @@ export async function auditCharts(context: CommandContext, options: AuditOptions
     return options.write === true ? writeAudits(context, meant, options) : checkAudits(context, meant, options);
   }
   if (diff !== undefined) return (await import('./diff.ts')).diffAudits(context, meant, { ...options, diff });
-  if (logs !== undefined) return (await import('./seen.ts')).seenInLogs(context, meant, { directory: logs, floor, picture });
+  if (logs !== undefined)
+    return (await import('./seen.ts')).seenInLogs(context, meant, { directory: logs, floor, picture });
   if (coverage !== undefined)
     return (await import('./seen.ts')).seenInTests(context, meant, { directory: coverage, floor, picture });
   return showAudits(

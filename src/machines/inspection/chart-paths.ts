@@ -9,8 +9,7 @@ import type { ChartTransition } from './chart-description.ts';
 import { indexChart } from './chart-index.ts';
 import type { ChartIndex } from './chart-index.ts';
 import type { ChartStep } from './chart-step.ts';
-import type { ChartWalk } from './chart-walk.ts';
-import type { ChartPlace, WalkedStep } from './chart-walk.ts';
+import type { ChartPlace, ChartWalk, WalkedStep } from './chart-walk.ts';
 import { EXPLORATION_LIMITS, leavesIn } from './explore-chart.ts';
 import type { ExplorationLimits } from './explore-chart.ts';
 import { enteredBy, shadowedTransitions, startedWith } from './reachability.ts';
@@ -102,8 +101,7 @@ class Search {
       if (!this.#transitions.has(id)) this.#transitions.set(id, found);
       for (const state of enteredBy(this.#index, this.#targets.get(id) ?? [])) this.#meet(state, found);
     }
-    for (const leaf of leavesIn(place.snapshot))
-      for (const { id } of this.#index.lineage(leaf)) this.#meet(id, found);
+    for (const leaf of leavesIn(place.snapshot)) for (const { id } of this.#index.lineage(leaf)) this.#meet(id, found);
     this.#keep(found);
   }
 
@@ -161,9 +159,7 @@ class Search {
   }
 
   #unreachedState(id: string): ChartPaths['unreached'][number] {
-    const leads = this.#index.chart.transitions.some(({ targets }) =>
-      enteredBy(this.#index, targets).includes(id),
-    );
+    const leads = this.#index.chart.transitions.some(({ targets }) => enteredBy(this.#index, targets).includes(id));
     return { id, because: this.#orCut(leads ? 'no transition that leads to it was taken' : 'nothing leads to it') };
   }
 

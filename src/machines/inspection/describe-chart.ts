@@ -27,7 +27,7 @@ export function machineOf(source: ChartSource): AnyStateMachine {
  */
 export function chartOf(source: ChartSource): Chart {
   const machine = machineOf(source);
-  return 'machine' in source && !('transition' in source) ? (source as Chart) : { machine };
+  return 'machine' in source && !('transition' in source) ? source : { machine };
 }
 
 /** @throws RuntimeError CHART_NOTES_INVALID, CHART_EVENTS_INVALID, CHART_EXPECTED */

@@ -40,7 +40,10 @@ describe('the page of what was taken', () => {
     const all = ['closed|OPEN|0', 'closed|PICK|0', 'open|CLOSE|0', 'open|after(5000)|0'];
     const transitions = Object.fromEntries(all.map((id) => [id, 1]));
     expect(await renderCoverage(machine, { ...hits, transitions })).toContain('Nothing: all was taken.');
-    const needy = createMachine({ id: 'needy', context: ({ input }) => (input as { readonly of: { readonly name: object } }).of.name });
+    const needy = createMachine({
+      id: 'needy',
+      context: ({ input }) => (input as { readonly of: { readonly name: object } }).of.name,
+    });
     expect(await renderCoverage(needy, undefined)).toContain('needy: what was taken');
   });
 });
