@@ -241,6 +241,6 @@ function later(timers: readonly ArmedTimer[], byMs: number): readonly ArmedTimer
   return byMs === 0 ? timers : timers.map((timer) => ({ ...timer, inMs: timer.inMs - byMs }));
 }
 
-export function doneStep(call: string, output: unknown): ChartStep {
+function doneStep(call: string, output: unknown): ChartStep {
   return output === undefined ? { kind: 'done', call } : { kind: 'done', call, output };
 }
