@@ -95,10 +95,10 @@ function marksOf(
 function sharesOf({ transitions, states, guards, pairs }: ChartCoverage): string {
   const tiles = Object.entries({ transitions, states, guards, pairs }).map(([name, { seen, all }]) => {
     const percent = all === 0 ? 100 : Math.floor((100 * seen) / all);
+    const meter = `<meter min="0" max="100" value="${percent}" aria-label="${name}"></meter>`;
     const words = [
       element('dt', {}, name),
-      element('dd', {}, `<strong>${seen} of ${all}</strong> ${percent} %`),
-      `<meter min="0" max="100" value="${percent}" aria-label="${name}"></meter>`,
+      element('dd', {}, `<strong>${seen} of ${all}</strong> ${percent} % ${meter}`),
     ];
     return element('div', {}, ...words);
   });
