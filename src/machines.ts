@@ -3,7 +3,9 @@
  * them; and what is decided beside them, for stores of one's own.
  */
 import type { RenderOptions } from './adapters/diagram/render-chart.ts';
+import type { ChartHits } from './machines/inspection/chart-change.ts';
 import type { ChartDescription } from './machines/inspection/chart-description.ts';
+import type { ChartSource } from './machines/inspection/describe-chart.ts';
 
 export { charts } from './machines/inspection/chart-catalog.ts';
 export type { Chart } from './machines/inspection/chart.ts';
@@ -63,4 +65,17 @@ export { dueSessions } from './machines/session/due-sessions.ts';
  */
 export async function renderChart(description: ChartDescription, options?: RenderOptions): Promise<string> {
   return (await import('./adapters/diagram/render-chart.ts')).renderChart(description, options);
+}
+
+/**
+ * What was seen of a chart, as an HTML page that stands alone: the chart with what was taken and what never was, and the
+ * shortest way to each transition that is missing. `hits` are those of `coverChart`. Needs Node, as above.
+ * @throws RuntimeError CHART_EXPECTED, RENDER_OPTIONS_INVALID
+ */
+export async function renderCoverage(
+  chart: ChartSource,
+  hits: ChartHits | undefined,
+  options?: Pick<RenderOptions, 'theme' | 'cacheDirectory'>,
+): Promise<string> {
+  return (await import('./adapters/diagram/coverage-page.ts')).renderCoverage(chart, hits, options);
 }

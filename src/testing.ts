@@ -1,9 +1,15 @@
 /**
- * What tests of code built on Wakechart need: time that stands still until it is moved, and the contracts of the ports
- * as cases for any test framework.
+ * What tests of code built on Wakechart need: time that stands still until it is moved, tests that are made from a chart,
+ * and the contracts of the ports as cases for any test framework.
  */
 export { createSimulatedClock } from './actors/clock/simulated-clock.ts';
 export type { SimulatedClock } from './actors/clock/simulated-clock.ts';
+export { chartPaths, checkChart } from './testing/check-chart.ts';
+export type { ChartPath, ChartPaths } from './machines/inspection/chart-paths.ts';
+export type { ChartStep } from './machines/inspection/chart-step.ts';
+export type { ChartAdapter, ChartWorld } from './testing/chart-adapter.ts';
+export { coverChart } from './testing/chart-cover.ts';
+export type { ChartCover } from './testing/chart-cover.ts';
 export { activationIndexContract } from './testing/activation-index-contract.ts';
 export { agentRuntimeContract } from './testing/agent-runtime-contract.ts';
 export type {

@@ -32,6 +32,7 @@ it('pages that show how to do something show code that runs', () => {
       'docs/import.md',
       'docs/sandbox.md',
       'docs/charts.md',
+      'docs/testing-charts.md',
       'docs/inspector.md',
       'docs/postgres.md',
     ]),

@@ -22,6 +22,14 @@ describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
       'own-runner.mjs',
       [/^task_1 asks for say, and is waiting_permission$/m, /^"please delete nothing"$/m, /^timeout: .*\(idle\)$/m],
     ],
+    [
+      'check-a-chart.mjs',
+      [
+        /^to sold: 2 steps$/m,
+        /^ {3}3\. 10 min pass +chart "free", real thing "held"$/m,
+        /^1003 runs, and the two agree$/m,
+      ],
+    ],
     ['schedule.mjs', [/^fire 3: "ticker @ .*" wrote tick$/m, /^the schedule is cancelled$/m]],
     [
       'worker.mjs',

@@ -149,12 +149,12 @@ describe('an import against the direction of the rooms is found, when', () => {
     {
       what: 'a contract needs a package',
       planted: { 'src/testing/bad.ts': file("import { it } from 'zod';\nexport const bad = it;") },
-      seen: 'src/testing/bad.ts:2 imports zod; it may use only node:assert/strict [testing-needs-no-framework]',
+      seen: 'src/testing/bad.ts:2 imports zod; it may use only node:assert/strict, xstate, fast-check [testing-needs-no-framework]',
     },
     {
       what: 'a contract uses another part of Node than its assertions',
       planted: { 'src/testing/bad.ts': file("import { ok } from 'node:assert';\nexport const bad = ok;") },
-      seen: 'src/testing/bad.ts:2 imports node:assert; it may use only node:assert/strict [testing-needs-no-framework]',
+      seen: 'src/testing/bad.ts:2 imports node:assert; it may use only node:assert/strict, xstate, fast-check [testing-needs-no-framework]',
     },
     {
       what: 'a contract imports an adapter',

@@ -23,6 +23,9 @@ const TESTING_ENTRY_POINT = `${TESTING}.ts`;
 /** The one part of Node that tests of any framework can use. */
 const ASSERTIONS = 'node:assert/strict';
 
+/** What charts are made of, and what makes random runs of them; the second is an optional peer. */
+const CHART_TESTS = ['xstate', 'fast-check'];
+
 /**
  * Entry points that choose among adapters, and the two folders above the adapters: the runtime of a machine, and the
  * command line over that.
@@ -176,7 +179,9 @@ const entryPointsStayAbove = importRule(
 );
 
 const testingNeedsNoFramework = importRule('testing-needs-no-framework', [TESTING], (edge) =>
-  edge.specifier === ASSERTIONS ? undefined : beyond(edge, ['machines', 'actors', 'testing'], [ASSERTIONS]),
+  edge.specifier === ASSERTIONS
+    ? undefined
+    : beyond(edge, ['machines', 'actors', 'testing'], [ASSERTIONS, ...CHART_TESTS]),
 );
 
 const testingIsForTests: Rule = {

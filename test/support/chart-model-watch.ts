@@ -3,10 +3,10 @@
  * asked, by actors and by whoever has none; those that XState interprets, through its inspection.
  */
 import type { AnyActorRef, AnyActorScope, AnyEventObject, AnyStateMachine, InspectionEvent, StateValue } from 'xstate';
-import { machineOf } from '../../src/machines/inspection/describe-chart.ts';
+import { idsOfTaken, machineOf } from '../../src/machines/inspection/describe-chart.ts';
 import type { ChartSource } from '../../src/machines/inspection/describe-chart.ts';
 import type { MachineSnapshotLike } from '../../src/machines/xstate-internals.ts';
-import { idsOf, takenIds } from './chart-model-ids.ts';
+import { takenIds } from './chart-model-ids.ts';
 
 /** One actor that has the life of the chart. */
 export interface WatchedLife {
@@ -103,7 +103,7 @@ class CompiledLife implements WatchedLife {
     return after;
   }
 
-  #ids(value: StateValue, event: AnyEventObject): string[] {
+  #ids(value: StateValue, event: AnyEventObject): readonly string[] {
     return whileModelling(() => takenIds(this.#machine, this.#machine.resolveState({ value, context: {} }), event));
   }
 }
@@ -125,7 +125,7 @@ export function watchInterpreted(source: ChartSource): InterpretedWatch {
     if (actor.logic?.id !== id) return;
     const life = lives.get(actor) ?? new InterpretedLife(actor);
     lives.set(actor, life);
-    if (event.type === '@xstate.microstep') life.taken.push(...idsOf(event._transitions));
+    if (event.type === '@xstate.microstep') life.taken.push(...idsOfTaken(event._transitions));
   };
   return {
     get lives() {

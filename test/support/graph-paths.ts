@@ -1,29 +1,26 @@
-/** Path helpers over charts; the one place that knows which graph package serves them. */
-import { getShortestPaths } from '@xstate/graph';
+/** Paths over charts that live by events alone. */
 import type { AnyStateMachine, StateValue } from 'xstate';
+import { chartPaths } from '../../src/testing.ts';
 
 export interface Step {
   readonly from: StateValue;
   readonly event: string;
 }
 
-/** For every transition of the chart: a shortest way to its source, and the transition itself. */
+/** For every state and every event that it takes: a shortest way to the state, and the event itself. */
 export function pathsOverEveryTransition(
   machine: AnyStateMachine,
   events: readonly string[],
 ): { readonly events: readonly string[]; readonly last: Step }[] {
-  const paths = getShortestPaths(machine, {
-    events: events.map((type) => ({ type })) as never,
-    serializeState: (state: { value: StateValue }) => JSON.stringify(state.value) as never,
-  } as never) as unknown as {
-    readonly state: { readonly value: StateValue; can(event: object): boolean };
-    readonly steps: readonly { readonly event: { readonly type: string } }[];
-  }[];
-  return paths.flatMap((path) => {
-    // The walk begins with xstate.init, which nobody sends.
-    const way = path.steps.map((step) => step.event.type).filter((type) => !type.startsWith('xstate.'));
-    return events
-      .filter((type) => path.state.can({ type }))
-      .map((type) => ({ events: [...way, type], last: { from: path.state.value, event: type } }));
-  });
+  const ways = chartPaths(machine).states.map(({ steps, values }) => ({
+    way: steps.flatMap((step) => (step.kind === 'event' ? [step.event.type] : [])),
+    from: values.at(-1) ?? '',
+  }));
+  // A state with states inside is where the first of them is.
+  const places = new Map(ways.map(({ way, from }) => [JSON.stringify(from), { way, from }]));
+  return [...places.values()].flatMap(({ way, from }) =>
+    events
+      .filter((type) => machine.resolveState({ value: from, context: {} }).can({ type }))
+      .map((type) => ({ events: [...way, type], last: { from, event: type } })),
+  );
 }

@@ -1,6 +1,6 @@
 /** The folder in which the files of a test run say which transitions of the charts they saw. */
 import { readFile, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ChartHits } from '../../machines/inspection/chart-change.ts';
 import { mergeHits, parseHits } from '../../machines/inspection/hits.ts';
@@ -9,13 +9,14 @@ import { mergeHits, parseHits } from '../../machines/inspection/hits.ts';
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /**
- * All of them together, by the id of the chart.
+ * All of them together, by the id of the chart: of a folder, or of one file, whatever its name.
  * @throws RuntimeError HITS_NOT_FOUND when no file of the folder is one of a test run, HITS_UNREADABLE
  */
-export async function readHits(directory: string): Promise<ReadonlyMap<string, ChartHits>> {
-  const names = await namesIn(directory);
+export async function readHits(place: string): Promise<ReadonlyMap<string, ChartHits>> {
+  const isFile = (await stat(place).catch(() => undefined))?.isFile() === true;
+  const paths = isFile ? [place] : (await namesIn(place)).map((name) => join(place, name));
   const files: (readonly ChartHits[])[] = [];
-  for (const name of names) files.push(parseHits(await readBounded(join(directory, name)), name));
+  for (const path of paths) files.push(parseHits(await readBounded(path), basename(path)));
   return new Map(mergeHits(files.flat()).map((hits) => [hits.chart, hits]));
 }
 

@@ -22,8 +22,8 @@ interface AuditOptions extends ChartChoice {
 
 export async function auditCharts(context: CommandContext, options: AuditOptions): Promise<number> {
   const { diff, logs, coverage, picture, floor } = options;
-  if (picture !== undefined && diff === undefined)
-    throw usageError('--picture draws what --diff finds', 'Give --diff REF too.');
+  if (picture !== undefined && [diff, logs, coverage].every((mode) => mode === undefined))
+    throw usageError('--picture draws what --diff, --coverage or --logs finds', 'Give one of them too.');
   if (floor !== undefined && logs === undefined && coverage === undefined)
     throw usageError('--floor is about what was seen', 'Give --coverage DIR or --logs DIR too.');
   const meant = await chartsMeant(options);
@@ -32,9 +32,10 @@ export async function auditCharts(context: CommandContext, options: AuditOptions
     return options.write === true ? writeAudits(context, meant, options) : checkAudits(context, meant, options);
   }
   if (diff !== undefined) return (await import('./diff.ts')).diffAudits(context, meant, { ...options, diff });
-  if (logs !== undefined) return (await import('./seen.ts')).seenInLogs(context, meant, { directory: logs, floor });
+  if (logs !== undefined)
+    return (await import('./seen.ts')).seenInLogs(context, meant, { directory: logs, floor, picture });
   if (coverage !== undefined)
-    return (await import('./seen.ts')).seenInTests(context, meant, { directory: coverage, floor });
+    return (await import('./seen.ts')).seenInTests(context, meant, { directory: coverage, floor, picture });
   return showAudits(
     context,
     meant.charts.map((chart) => auditChart(chart)),

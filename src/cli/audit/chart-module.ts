@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { closestName } from '../../machines/closest-name.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { Chart } from '../../machines/inspection/chart.ts';
-import { machineOf } from '../../machines/inspection/describe-chart.ts';
+import { chartOf } from '../../machines/inspection/describe-chart.ts';
 import type { ChartSource } from '../../machines/inspection/describe-chart.ts';
 
 /** How long a module may take to load, in milliseconds. */
@@ -163,7 +163,7 @@ function watchLoading(
 function chartsIn(value: unknown, depth = 0): readonly Chart[] {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
   if (Array.isArray(value)) return value.flatMap((each) => chartsIn(each, depth + 1));
-  const chart = chartOf(value);
+  const chart = chartIn(value);
   if (chart !== undefined) return [chart];
   // Of objects that are more than a list with names, such as actors and instances of classes, only the machine is
   // searched for.
@@ -173,11 +173,9 @@ function chartsIn(value: unknown, depth = 0): readonly Chart[] {
     : [];
 }
 
-function chartOf(value: object): Chart | undefined {
+function chartIn(value: object): Chart | undefined {
   try {
-    const machine = machineOf(value as ChartSource);
-    // A description of a chart beside its machine; a compiled lifecycle has a machine too, and nothing of the rest.
-    return 'machine' in value && !('transition' in value) ? (value as Chart) : { machine };
+    return chartOf(value as ChartSource);
   } catch {
     return undefined;
   }

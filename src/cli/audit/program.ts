@@ -36,6 +36,7 @@ export function addAuditCommand(program: Command, run: RunWork): void {
     'wakechart audit --check',
     'wakechart audit --diff main',
     'wakechart audit --logs .wakechart',
+    'wakechart audit --module ./my-machines.js --coverage coverage.json --picture pages',
   )
     .argument('[charts...]', 'ids of charts (default: all)')
     .option('--module <file>', 'audit the machines that this JavaScript module exports; its code runs', nonEmpty)
@@ -51,7 +52,7 @@ export function addAuditCommand(program: Command, run: RunWork): void {
     .option('--out <dir>', 'the folder of the written audits', nonEmpty, 'docs/audits')
     .option(
       '--picture <dir>',
-      'with --diff: draw both versions side by side, one file for each chart that has changed',
+      'with --diff: draw both versions side by side, one file for each chart that has changed; with --coverage or --logs: a page for each chart, with what was taken and the shortest way to what was not',
       nonEmpty,
     )
     .addOption(
@@ -65,7 +66,7 @@ export function addAuditCommand(program: Command, run: RunWork): void {
       mode(
         'coverage',
         '--coverage <dir>',
-        'say which transitions a test run took, from the hits in this folder',
+        'say which transitions a test run took, from the hits in this folder or file',
       ).argParser(nonEmpty),
     )
     .option(

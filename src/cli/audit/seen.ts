@@ -1,10 +1,13 @@
 /** `wakechart audit --logs` and `--coverage`: which transitions were ever taken, in sessions that ran and in tests. */
-import { auditChart } from '../../machines/inspection/audit-chart.ts';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ChartCoverage, ChartHits } from '../../machines/inspection/chart-change.ts';
 import type { Chart } from '../../machines/inspection/chart.ts';
 import { coverageOf, floorProblems } from '../../machines/inspection/coverage.ts';
+import { describeChart } from '../../machines/inspection/describe-chart.ts';
 import { chartsToldByLogs, hiddenFromLogs, logHits } from '../../machines/inspection/log-hits.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import { renderCoverage } from '../../adapters/diagram/coverage-page.ts';
 import { readHits } from '../../adapters/audit-files/hits-folder.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
@@ -12,16 +15,22 @@ import { isHomeThere } from '../home.ts';
 import { withSessions } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { counted, oneLine } from '../terminal/text.ts';
+import { fileNameOf } from './files.ts';
 import type { MeantCharts } from './meant-charts.ts';
 
 interface Seen {
+  /** Of hits also one file. */
   readonly directory: string;
+  /** The folder for pages. */
+  readonly picture: string | undefined;
   /** In percent of the transitions of each chart. */
   readonly floor: number | undefined;
 }
 
 /** A chart with what was seen of it, and what could not be. */
 interface Line {
+  readonly chart: Chart;
+  readonly hits: ChartHits;
   readonly coverage: ChartCoverage;
   /** Ids of transitions that no log can show. */
   readonly hidden: readonly string[];
@@ -30,20 +39,17 @@ interface Line {
 export async function seenInTests(
   context: CommandContext,
   { charts }: MeantCharts,
-  { directory, floor }: Seen,
+  { directory, floor, picture }: Seen,
 ): Promise<number> {
   const hits = await readHits(directory);
-  const lines = charts.map((chart): Line => ({
-    coverage: coverageOf(auditChart(chart).chart, hits.get(chart.machine.id) ?? nothingOf(chart)),
-    hidden: [],
-  }));
-  return tell(context, lines, { floor, never: 'never taken in a test', from: directory });
+  const lines = charts.map((chart) => lineOf(chart, hits, []));
+  return tell(context, lines, { floor, never: 'never taken in a test', from: directory, picture });
 }
 
 export async function seenInLogs(
   context: CommandContext,
   { charts }: MeantCharts,
-  { directory, floor }: Seen,
+  { directory, floor, picture }: Seen,
 ): Promise<number> {
   if (!(await isHomeThere(directory))) {
     throw new RuntimeError('HOME_NOT_FOUND', `expected a home with sessions at ${directory}; there is none`, {
@@ -53,15 +59,12 @@ export async function seenInLogs(
   }
   const told = charts.filter(({ machine }) => chartsToldByLogs.includes(machine.id));
   const { seen, sessions } = await hitsOf({ ...context, home: directory });
-  const lines = told.map((chart): Line => ({
-    coverage: coverageOf(auditChart(chart).chart, seen.get(chart.machine.id) ?? nothingOf(chart)),
-    hidden: hiddenFromLogs(chart.machine.id),
-  }));
+  const lines = told.map((chart) => lineOf(chart, seen, hiddenFromLogs(chart.machine.id)));
   if (!context.json)
     await context.out.line(
       `${counted(sessions, 'session')} read. Logs tell of the charts ${told.map(({ machine }) => machine.id).join(', ')}.`,
     );
-  return tell(context, lines, { floor, never: 'never seen in these logs', from: directory });
+  return tell(context, lines, { floor, never: 'never seen in these logs', from: directory, picture });
 }
 
 async function hitsOf(
@@ -78,21 +81,38 @@ async function hitsOf(
   });
 }
 
-function nothingOf({ machine }: Chart): ChartHits {
-  return { chart: machine.id, transitions: {}, pairs: {} };
+function lineOf(chart: Chart, seen: ReadonlyMap<string, ChartHits>, hidden: readonly string[]): Line {
+  const { id } = chart.machine;
+  const hits = seen.get(id) ?? { chart: id, transitions: {}, pairs: {} };
+  return { chart, hits, coverage: coverageOf(describeChart(chart.machine, { events: chart.events }), hits), hidden };
+}
+
+/** One page for each chart. @returns their paths */
+async function drawPages(directory: string | undefined, lines: readonly Line[]): Promise<readonly string[]> {
+  if (directory === undefined) return [];
+  await mkdir(directory, { recursive: true });
+  const drawn: string[] = [];
+  for (const { chart, hits } of lines) {
+    const path = join(directory, `${fileNameOf(chart.machine.id)}.coverage.html`);
+    await writeFile(path, await renderCoverage(chart, hits));
+    drawn.push(path);
+  }
+  return drawn;
 }
 
 interface Telling {
   readonly floor: number | undefined;
   readonly never: string;
   readonly from: string;
+  readonly picture: string | undefined;
 }
 
 async function tell(
   { out, json }: CommandContext,
   lines: readonly Line[],
-  { floor, never, from }: Telling,
+  { floor, never, from, picture }: Telling,
 ): Promise<number> {
+  const pages = await drawPages(picture, lines);
   const shown = lines.map(({ coverage, hidden }) => ({
     coverage,
     hidden,
@@ -110,6 +130,7 @@ async function tell(
       floor,
       ok: below.length === 0,
       charts: shown.map(({ coverage, hidden }) => ({ ...coverage, hidden })),
+      ...(picture === undefined ? {} : { pictures: pages }),
     });
   else {
     const rows = judged.map(({ chart, transitions, pairs, guards }) => [
@@ -128,6 +149,7 @@ async function tell(
       for (const id of coverage.unknown)
         await out.line(`${out.styles.dim('of another version of the chart')}: ${coverage.chart} ${oneLine(id)}`);
     }
+    for (const path of pages) await out.line(`drawn: ${path}`);
     for (const { says } of below) await out.line(`${out.styles.red('below the floor')} ${oneLine(says)}`);
   }
   return below.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;

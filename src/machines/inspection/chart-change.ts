@@ -60,8 +60,10 @@ export interface ChartHits {
 
 export interface ChartCoverage {
   readonly chart: string;
-  /** From 0 to 1. */
+  /** What was seen to happen, and the ids of what never was. */
   readonly transitions: { readonly seen: number; readonly all: number; readonly missing: readonly string[] };
+  /** Entered by transitions that were seen, or at the start where anything was seen. */
+  readonly states: { readonly seen: number; readonly all: number; readonly missing: readonly string[] };
   /** Pairs that can follow each other. */
   readonly pairs: { readonly seen: number; readonly all: number; readonly missing: readonly string[] };
   /** Guarded transitions: seen taken, and seen passed over. */

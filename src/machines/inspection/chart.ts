@@ -1,7 +1,7 @@
 /**
  * A chart with all that is known about it: what tools that read charts are given, ours and those that users write.
  */
-import type { AnyStateMachine } from 'xstate';
+import type { AnyEventObject, AnyStateMachine } from 'xstate';
 import type { ChartEvents } from './chart-events.ts';
 
 export interface Chart {
@@ -17,6 +17,11 @@ export interface Chart {
   readonly about?: string | undefined;
   /** To try the chart with: what an actor of it is given. */
   readonly input?: unknown;
+  /**
+   * To try the chart with: events by their type, where guards and actions read what they carry. They go before those of
+   * `events`.
+   */
+  readonly samples?: Readonly<Record<string, readonly AnyEventObject[]>> | undefined;
   /**
    * To try the chart with: what its invoked actors may answer, by their id in the state. Where absent: `undefined`,
    * once.

@@ -4,7 +4,10 @@
 import { RuntimeError } from '../errors.ts';
 import type { ChartCoverage, ChartHits } from './chart-change.ts';
 import type { ChartDescription, ChartTransition } from './chart-description.ts';
+import { indexChart } from './chart-index.ts';
+import { ROOT } from './chart-states.ts';
 import { followersOf } from './coverage-pairs.ts';
+import { enteredWith } from './reachability.ts';
 
 type Share = ChartCoverage['transitions'];
 
@@ -22,10 +25,33 @@ export function coverageOf(description: ChartDescription, hits: ChartHits | unde
     transitions: shareOf(
       description.transitions.filter(({ forbids }) => !forbids).map((each) => [each.id, wasSeen(each)]),
     ),
+    states: shareOf(statesSeen(description, wasSeen)),
     pairs: shareOf(following.map((id) => [id, Object.hasOwn(pairs, id) && (pairs[id] ?? 0) > 0])),
     guards: shareOf(ways),
     unknown: unknownIds(description, transitions, pairs),
   };
+}
+
+/**
+ * What a history state remembers was entered before, by another transition. States that are left at once count too.
+ */
+function statesSeen(
+  description: ChartDescription,
+  wasSeen: (transition: ChartTransition) => boolean,
+): [string, boolean][] {
+  const index = indexChart(description);
+  const seen = description.transitions.filter(wasSeen);
+  const entered = new Set([
+    ...(seen.length === 0 ? [] : enteredWith(index, ROOT)),
+    ...seen.flatMap(({ source, targets }) => [
+      ...index.lineage(source).map(({ id }) => id),
+      ...(targets[0] !== undefined && targets.length === 1
+        ? enteredWith(index, targets[0])
+        : targets.flatMap((target) => index.lineage(target).map(({ id }) => id))),
+    ]),
+  ]);
+  const all = description.states.filter(({ id, kind }) => id !== ROOT && kind !== 'history');
+  return all.map(({ id }) => [id, entered.has(id)]);
 }
 
 /** The key of a pair in `ChartHits.pairs`. */
@@ -79,12 +105,7 @@ export interface FloorProblem {
 
 /** @param floor in percent, from 0 to 100 @throws RuntimeError COVERAGE_FLOOR_INVALID */
 export function floorProblems(coverages: readonly ChartCoverage[], floor: number): readonly FloorProblem[] {
-  if (!(floor >= 0 && floor <= 100)) {
-    throw new RuntimeError('COVERAGE_FLOOR_INVALID', `expected a floor from 0 to 100 percent, received ${floor}`, {
-      category: 'validation',
-      hint: 'Write 100 when every transition has to be taken.',
-    });
-  }
+  refuseBadFloor(floor);
   return coverages.flatMap(({ chart, transitions: { seen, all, missing } }): FloorProblem[] => {
     const percent = all === 0 ? 100 : (100 * seen) / all;
     if (percent >= floor) return [];
@@ -97,5 +118,14 @@ export function floorProblems(coverages: readonly ChartCoverage[], floor: number
         says: `${chart}: ${seen} of ${all} transitions were seen (${Math.floor(percent * 10) / 10} %), ${floor} % are asked for; missing: ${missing.join(', ')}`,
       },
     ];
+  });
+}
+
+/** @throws RuntimeError COVERAGE_FLOOR_INVALID */
+export function refuseBadFloor(floor: number): void {
+  if (floor >= 0 && floor <= 100) return;
+  throw new RuntimeError('COVERAGE_FLOOR_INVALID', `expected a floor from 0 to 100 percent, received ${floor}`, {
+    category: 'validation',
+    hint: 'Write 100 when every transition has to be taken.',
   });
 }

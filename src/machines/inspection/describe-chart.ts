@@ -1,9 +1,10 @@
 /** Describes any XState 5 machine, or a lifecycle compiled from one. */
-import type { AnyStateMachine } from 'xstate';
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { RuntimeError } from '../errors.ts';
 import type { ChartDescription, ChartEvent } from './chart-description.ts';
 import { refuseBadEvents } from './chart-events.ts';
 import type { ChartEvents } from './chart-events.ts';
+import type { Chart } from './chart.ts';
 import { notesOf } from './chart-notes.ts';
 import { idOf, nodesOf, stateOf, transitionsOf } from './chart-reading.ts';
 
@@ -18,6 +19,15 @@ export function machineOf(source: ChartSource): AnyStateMachine {
     category: 'validation',
     hint: 'Give what createMachine() or setup().createMachine() returns.',
   });
+}
+
+/**
+ * What is known of a chart beside its machine; a compiled lifecycle has a machine too, and nothing of the rest.
+ * @throws RuntimeError CHART_EXPECTED
+ */
+export function chartOf(source: ChartSource): Chart {
+  const machine = machineOf(source);
+  return 'machine' in source && !('transition' in source) ? source : { machine };
 }
 
 /** @throws RuntimeError CHART_NOTES_INVALID, CHART_EVENTS_INVALID, CHART_EXPECTED */
@@ -75,4 +85,23 @@ export function transitionIds(source: ChartSource): ReadonlyMap<object, string> 
       transitionsOf(node).map(({ transition, definition }) => [definition, transition.id] as const),
     ),
   );
+}
+
+/** By XState's own object; undefined for one that only forbids its event, or is not known to its state. */
+const idsByDefinition = new WeakMap<object, string | undefined>();
+
+/**
+ * The ids of XState's own objects, of any machine, as inspection reports them: one that was provided with actors has
+ * others than the machine that it came from. Of those that only forbid their event, none.
+ */
+export function idsOfTaken(definitions: readonly object[]): readonly string[] {
+  return definitions.flatMap((definition) => {
+    if (!idsByDefinition.has(definition)) {
+      idsByDefinition.set(definition, undefined);
+      const { source } = definition as { readonly source: AnyStateNode };
+      for (const each of transitionsOf(source))
+        idsByDefinition.set(each.definition, each.transition.forbids ? undefined : each.transition.id);
+    }
+    return idsByDefinition.get(definition) ?? [];
+  });
 }

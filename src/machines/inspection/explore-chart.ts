@@ -32,7 +32,7 @@ interface KeyedSnapshot {
  * Two snapshots with the same key answer every event in the same way, as far as data can tell: functions and actors
  * count by their names.
  */
-function snapshotKey({ status, value, context, historyValue = {} }: KeyedSnapshot): string {
+export function snapshotKey({ status, value, context, historyValue = {} }: KeyedSnapshot): string {
   const remembered = Object.entries(historyValue).map(([state, nodes]) => [state, nodes.map(({ id }) => id)]);
   return keyOf([status, value, context, Object.fromEntries(remembered)], []);
 }
@@ -261,7 +261,7 @@ function holdingOf(explored: ExploredMachine, ...asked: Parameters<ExploredMachi
   }
 }
 
-function leavesIn({ _nodes }: TriedSnapshot): readonly string[] {
+export function leavesIn({ _nodes }: TriedSnapshot): readonly string[] {
   const leaves = _nodes.filter(({ type }) => type === 'atomic' || type === 'final');
   return leaves.toSorted((one, other) => one.order - other.order).map(idOf);
 }

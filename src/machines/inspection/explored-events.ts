@@ -22,7 +22,7 @@ export interface TriedEvent {
 export type EventsOfChart = (snapshot: TriedSnapshot) => readonly TriedEvent[];
 
 export function eventsToTry(chart: Chart, description: ChartDescription): EventsOfChart {
-  const sent = [...sendable(chart, description), ...anything(description)];
+  const sent = sentEvents(chart, description);
   const raised = new Map<AnyStateNode, readonly TriedEvent[]>();
   const raisedIn = (node: AnyStateNode): readonly TriedEvent[] => {
     const known = raised.get(node) ?? raisedBy(node, chart.outputs ?? {});
@@ -53,10 +53,20 @@ function toldApart(
   );
 }
 
-function sendable({ events = {} }: Chart, description: ChartDescription): TriedEvent[] {
-  return description.events.flatMap(({ type, isDeclared }) =>
-    labeled(type, Object.hasOwn(events, type) ? (events[type]?.samples ?? [{ type }]) : [{ type }], isDeclared),
-  );
+/** What may be sent to the chart, wherever it stands. */
+export function sentEvents(chart: Chart, description: ChartDescription): readonly TriedEvent[] {
+  return [...sendable(chart, description), ...anything(description)];
+}
+
+function sendable({ events = {}, samples = {} }: Chart, description: ChartDescription): TriedEvent[] {
+  const declared = new Set(description.events.filter(({ isDeclared }) => isDeclared).map(({ type }) => type));
+  // What only a wildcard takes is not mentioned in the chart.
+  const types = new Set([...description.events.map(({ type }) => type), ...Object.keys(samples)]);
+  return [...types].flatMap((type) => {
+    const given = (Object.hasOwn(samples, type) ? samples[type] : undefined) ?? [];
+    const known = (Object.hasOwn(events, type) ? events[type]?.samples : undefined) ?? [{ type }];
+    return labeled(type, given.length > 0 ? given : known, given.length > 0 || declared.has(type));
+  });
 }
 
 /** For wildcards that none of the declared events goes to: what the chart mentions beside them has transitions of its own. */

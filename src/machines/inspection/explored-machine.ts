@@ -32,7 +32,15 @@ export interface TriedStep {
   readonly thrown: unknown;
   readonly isEndless: boolean;
   readonly taken: readonly string[];
+  /** In the order in which an actor would execute them. */
+  readonly effects: readonly TriedEffect[];
 }
+
+/** What the machine would set in motion beside itself. */
+export type TriedEffect =
+  | { readonly kind: 'arm'; readonly id: string | undefined; readonly event: AnyEventObject; readonly delayMs: number }
+  | { readonly kind: 'disarm'; readonly id: string }
+  | { readonly kind: 'invoke' | 'stop'; readonly id: string };
 
 /** What the guard of a transition was seen to answer. */
 export interface GuardAnswers {
@@ -78,10 +86,11 @@ export function exploredMachine(original: AnyStateMachine): ExploredMachine {
     ),
   );
   const { answers, probes } = withProbes(ids);
-  const { scope, noted } = quietScope();
+  const { scope, noted, effects } = quietScope();
 
   const tried = (act: () => unknown): TriedStep => {
     noted.length = 0;
+    effects.length = 0;
     try {
       const snapshot = act() as TriedSnapshot;
       const hasFailed = snapshot.status === 'error';
@@ -90,9 +99,10 @@ export function exploredMachine(original: AnyStateMachine): ExploredMachine {
         thrown: hasFailed ? snapshot.error : undefined,
         isEndless: hasFailed && isEndless(snapshot.error),
         taken: takenIds(noted, ids),
+        effects: [...effects],
       };
     } catch (thrown) {
-      return { snapshot: undefined, thrown, isEndless: isEndless(thrown), taken: takenIds(noted, ids) };
+      return { snapshot: undefined, thrown, isEndless: isEndless(thrown), taken: takenIds(noted, ids), effects: [] };
     }
   };
   return {
@@ -187,9 +197,16 @@ function withProbes(ids: ReadonlyMap<object, string>): {
   return { answers, probes };
 }
 
-/** A scope in which nothing is executed, and which notes the transitions of every microstep. */
-function quietScope(): { readonly scope: AnyActorScope; readonly noted: object[] } {
+interface QuietScope {
+  readonly scope: AnyActorScope;
+  readonly noted: object[];
+  readonly effects: TriedEffect[];
+}
+
+/** A scope in which nothing is executed, and which notes the transitions of every microstep and what they set going. */
+function quietScope(): QuietScope {
   const noted: object[] = [];
+  const effects: TriedEffect[] = [];
   const parent = createEmptyActor();
   // With a parent, so that what is sent to the parent has somewhere to go.
   const self = createActor(idleActor, { parent });
@@ -197,7 +214,29 @@ function quietScope(): { readonly scope: AnyActorScope; readonly noted: object[]
     if (event.type === '@xstate.microstep' && event.actorRef === self)
       noted.push(...(event as unknown as { readonly _transitions: readonly object[] })._transitions);
   });
-  return { scope: emptyScope(self), noted };
+  const actionExecutor: AnyActorScope['actionExecutor'] = ({ type, params }) => {
+    const effect = effectOf(type, params as EffectParams | undefined, self);
+    if (effect !== undefined) effects.push(effect);
+  };
+  return { scope: { ...emptyScope(self), actionExecutor }, noted, effects };
+}
+
+interface EffectParams {
+  readonly id?: string;
+  readonly sendId?: string;
+  readonly to?: unknown;
+  readonly event?: AnyEventObject;
+  readonly delay?: unknown;
+}
+
+/** Of what the machine does only what comes back to it: its timers, and the actors that answer it. */
+function effectOf(type: string, params: EffectParams | undefined, self: unknown): TriedEffect | undefined {
+  const { id, sendId, event, delay, to } = params ?? {};
+  const isToItself = type === 'xstate.raise' || (type === 'xstate.sendTo' && to === self);
+  if (isToItself && event !== undefined && typeof delay === 'number') return { kind: 'arm', id, event, delayMs: delay };
+  if (type === 'xstate.cancel' && sendId !== undefined) return { kind: 'disarm', id: sendId };
+  if (type === 'xstate.spawnChild' && id !== undefined) return { kind: 'invoke', id };
+  return type === 'xstate.stopChild' && id !== undefined ? { kind: 'stop', id } : undefined;
 }
 
 function takenIds(noted: readonly object[], ids: ReadonlyMap<object, string>): readonly string[] {

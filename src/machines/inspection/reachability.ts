@@ -46,21 +46,21 @@ function passedOf(index: ChartIndex, { snapshots, taken }: Exploration): Readonl
       index.lineage(source).map((state) => state.id),
       path,
     );
-    // Of several targets each may say where a region of another starts.
-    for (const target of targets)
-      pass(
-        [
-          ...index.lineage(target).map((state) => state.id),
-          ...(targets.length === 1 ? startedWith(index, target) : []),
-        ],
-        path,
-      );
+    pass(enteredBy(index, targets), path);
   }
   return passed;
 }
 
+/** The states that a transition enters for sure: of several targets each may say where a region of another starts. */
+export function enteredBy(index: ChartIndex, targets: readonly string[]): readonly string[] {
+  return targets.flatMap((target) => [
+    ...index.lineage(target).map((state) => state.id),
+    ...(targets.length === 1 ? startedWith(index, target) : []),
+  ]);
+}
+
 /** The states in which `id` starts whenever it is entered by its own name; none of a history state. */
-function startedWith(index: ChartIndex, id: string): readonly string[] {
+export function startedWith(index: ChartIndex, id: string): readonly string[] {
   const { kind, initial } = index.state(id);
   if (kind === 'parallel')
     return index

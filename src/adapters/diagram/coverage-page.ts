@@ -1,0 +1,187 @@
+/**
+ * What was seen of a chart, as one page that stands alone: the chart with what was taken and what never was, and for
+ * each transition that is missing the shortest way to it. No script, nothing from elsewhere.
+ */
+import { RuntimeError } from '../../machines/errors.ts';
+import type { ChartCoverage, ChartHits } from '../../machines/inspection/chart-change.ts';
+import type { ChartDescription, ChartTransition } from '../../machines/inspection/chart-description.ts';
+import { shortestPaths } from '../../machines/inspection/chart-paths.ts';
+import type { ChartPaths } from '../../machines/inspection/chart-paths.ts';
+import { stepText } from '../../machines/inspection/chart-step.ts';
+import { ChartWalk } from '../../machines/inspection/chart-walk.ts';
+import { coverageOf } from '../../machines/inspection/coverage.ts';
+import { chartOf } from '../../machines/inspection/describe-chart.ts';
+import type { ChartSource } from '../../machines/inspection/describe-chart.ts';
+import { coverageStyles } from './coverage-styles.ts';
+import { renderChart } from './render-chart.ts';
+import type { RenderOptions } from './render-chart.ts';
+import { element, escaped } from './svg-text.ts';
+import { transitionSentence } from './wording.ts';
+
+/**
+ * The page as HTML. The same chart and hits give the same bytes.
+ * @param hits what was seen of this chart, as `coverChart` counts it; undefined where nothing was
+ * @throws RuntimeError CHART_EXPECTED, RENDER_OPTIONS_INVALID
+ */
+export async function renderCoverage(
+  source: ChartSource,
+  hits: ChartHits | undefined,
+  { theme = 'auto', cacheDirectory }: Pick<RenderOptions, 'theme' | 'cacheDirectory'> = {},
+): Promise<string> {
+  const walk = new ChartWalk(chartOf(source));
+  const { description } = walk;
+  const coverage = coverageOf(description, hits);
+  const picture = await renderChart(description, {
+    theme,
+    title: false,
+    marks: marksOf(description, coverage),
+    ...(cacheDirectory === undefined ? {} : { cacheDirectory }),
+  });
+  const title = `${description.id}: what was taken`;
+  return [
+    '<!doctype html>',
+    `<html lang="en" data-theme="${theme}">`,
+    '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
+    `<title>${escaped(title)}</title><style>${coverageStyles(theme)}</style></head>`,
+    '<body><main>',
+    element('h1', {}, escaped(title)),
+    ...(description.description === undefined ? [] : [element('p', {}, escaped(description.description))]),
+    sharesOf(coverage),
+    element(
+      'p',
+      { class: 'legend' },
+      '<span class="taken">+ taken</span> <span class="missed">− never taken</span> no sign: nothing can be taken there',
+    ),
+    // What scrolls is reached by the keyboard too.
+    `<div class="picture" tabindex="0" role="region" aria-label="The chart">${picture}</div>`,
+    missingSection(description, coverage, waysOf(walk)),
+    guardSection(coverage),
+    takenSection(description, hits),
+    '</main></body></html>',
+    '',
+  ].join('\n');
+}
+
+type Ways = Pick<ChartPaths, 'states' | 'transitions' | 'unreached'>;
+
+/** A chart that needs an input which was not given has none, and is shown all the same. */
+function waysOf(walk: ChartWalk): Ways {
+  try {
+    return shortestPaths(walk);
+  } catch (error) {
+    if (!RuntimeError.is(error) || error.code !== 'CHART_NOT_STARTED') throw error;
+    const { states, transitions } = walk.description;
+    return {
+      states: [],
+      transitions: [],
+      unreached: [...states, ...transitions].map(({ id }) => ({ id, because: error.message })),
+    };
+  }
+}
+
+function marksOf(
+  { states, transitions }: ChartDescription,
+  coverage: ChartCoverage,
+): NonNullable<RenderOptions['marks']> {
+  const missing = new Set([...coverage.transitions.missing, ...coverage.states.missing]);
+  const ids = [
+    ...states.filter(({ id, kind }) => id !== '' && kind !== 'history').map(({ id }) => id),
+    ...transitions.filter(({ forbids }) => !forbids).map(({ id }) => id),
+  ];
+  return { added: ids.filter((id) => !missing.has(id)), removed: ids.filter((id) => missing.has(id)) };
+}
+
+function sharesOf({ transitions, states, guards, pairs }: ChartCoverage): string {
+  const tiles = Object.entries({ transitions, states, guards, pairs }).map(([name, { seen, all }]) => {
+    const percent = all === 0 ? 100 : Math.floor((100 * seen) / all);
+    const meter = `<meter min="0" max="100" value="${percent}" aria-label="${name}"></meter>`;
+    const words = [
+      element('dt', {}, name),
+      element('dd', {}, `<strong>${seen} of ${all}</strong> ${percent} % ${meter}`),
+    ];
+    return element('div', {}, ...words);
+  });
+  return element('dl', { class: 'shares' }, ...tiles);
+}
+
+function missingSection(
+  { transitions, states }: ChartDescription,
+  coverage: ChartCoverage,
+  { transitions: paths, states: statePaths, unreached }: Ways,
+): string {
+  const ways = new Map([...statePaths, ...paths].map((path) => [path.to, path]));
+  const reasons = new Map(unreached.map(({ id, because }) => [id, because]));
+  const entry = (id: string, sentence: string): string => {
+    const way = ways.get(id);
+    const steps =
+      way === undefined
+        ? element(
+            'p',
+            { class: 'quiet' },
+            `No way to it was found: ${escaped(reasons.get(id) ?? 'it was not searched')}.`,
+          )
+        : element(
+            'ol',
+            {},
+            ...(way.steps.length === 0
+              ? ['<li>the start</li>']
+              : way.steps.map((step, index) =>
+                  element(
+                    'li',
+                    {},
+                    `<code>${escaped(stepText(step))}</code> <span class="quiet">→ ${escaped(valueText(way.values[index + 1]))}</span>`,
+                  ),
+                )),
+          );
+    return element('li', {}, `<h3><code>${escaped(id)}</code></h3>`, `<p>${escaped(sentence)}</p>`, steps);
+  };
+  const known = new Map(transitions.map((each) => [each.id, each]));
+  const missed = coverage.transitions.missing.flatMap((id) => {
+    const transition = known.get(id);
+    return transition === undefined ? [] : [entry(id, `${transitionSentence(transition)}.`)];
+  });
+  const left = states.filter(({ id }) => coverage.states.missing.includes(id));
+  const entered = left.map(({ id, description = 'A state that was never entered.' }) => entry(id, description));
+  if (missed.length + entered.length === 0)
+    return element('section', {}, '<h2>Never taken</h2><p>Nothing: all was taken.</p>');
+  return element(
+    'section',
+    {},
+    '<h2>Never taken, with the shortest way there</h2>',
+    element('ul', { class: 'missing' }, ...missed, ...entered),
+  );
+}
+
+function guardSection({ guards: { missing } }: ChartCoverage): string {
+  if (missing.length === 0) return '';
+  // `open|PAY|0 (taken)`: that is what was not seen.
+  const items = missing.map((id) => {
+    const [, transition = id, way] = /^(.*) \((taken|passed over)\)$/.exec(id) ?? [];
+    const words = way === 'taken' ? 'never held' : 'always held';
+    return `<li><code>${escaped(transition)}</code> ${words}</li>`;
+  });
+  return element('section', {}, '<h2>Guards that were seen one way only</h2>', element('ul', {}, ...items));
+}
+
+function takenSection({ transitions }: ChartDescription, hits: ChartHits | undefined): string {
+  const countOf = ({ id }: ChartTransition): number =>
+    hits !== undefined && Object.hasOwn(hits.transitions, id) ? (hits.transitions[id] ?? 0) : 0;
+  const rows = transitions
+    .filter((transition) => countOf(transition) > 0)
+    .map(
+      (transition) =>
+        `<tr><th scope="row"><code>${escaped(transition.id)}</code></th><td>${countOf(transition)}</td></tr>`,
+    );
+  if (rows.length === 0) return '';
+  return element(
+    'section',
+    {},
+    '<h2>Taken</h2>',
+    `<table><thead><tr><th scope="col">transition</th><th scope="col">times</th></tr></thead><tbody>${rows.join('')}</tbody></table>`,
+  );
+}
+
+function valueText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}

@@ -1,0 +1,125 @@
+/** Finds out whether a real thing does what its chart says, whatever comes in whatever order. */
+import type { AnyStateMachine } from 'xstate';
+import { shortestPaths } from '../machines/inspection/chart-paths.ts';
+import type { ChartPaths } from '../machines/inspection/chart-paths.ts';
+import type { ChartStep } from '../machines/inspection/chart-step.ts';
+import { ChartWalk } from '../machines/inspection/chart-walk.ts';
+import type { Chart } from '../machines/inspection/chart.ts';
+import { chartOf } from '../machines/inspection/describe-chart.ts';
+import { matchesEvent } from '../machines/inspection/event-match.ts';
+import type { ExplorationLimits } from '../machines/inspection/explore-chart.ts';
+import type { ChartAdapter } from './chart-adapter.ts';
+import { CountedCover } from './chart-cover.ts';
+import type { ChartCover } from './chart-cover.ts';
+import { plansOf } from './chart-plans.ts';
+import type { Plan } from './chart-plans.ts';
+import { disagreementError } from './chart-story.ts';
+import { Disagreement, follow, invalidCheck } from './chart-trial.ts';
+import type { AnyAdapter, Trial } from './chart-trial.ts';
+import { loadFastCheck } from './load-fast-check.ts';
+
+/** A machine, or one with samples of what events and answers carry. */
+type ChartWith<Machine extends AnyStateMachine> = Machine | (Chart & { readonly machine: Machine });
+
+/**
+ * A shortest way to every state and every transition that the samples lead to: what is sent, what invoked actors
+ * answer, how long to wait. At most 2,000 snapshots are tried, 64 of one configuration; `unreached` says what was not
+ * reached and why. The same chart gives the same paths. Nothing of the chart is started; guards and `assign` are asked.
+ * @throws RuntimeError CHART_EXPECTED, CHART_NOT_STARTED
+ */
+export function chartPaths(chart: AnyStateMachine | Chart, limits?: ExplorationLimits): ChartPaths {
+  return shortestPaths(new ChartWalk(chartOf(chart)), limits === undefined ? {} : { limits });
+}
+
+interface CheckOptions {
+  /** Random runs, beside one for each of the shortest paths. Default 100. */
+  readonly runs?: number | undefined;
+  /** Random steps of a run. Default 30. */
+  readonly maxSteps?: number | undefined;
+  /** Of random runs that failed: does the same again. */
+  readonly seed?: number | undefined;
+  /** With `seed`: begins at the run that failed. */
+  readonly path?: string | undefined;
+  /** Only these, once. Needs no fast-check. */
+  readonly steps?: readonly ChartStep[] | undefined;
+  /** Turns of the event loop that a step may take where the real thing works with files or sockets. Default 200. */
+  readonly patience?: number | undefined;
+}
+
+/**
+ * Leads the chart and the real thing along the same steps, and compares the two after each: first along the shortest
+ * paths to all transitions, then along random plans, with the faults that the adapter allows. What fails is made short.
+ * @returns what the runs took of the chart, their number and their seed
+ * @throws RuntimeError CHART_DISAGREES with the story, what was expected, what came, and how to see it again;
+ *   CHART_CHECK_INVALID, CHART_EXPECTED, CHART_NOT_STARTED, FAST_CHECK_MISSING
+ */
+export async function checkChart<Real, Machine extends AnyStateMachine>(
+  chart: ChartWith<Machine>,
+  adapter: ChartAdapter<Real, Machine>,
+  options: CheckOptions = {},
+): Promise<{ readonly cover: ChartCover; readonly runs: number; readonly seed: number | undefined }> {
+  const known = chartOf(chart);
+  const trial: Trial<Real> = {
+    walk: new ChartWalk(known),
+    // Events are sent as the machine types them; nothing below depends on which they are.
+    adapter: adapter as unknown as AnyAdapter<Real>,
+    cover: new CountedCover(known),
+    patience: wholeOr(options.patience, 200, 'patience'),
+  };
+  refuseUnknownEvents(trial, known);
+  const { cover } = trial;
+  if (options.steps === undefined) return { cover, ...(await randomRuns(trial, options)) };
+  try {
+    await follow(trial, options.steps);
+  } catch (found) {
+    throw found instanceof Disagreement ? disagreementError({ chart: known.machine.id }, found) : found;
+  }
+  return { cover, runs: 1, seed: undefined };
+}
+
+async function randomRuns<Real>(
+  trial: Trial<Real>,
+  { runs, maxSteps, seed, path }: CheckOptions,
+): Promise<{ readonly runs: number; readonly seed: number }> {
+  if (path !== undefined && seed === undefined)
+    throw invalidCheck('a path is one within the runs of a seed; there is none');
+  const fastCheck = await loadFastCheck();
+  const { walk, adapter } = trial;
+  const events = new Set(Object.keys(adapter.events));
+  const { cover } = shortestPaths(walk, { events });
+  const ways = cover.map(({ steps }) => steps);
+  const plans = plansOf(fastCheck, {
+    walk,
+    events,
+    repeats: new Set(adapter.repeats),
+    canRestart: adapter.restart !== undefined,
+    ways,
+    maxSteps: wholeOr(maxSteps, 30, 'maxSteps'),
+  });
+  const property = fastCheck.asyncProperty(plans, (plan) => follow(trial, plan));
+  const details = await fastCheck.check(property, {
+    numRuns: wholeOr(runs, 100, 'runs') + ways.length,
+    examples: ways.map((way): [Plan] => [way]),
+    ...(seed === undefined ? {} : { seed }),
+    ...(path === undefined ? {} : { path }),
+  });
+  if (!details.failed) return { runs: details.numRuns, seed: details.seed };
+  const { errorInstance: found, counterexamplePath } = details;
+  throw found instanceof Disagreement
+    ? disagreementError({ chart: walk.description.id, seed: details.seed, path: counterexamplePath }, found)
+    : found;
+}
+
+function refuseUnknownEvents<Real>({ walk, adapter }: Trial<Real>, { samples = {}, events = {} }: Chart): void {
+  const { transitions } = walk.description;
+  const taken = transitions.filter(({ kind }) => kind === 'event' || kind === 'wildcard').map(({ event }) => event);
+  const known = [...new Set([...taken, ...Object.keys(samples), ...Object.keys(events)])];
+  for (const type of [...Object.keys(adapter.events), ...(adapter.repeats ?? [])])
+    if (!known.some((event) => matchesEvent(type, event)))
+      throw invalidCheck(`the chart "${walk.description.id}" has no event "${type}"; it has ${known.join(', ')}`);
+}
+
+function wholeOr(given: number | undefined, fallback: number, name: string): number {
+  if (given === undefined || (Number.isSafeInteger(given) && given >= 0)) return given ?? fallback;
+  throw invalidCheck(`expected a whole number for ${name}, received ${String(given)}`);
+}
