@@ -38,13 +38,10 @@ import type { SessionProcessesOptions, TaskOutputs } from './session-processes.t
 import { endProcess, processesOf } from './session-processes.ts';
 import { SessionRecordings } from './session-recordings.ts';
 import { SessionSights } from './session-sight.ts';
-import type { ShownLimits } from './shown-data.ts';
-import { shownData, wholeData } from './shown-data.ts';
+import { EVENT_LIMITS, shownData, wholeData } from './shown-data.ts';
 
 // Events of a session's log as they are shown: a page of them, redacted and bounded, as many as fit.
 
-/** Of one event, as much as a message of a person may be long. */
-const EVENT_LIMITS: ShownLimits = { characters: 300_000, text: 256_000, entries: 1_000, depth: 30 };
 /** Of all events of a page together; a reader that wants more asks from where it ends. */
 const PAGE_CHARACTERS = 4 * 1_048_576;
 

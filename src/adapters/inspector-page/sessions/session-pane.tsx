@@ -7,7 +7,7 @@ import type { ShownProcess, ShownSession } from '../../../actors/inspection/show
 import { failureOf, server } from '../model/transport.ts';
 import { about, isInPast, now, openSession } from '../model/view.ts';
 import { visibleLines, visibleText } from '../model/visible-text.ts';
-import { bytes, counted, duration } from '../model/words.ts';
+import { bytes, counted, duration, wholeTime } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { When } from '../shared/when.tsx';
 import { ChangesSection } from './changes-section.tsx';
@@ -39,7 +39,7 @@ function ProcessesSection({ watch, isOpenAtFirst }: ProcessesSectionProps): JSX.
       watch={watch}
       name="processes"
       isOpenAtFirst={isOpenAtFirst}
-      none="None is known to work for it."
+      none={about.value?.kind === 'log' ? 'Processes are not recorded.' : 'None is known to work for it.'}
       count={(processes) => counted(countOf(processes), 'process', 'processes')}
     >
       {(processes) => <Branches branches={processes} watch={watch} />}
@@ -201,6 +201,7 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
   return (
     <>
       <Head session={session} />
+      <Recorded session={session} />
       {isInPast.value ? (
         <Then watch={watch} />
       ) : (
@@ -220,6 +221,17 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
         </>
       )}
     </>
+  );
+}
+
+/** What is told is not how it stands now. */
+function Recorded({ session }: { readonly session: ShownSession }): JSX.Element | undefined {
+  if (about.value?.kind !== 'log' || isInPast.value) return undefined;
+  return (
+    <p class="session-recorded" role="note">
+      This is a recording, as it stood at <When iso={new Date(session.at).toISOString()} tell={wholeTime} />. How the
+      session stands now its home says: <code>wakechart inspect --session {session.state.sessionId}</code>
+    </p>
   );
 }
 
