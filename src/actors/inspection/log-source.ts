@@ -84,7 +84,6 @@ class ReadLog {
       sessions: service,
       clock,
       redact,
-      canAnswer: false,
       onProblem,
     });
     this.#iterator = options.pieces[Symbol.asyncIterator]();

@@ -93,7 +93,11 @@ export class RecordedSessions {
       // Whether its process lives is a matter of then.
       hasWakeDied: async () => false,
       send: async (sessionId) => {
-        throw unknown(sessionId);
+        this.#of(sessionId);
+        throw new RuntimeError('INSPECTION_READ_ONLY', 'a recording takes no answers', {
+          category: 'permission',
+          hint: `Check whether it still waits: wakechart inspect --session ${sessionId}`,
+        });
       },
     };
   }
