@@ -8,8 +8,6 @@ import { clamped, closer, fitted, scrollAround, wholeZoom } from './zoom.ts';
 import type { Size } from './zoom.ts';
 
 const MARGIN = 24;
-/** Beneath the chart, for the buttons. */
-const FOOT = 36;
 const WHEEL_STEP = 240;
 
 export interface PictureViewProps {
@@ -47,8 +45,11 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
     requestAnimationFrame(() => element.scrollTo(left, top));
   };
   useWatched(own, { size, zoom, states, transitions });
+  const met = useRef('');
   useEffect(() => {
-    if (held.current !== actor) showActive(own, box.current);
+    const isMet = met.current === actor;
+    if (room.width > 0) met.current = actor;
+    if (held.current !== actor) showActive(own, box.current, isMet);
   }, [own, actor, states, room.width, room.height]);
   useWheel(box, (event) => {
     const edge = (event.currentTarget as Element).getBoundingClientRect();
@@ -128,7 +129,7 @@ function useRoom(box: RefObject<HTMLDivElement | null>): Size {
   const [room, setRoom] = useState<Size>({ width: 0, height: 0 });
   // Of the outer edge: whether there are scroll bars must not change what fits.
   useSize(box, ({ offsetWidth, offsetHeight }) =>
-    setRoom({ width: offsetWidth - MARGIN, height: offsetHeight - MARGIN - FOOT }),
+    setRoom({ width: offsetWidth - MARGIN, height: offsetHeight - MARGIN }),
   );
   return room;
 }
@@ -176,14 +177,14 @@ function light(picture: SVGSVGElement, states: ReadonlySet<string>, transitions:
     element.classList.toggle('is-active', transitions.includes(element.dataset['transition'] ?? ''));
 }
 
-/** The innermost of what is active. */
-function showActive(picture: SVGSVGElement, box: HTMLElement | null): void {
+/** The innermost of what is active: into the middle at first, later only where it is out of view. */
+function showActive(picture: SVGSVGElement, box: HTMLElement | null, isMet: boolean): void {
   const active = [...picture.querySelectorAll('[data-state].is-active')].at(-1)?.getBoundingClientRect();
   if (active === undefined || box === null) return;
   const view = box.getBoundingClientRect();
-  if (active.bottom > view.bottom - FOOT || active.top < view.top)
+  if (!isMet || active.bottom > view.bottom || active.top < view.top)
     box.scrollTop += active.top + active.height / 2 - (view.top + view.height / 2);
-  if (active.right > view.right || active.left < view.left)
+  if (!isMet || active.right > view.right || active.left < view.left)
     box.scrollLeft += active.left + active.width / 2 - (view.left + view.width / 2);
 }
 
