@@ -160,6 +160,8 @@ export interface InspectionRecording {
   follow(listener: () => void): () => void;
   /** Undefined: no chart of that id was told. */
   chart(id: string): ChartDescription | undefined;
+  /** All that were told so far, by their ids: whoever shows them may draw them ahead. Absent: that is unknown. */
+  readonly toldCharts?: (() => ReadonlyMap<string, ChartDescription>) | undefined;
 }
 
 export interface InspectionAbout {

@@ -112,6 +112,7 @@ class ReadLog {
       records: (from) => this.#kept.read(from),
       follow: (listener) => this.#bell.add(listener),
       chart: (id) => this.#kept.chart(id),
+      toldCharts: () => this.#kept.charts,
       caughtUp: this.#caughtUp,
       close: () => this.#close(),
     };

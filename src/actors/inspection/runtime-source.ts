@@ -5,6 +5,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { InspectionHeader } from '../../machines/inspection-log/inspection-record.ts';
 import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
+import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -118,6 +119,7 @@ export interface RuntimeSourceOptions {
 
 /** Of a title, or of a note. */
 const MAX_SHOWN_CHARACTERS = 500;
+const NO_CHARTS: ReadonlyMap<string, ChartDescription> = new Map();
 /** No system takes a longer one. */
 const MAX_PATH_CHARACTERS = 4_096;
 
@@ -173,6 +175,7 @@ class RuntimeSource implements ClosableSource {
   records: InspectionSource['records'] = (from) => this.#recording.records(from);
   follow: InspectionSource['follow'] = (listener) => this.#recording.follow(listener);
   chart: InspectionSource['chart'] = (id) => this.#recording.chart(id);
+  toldCharts = (): ReadonlyMap<string, ChartDescription> => this.#recording.toldCharts?.() ?? NO_CHARTS;
 
   about(): InspectionAbout {
     const { title, home, store, recorder, fleet, canAnswer = true, notes } = this.#options;

@@ -1,7 +1,8 @@
 /**
- * Draws the charts that a page has been told of before it asks for them, one after the other: a chart is there at once
- * when its actor is chosen. Nothing is drawn while no page is open.
+ * Draws charts before a page asks for them, one after the other: those of the actors that there are from the start on,
+ * and those of other recordings when a page is told of them. So a chart is there at once when its actor is chosen.
  */
+import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
 import type { ChartPictures } from './inspector-options.ts';
@@ -13,10 +14,25 @@ export class DrawnAhead {
   readonly #pictures: ChartPictures;
   readonly #known = new Set<string>();
   #drawing: Promise<void> = Promise.resolve();
+  #leave: () => void = () => undefined;
   #isClosed = false;
 
   constructor(pictures: ChartPictures) {
     this.#pictures = pictures;
+  }
+
+  /** From now on, until it is closed. Of a recording that does not tell its charts, those that pages hear of. */
+  follow(recording: Pick<InspectionRecording, 'toldCharts' | 'follow'>): void {
+    if (recording.toldCharts === undefined) return;
+    let seen = 0;
+    const check = (): void => {
+      const all = recording.toldCharts?.();
+      if (all === undefined || all.size === seen) return;
+      seen = all.size;
+      for (const chart of all.values()) this.#add(chart);
+    };
+    this.#leave = recording.follow(check);
+    check();
   }
 
   /** A page hears of these records. */
@@ -27,6 +43,7 @@ export class DrawnAhead {
   /** What waits is not drawn any more. */
   close(): void {
     this.#isClosed = true;
+    this.#leave();
   }
 
   #add(chart: ChartDescription): void {

@@ -39,6 +39,7 @@ export class Routes {
   constructor(options: CheckedInspectorOptions) {
     this.#page = options.pageDirectory === undefined ? undefined : new PageFiles(options.pageDirectory);
     this.ahead = new DrawnAhead(options.pictures);
+    this.ahead.follow(options.source);
     this.#routes = [...new RecordingRoutes(options, this.ahead).all, ...new SessionRoutes(options).all, fleetRoute(options)];
   }
 
