@@ -22,6 +22,7 @@ import { useSize } from '../shared/use-size.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
 import { RecordDetail } from './record-detail.tsx';
 import { latestNames } from './latest-names.ts';
+import { OTHERS_ID, OthersList } from './sequence-others.tsx';
 import { OTHERS, OUTSIDE, sequenceOf } from './sequence.ts';
 import type { Sequence, SequenceRow } from './sequence.ts';
 import { SEQUENCE_ROW, columnMiddle, columnWidth, lifelinesFor } from './sequence-places.ts';
@@ -60,7 +61,7 @@ interface Drawing {
   readonly scope: string;
 }
 
-function useDrawing(width: number): Drawing {
+function useDrawing(width: number, broughtIn: readonly string[]): Drawing {
   const { timeline } = recording.value.watched;
   const before = useRef<Drawn | undefined>(undefined);
   const all = timeline.sequence();
@@ -75,6 +76,7 @@ function useDrawing(width: number): Drawing {
     records: recordsOf(timeline, shownWindow),
     names: latestNames.value,
     chosen: chosenActor.value,
+    broughtIn,
     most: lifelinesFor(width),
     moment: moment ?? end,
     bornAt: (key) => timeline.sequence(key).at(0)?.s ?? 0,
@@ -88,11 +90,13 @@ function useDrawing(width: number): Drawing {
 
 function Diagram({ width }: { readonly width: number }): JSX.Element {
   const names = latestNames.value;
-  const { sequence, vanished, moment, scope } = useDrawing(width);
-  const { rows } = sequence;
+  const [broughtIn, setBroughtIn] = useState<readonly string[]>([]);
+  const [isListing, setListing] = useState(false);
+  const { sequence, vanished, moment, scope } = useDrawing(width, broughtIn);
+  const { rows, others } = sequence;
   const shown = moment === undefined ? -1 : rows.findLastIndex(({ seq }) => seq <= moment);
   const nameOf = (key: string): string =>
-    key === OUTSIDE ? 'outside' : key === OTHERS ? counted(sequence.otherCount, 'other') : names.of(key);
+    key === OUTSIDE ? 'outside' : key === OTHERS ? counted(others.length, 'other') : names.of(key);
   const chosen = rows[shown]?.seq === chosenRecord.value ? chosenRecord.value : undefined;
   const line = (index: number): JSX.Element | undefined => {
     const row = rows[index];
@@ -111,7 +115,21 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
   };
   return (
     <>
-      <Heads sequence={sequence} width={width} nameOf={nameOf} />
+      <Heads
+        sequence={sequence}
+        width={width}
+        nameOf={nameOf}
+        isListing={isListing}
+        onList={() => setListing(!isListing)}
+      />
+      {isListing ? (
+        <OthersList
+          others={others}
+          broughtIn={broughtIn}
+          onBringIn={(key) => setBroughtIn([...broughtIn, key])}
+          onLeaveOut={(key) => setBroughtIn(broughtIn.filter((each) => each !== key))}
+        />
+      ) : undefined}
       <VirtualList
         role="grid"
         label="Sequence diagram"
@@ -129,7 +147,19 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
           onKeyDown: (event: KeyboardEvent) => moveBy(event, sequence, shown),
         }}
       />
-      <p class="events-found">{scope}</p>
+      <p class="events-found">
+        {scope}{' '}
+        {others.length === 0 && broughtIn.length === 0 ? undefined : (
+          <button
+            class="link"
+            aria-expanded={isListing}
+            aria-controls={OTHERS_ID}
+            onClick={() => setListing(!isListing)}
+          >
+            {isListing ? 'Hide the list' : 'Which actors'}
+          </button>
+        )}
+      </p>
     </>
   );
 }
@@ -168,9 +198,12 @@ interface HeadsProps {
   readonly sequence: Sequence;
   readonly width: number;
   readonly nameOf: (key: string) => string;
+  /** The others are listed. */
+  readonly isListing: boolean;
+  readonly onList: () => void;
 }
 
-function Heads({ sequence: { lifelines }, width, nameOf }: HeadsProps): JSX.Element {
+function Heads({ sequence: { lifelines }, width, nameOf, isListing, onList }: HeadsProps): JSX.Element {
   return (
     <div class="sequence-heads" role="group" aria-label="Actors of the diagram">
       {lifelines.map(({ key }, index) => {
@@ -179,7 +212,21 @@ function Heads({ sequence: { lifelines }, width, nameOf }: HeadsProps): JSX.Elem
           left: `${columnMiddle(width, lifelines.length, index)}px`,
           width: `${columnWidth(width, lifelines.length) - 4}px`,
         };
-        if (key === OUTSIDE || key === OTHERS)
+        if (key === OTHERS)
+          return (
+            <button
+              key={key}
+              class="column-head is-others"
+              aria-expanded={isListing}
+              aria-controls={OTHERS_ID}
+              style={style}
+              title="Which they are"
+              onClick={onList}
+            >
+              {nameOf(key)} {isListing ? '▴' : '▾'}
+            </button>
+          );
+        if (key === OUTSIDE)
           return (
             <span key={key} class="column-head" style={style}>
               {nameOf(key)}
