@@ -37,11 +37,11 @@ export class RecordedSessions {
   /** What is missing, a sentence each. */
   get notes(): readonly string[] {
     const counted: readonly (readonly [number, string])[] = [
-      [this.#cut, 'events of sessions were too long: something is left out of their texts or lists.'],
-      [this.#broken, 'events of sessions could not be read; what came after may be odd.'],
-      [this.#left, 'events of sessions are not kept in memory: the recording holds too many.'],
+      [this.#cut, 'Events of sessions that are cut, since they were too long to be recorded whole'],
+      [this.#broken, 'Events of sessions that could not be read, so that what came after may be odd'],
+      [this.#left, 'Events of sessions that are not kept in memory, since the recording holds too many'],
     ];
-    return counted.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
+    return counted.flatMap(([count, what]) => (count > 0 ? [`${what}: ${count}.`] : []));
   }
 
   /** The time of the newest that was recorded: waits are told as they were then. No timer ever fires. */

@@ -22,7 +22,7 @@ export function OthersList({ others, broughtIn, onBringIn, onLeaveOut }: OthersL
   return (
     <div id={OTHERS_ID} class="sequence-others" role="region" aria-label="Actors without a line" tabIndex={0}>
       <p class="quiet">
-        There is room for so many lines. One that you bring in takes the place of the one that matters least.
+        They take part, and there is no room for their lines. One that you bring in takes the place of another.
       </p>
       <ul>
         {broughtIn.map((key) => (

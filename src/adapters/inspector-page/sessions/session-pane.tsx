@@ -229,8 +229,8 @@ function Recorded({ session }: { readonly session: ShownSession }): JSX.Element 
   if (about.value?.kind !== 'log' || isInPast.value) return undefined;
   return (
     <p class="session-recorded" role="note">
-      This is a recording, as it stood at <When iso={new Date(session.at).toISOString()} tell={wholeTime} />. How the
-      session stands now its home says: <code>wakechart inspect --session {session.state.sessionId}</code>
+      This is a recording: so it stood at <When iso={new Date(session.at).toISOString()} tell={wholeTime} />. See how it
+      stands now with <code>wakechart inspect --session {session.state.sessionId}</code>
     </p>
   );
 }
