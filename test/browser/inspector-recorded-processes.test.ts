@@ -76,7 +76,11 @@ describe.skipIf(browser === undefined)('a recording that was cut in the middle',
     const page = await opened(await killedDemo('plain.ndjson'), 'dark');
     await page.getByRole('button', { name: 'All actors' }).click();
     await page.getByText('Mend the cart').first().waitFor();
-    await page.getByRole('treeitem').filter({ hasText: /^wake …/ }).first().click();
+    await page
+      .getByRole('treeitem')
+      .filter({ hasText: /^wake …/ })
+      .first()
+      .click();
     await page.getByRole('region', { name: 'Chart of wake' }).waitFor();
     await page.getByRole('button', { name: 'Open the session' }).click();
     await page.getByText('It waits for permission to run shell_run.').first().waitFor();

@@ -114,7 +114,12 @@ function rowsOf(rows: readonly SequenceRow[]): ReadonlyMap<string, number> {
 function ranked(
   keys: readonly string[],
   rows: readonly SequenceRow[],
-  { names, chosen, broughtIn, moment }: Pick<SequenceOptions, 'names' | 'chosen' | 'moment'> & {
+  {
+    names,
+    chosen,
+    broughtIn,
+    moment,
+  }: Pick<SequenceOptions, 'names' | 'chosen' | 'moment'> & {
     readonly broughtIn: readonly string[];
   },
 ): readonly string[] {

@@ -24,9 +24,7 @@ export function ChangesSection({ watch }: { readonly watch: SessionWatch }): JSX
       title="Changes"
       watch={watch}
       name="changes"
-      none={
-        about.value?.kind === 'log' ? 'Changes are not recorded.' : 'It works in no folder that could be checked.'
-      }
+      none={about.value?.kind === 'log' ? 'Changes are not recorded.' : 'It works in no folder that could be checked.'}
       count={(folders) =>
         counted(
           folders.reduce((sum, { fileCount }) => sum + fileCount, 0),
