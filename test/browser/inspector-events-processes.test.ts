@@ -171,7 +171,7 @@ describe.skipIf(browser === undefined)('the sequence diagram', () => {
     const { page, show } = await shownStory(browser!, { records: storyRecords(CROWD) });
     await show('v=sequence');
     const heads = page.getByRole('group', { name: 'Actors of the diagram' });
-    await heads.getByRole('button', { name: /others/ }).click();
+    await page.getByRole('button', { name: 'Which actors' }).click();
     const others = page.getByRole('region', { name: 'Actors without a line' });
     const worker = others.getByRole('listitem').filter({ hasText: 'worker 5' });
     await worker.getByRole('button', { name: 'Bring in' }).click();

@@ -5,7 +5,10 @@ import type { ClosableSource } from './runtime-source.ts';
 import { withoutSessions } from './without-sessions.ts';
 
 export interface RecorderSourceOptions {
-  readonly recorder: Pick<Recorder, 'header' | 'range' | 'records' | 'follow' | 'chart' | 'toldCharts' | 'isAttached' | 'statistics'>;
+  readonly recorder: Pick<
+    Recorder,
+    'header' | 'range' | 'records' | 'follow' | 'chart' | 'toldCharts' | 'isAttached' | 'statistics'
+  >;
   /** In a few words: the name of the program. */
   readonly title: string;
 }

@@ -41,7 +41,12 @@ export class SessionEvents implements AsyncIterableIterator<SessionEvent, undefi
   #hasStarted = false;
   #hasEnded = false;
 
-  constructor(store: Pick<EventStore, 'read' | 'watch'>, sessionId: string, options: SessionEventsOptions, lifetime: Lifetime) {
+  constructor(
+    store: Pick<EventStore, 'read' | 'watch'>,
+    sessionId: string,
+    options: SessionEventsOptions,
+    lifetime: Lifetime,
+  ) {
     this.#store = store;
     this.#sessionId = sessionId;
     this.#from = Math.max(1, options.from ?? 1);

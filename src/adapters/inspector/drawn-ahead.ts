@@ -5,8 +5,12 @@
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
+import { pause } from '../system/waiting.ts';
 import type { ChartPictures } from './inspector-options.ts';
 
+/** While no page is open, so long after each drawing as it took, times this: the work that is inspected comes first. */
+const REST = 3;
+const MOST_REST_MS = 10_000;
 /** Of one server: the logs of strangers may hold thousands of charts. */
 const MOST = 64;
 
@@ -16,6 +20,8 @@ export class DrawnAhead {
   #drawing: Promise<void> = Promise.resolve();
   #leave: () => void = () => undefined;
   #isClosed = false;
+  /** Aborted: a page is open, or none will be. */
+  readonly #hurry = new AbortController();
 
   constructor(pictures: ChartPictures) {
     this.#pictures = pictures;
@@ -37,12 +43,14 @@ export class DrawnAhead {
 
   /** A page hears of these records. */
   see(records: readonly InspectionRecord[]): void {
+    this.#hurry.abort();
     for (const record of records) if (record.k === 'machine') this.#add(record.chart);
   }
 
   /** What waits is not drawn any more. */
   close(): void {
     this.#isClosed = true;
+    this.#hurry.abort();
     this.#leave();
   }
 
@@ -65,7 +73,10 @@ export class DrawnAhead {
 
   async #draw(chart: ChartDescription): Promise<void> {
     if (this.#isClosed) return;
+    const begun = performance.now();
     // What fails is drawn again when it is asked for, and told then.
     await this.#pictures.draw(chart).catch(() => undefined);
+    const restMs = Math.min(MOST_REST_MS, (performance.now() - begun) * REST);
+    if (!this.#hurry.signal.aborted) await pause(restMs, { signal: this.#hurry.signal, keepsAlive: false });
   }
 }

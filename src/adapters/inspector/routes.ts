@@ -40,7 +40,11 @@ export class Routes {
     this.#page = options.pageDirectory === undefined ? undefined : new PageFiles(options.pageDirectory);
     this.ahead = new DrawnAhead(options.pictures);
     this.ahead.follow(options.source);
-    this.#routes = [...new RecordingRoutes(options, this.ahead).all, ...new SessionRoutes(options).all, fleetRoute(options)];
+    this.#routes = [
+      ...new RecordingRoutes(options, this.ahead).all,
+      ...new SessionRoutes(options).all,
+      fleetRoute(options),
+    ];
   }
 
   /** Answers, or rejects with what is to be told. */

@@ -214,7 +214,9 @@ describe('a recording with logs of sessions', () => {
   it('that is damaged costs the line alone; one of an older release knows nothing of them and misses no record', async () => {
     const { lines } = await recorded(message('Begin.'));
     const source = await readBack([...lines, '{"k":"session","session":"x"}']);
-    expect(source.about().notes).toEqual(['Events of sessions that could not be read, so that what came after may be odd: 1.']);
+    expect(source.about().notes).toEqual([
+      'Events of sessions that could not be read, so that what came after may be odd: 1.',
+    ]);
     expect((await source.session(SESSION_ID))?.state.head).toBe(2);
     expect(readRecord(JSON.parse(lines[0] ?? ''))).toEqual({ unknownKind: 'session' });
     expect((JSON.parse(lines[0] ?? '') as { readonly s?: number }).s).toBeUndefined();
