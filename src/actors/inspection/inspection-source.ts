@@ -160,7 +160,7 @@ export interface InspectionRecording {
   follow(listener: () => void): () => void;
   /** Undefined: no chart of that id was told. */
   chart(id: string): ChartDescription | undefined;
-  /** All that were told so far, by their ids: whoever shows them may draw them ahead. Absent: that is unknown. */
+  /** All that were told so far, by their ids, to be drawn ahead. Absent: that is unknown. */
   readonly toldCharts?: (() => ReadonlyMap<string, ChartDescription>) | undefined;
 }
 
