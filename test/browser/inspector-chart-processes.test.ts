@@ -204,6 +204,7 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     await page.getByRole('tab', { name: 'Sequence' }).click();
     await page.getByRole('group', { name: 'Actors of the diagram' }).getByRole('button', { name: 'Build it' }).click();
     await page.getByRole('region', { name: 'Chart of task' }).waitFor();
+    expect(await page.getByRole('region', { name: 'Chart of task' }).isVisible()).toBe(true);
   });
 
   it.each(['light', 'dark'] as const)('passes an accessibility check, %s', async (colorScheme) => {

@@ -88,8 +88,8 @@ export class RecordedSessions {
     return {
       list: async () => [...this.#sessions.values()].map(({ state }) => state),
       status: async (sessionId) => this.#of(sessionId).state,
-      events: (sessionId, options = {}) =>
-        new SessionEvents(this.#store, sessionId, options, { started: () => undefined, ended: () => undefined }),
+      events: (sessionId, options) =>
+        new SessionEvents(this.#store, sessionId, options ?? {}, { started: () => undefined, ended: () => undefined }),
       // Whether its process lives is a matter of then.
       hasWakeDied: async () => false,
       send: async (sessionId) => {

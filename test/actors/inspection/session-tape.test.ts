@@ -40,14 +40,14 @@ class Stage {
     const tape = new SessionTape({
       sessions: {
         status: async (sessionId) => foldAll(this.#log(sessionId)),
-        events: (sessionId, wanted = {}) =>
+        events: (sessionId, wanted) =>
           new SessionEvents(
             {
               read: async (id, { from = 1 } = {}) => this.#log(id).filter(({ seq }) => seq >= from),
               watch: (id, onChange) => this.#watch(id, onChange),
             },
             sessionId,
-            wanted,
+            wanted ?? {},
             { started: () => undefined, ended: () => undefined },
           ),
       },

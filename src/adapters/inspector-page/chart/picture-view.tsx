@@ -27,11 +27,6 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
   const [chosen, setChosen] = useState<number | 'whole'>();
   const fit = wholeZoom(size, room);
   const zoom = chosen === 'whole' ? fit : (chosen ?? fitted(size, room));
-  // A user who has moved the picture does not want it moved.
-  const held = useRef('');
-  const hold = (): void => {
-    held.current = actor;
-  };
   const place = usePlace(own, box);
   const zoomTo = (next: number, x = room.width / 2, y = room.height / 2): void => {
     const element = box.current;
@@ -45,12 +40,7 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
     requestAnimationFrame(() => element.scrollTo(left, top));
   };
   useWatched(own, { size, zoom, states, transitions });
-  const met = useRef('');
-  useEffect(() => {
-    const isMet = met.current === actor;
-    if (room.width > 0) met.current = actor;
-    if (held.current !== actor) showActive(own, box.current, isMet);
-  }, [own, actor, states, room.width, room.height]);
+  const hold = useActiveShown(own, box, { actor, states, room });
   useWheel(box, (event) => {
     const edge = (event.currentTarget as Element).getBoundingClientRect();
     zoomTo(closer(zoom, -event.deltaY / WHEEL_STEP), event.clientX - edge.left, event.clientY - edge.top);
@@ -154,6 +144,30 @@ function useWatched(own: SVGSVGElement, { size, zoom, states, transitions }: Pic
     own.setAttribute('height', String(size.height * zoom));
   }, [own, size, zoom]);
   useLayoutEffect(() => light(own, states, transitions), [own, states, transitions]);
+}
+
+interface ActiveShown {
+  readonly actor: string;
+  readonly states: ReadonlySet<string>;
+  readonly room: Size;
+}
+
+/** @returns ends it for this actor: a user who has moved the picture does not want it moved */
+function useActiveShown(
+  own: SVGSVGElement,
+  box: RefObject<HTMLDivElement | null>,
+  { actor, states, room }: ActiveShown,
+): () => void {
+  const held = useRef('');
+  const met = useRef('');
+  useEffect(() => {
+    const isMet = met.current === actor;
+    if (room.width > 0) met.current = actor;
+    if (held.current !== actor) showActive(own, box.current, isMet);
+  }, [own, actor, states, room.width, room.height]);
+  return () => {
+    held.current = actor;
+  };
 }
 
 function useWheel(box: RefObject<HTMLDivElement | null>, zoom: (event: WheelEvent) => void): void {

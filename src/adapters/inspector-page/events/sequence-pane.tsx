@@ -22,7 +22,8 @@ import { useSize } from '../shared/use-size.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
 import { RecordDetail } from './record-detail.tsx';
 import { latestNames } from './latest-names.ts';
-import { OTHERS_ID, OthersList } from './sequence-others.tsx';
+import { ListButton, OthersList, useListing, useWishes } from './sequence-others.tsx';
+import type { Listing } from './sequence-others.tsx';
 import { OTHERS, OUTSIDE, sequenceOf } from './sequence.ts';
 import type { Sequence, SequenceRow } from './sequence.ts';
 import { SEQUENCE_ROW, columnMiddle, columnWidth, lifelinesFor } from './sequence-places.ts';
@@ -90,9 +91,9 @@ function useDrawing(width: number, broughtIn: readonly string[]): Drawing {
 
 function Diagram({ width }: { readonly width: number }): JSX.Element {
   const names = latestNames.value;
-  const [broughtIn, setBroughtIn] = useState<readonly string[]>([]);
-  const [isListing, setListing] = useState(false);
-  const { sequence, vanished, moment, scope } = useDrawing(width, broughtIn);
+  const wishes = useWishes();
+  const listing = useListing();
+  const { sequence, vanished, moment, scope } = useDrawing(width, wishes.keys);
   const { rows, others } = sequence;
   const shown = moment === undefined ? -1 : rows.findLastIndex(({ seq }) => seq <= moment);
   const nameOf = (key: string): string =>
@@ -115,21 +116,8 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
   };
   return (
     <>
-      <Heads
-        sequence={sequence}
-        width={width}
-        nameOf={nameOf}
-        isListing={isListing}
-        onList={() => setListing(!isListing)}
-      />
-      {isListing ? (
-        <OthersList
-          others={others}
-          broughtIn={broughtIn}
-          onBringIn={(key) => setBroughtIn([...broughtIn, key])}
-          onLeaveOut={(key) => setBroughtIn(broughtIn.filter((each) => each !== key))}
-        />
-      ) : undefined}
+      <Heads sequence={sequence} width={width} nameOf={nameOf} listing={listing} />
+      {listing.isOpen ? <OthersList others={others} wishes={wishes} /> : undefined}
       <VirtualList
         role="grid"
         label="Sequence diagram"
@@ -149,15 +137,8 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
       />
       <p class="events-found">
         {scope}{' '}
-        {others.length === 0 && broughtIn.length === 0 ? undefined : (
-          <button
-            class="link"
-            aria-expanded={isListing}
-            aria-controls={OTHERS_ID}
-            onClick={() => setListing(!isListing)}
-          >
-            {isListing ? 'Hide the list' : 'Which actors'}
-          </button>
+        {others.length === 0 && wishes.keys.length === 0 ? undefined : (
+          <ListButton listing={listing}>{listing.isOpen ? 'Hide the list' : 'Which actors'}</ListButton>
         )}
       </p>
     </>
@@ -198,12 +179,10 @@ interface HeadsProps {
   readonly sequence: Sequence;
   readonly width: number;
   readonly nameOf: (key: string) => string;
-  /** The others are listed. */
-  readonly isListing: boolean;
-  readonly onList: () => void;
+  readonly listing: Listing;
 }
 
-function Heads({ sequence: { lifelines }, width, nameOf, isListing, onList }: HeadsProps): JSX.Element {
+function Heads({ sequence: { lifelines }, width, nameOf, listing }: HeadsProps): JSX.Element {
   return (
     <div class="sequence-heads" role="group" aria-label="Actors of the diagram">
       {lifelines.map(({ key }, index) => {
@@ -214,17 +193,9 @@ function Heads({ sequence: { lifelines }, width, nameOf, isListing, onList }: He
         };
         if (key === OTHERS)
           return (
-            <button
-              key={key}
-              class="column-head is-others"
-              aria-expanded={isListing}
-              aria-controls={OTHERS_ID}
-              style={style}
-              title="Which they are"
-              onClick={onList}
-            >
-              {nameOf(key)} {isListing ? '▴' : '▾'}
-            </button>
+            <ListButton key={key} listing={listing} class="column-head is-others" style={style}>
+              {nameOf(key)} {listing.isOpen ? '▴' : '▾'}
+            </ListButton>
           );
         if (key === OUTSIDE)
           return (
