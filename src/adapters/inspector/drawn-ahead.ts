@@ -8,8 +8,7 @@ import type { InspectionRecord } from '../../machines/inspection-log/inspection-
 import { pause } from '../system/waiting.ts';
 import type { ChartPictures } from './inspector-options.ts';
 
-/** While no page is open, so long after each drawing as it took, times this: the work that is inspected comes first. */
-const REST = 3;
+/** While no page is open, as long as a drawing took nothing is drawn after it: the inspected work needs room too. */
 const MOST_REST_MS = 10_000;
 /** Of one server: the logs of strangers may hold thousands of charts. */
 const MOST = 64;
@@ -43,8 +42,12 @@ export class DrawnAhead {
 
   /** A page hears of these records. */
   see(records: readonly InspectionRecord[]): void {
-    this.#hurry.abort();
     for (const record of records) if (record.k === 'machine') this.#add(record.chart);
+  }
+
+  /** A page is open. Idempotent. */
+  hurry(): void {
+    this.#hurry.abort();
   }
 
   /** What waits is not drawn any more. */
@@ -76,7 +79,7 @@ export class DrawnAhead {
     const begun = performance.now();
     // What fails is drawn again when it is asked for, and told then.
     await this.#pictures.draw(chart).catch(() => undefined);
-    const restMs = Math.min(MOST_REST_MS, (performance.now() - begun) * REST);
+    const restMs = Math.min(MOST_REST_MS, performance.now() - begun);
     if (!this.#hurry.signal.aborted) await pause(restMs, { signal: this.#hurry.signal, keepsAlive: false });
   }
 }

@@ -49,6 +49,7 @@ export class Routes {
 
   /** Answers, or rejects with what is to be told. */
   async answer(exchange: Exchange, { path, query }: Target): Promise<void> {
+    this.ahead.hurry();
     const route = this.#routes.find(({ pattern }) => pattern.test(path));
     const methods = route?.methods ?? READING;
     const { method = '' } = exchange.request;

@@ -80,6 +80,7 @@ describe('charts are drawn ahead', () => {
   it('no more than so many, and none after its server was closed', async () => {
     const { pictures, drawn } = easel();
     const ahead = new DrawnAhead(pictures);
+    ahead.hurry();
     ahead.see(Array.from({ length: 200 }, (_, index) => told(`chart ${index}`)));
     await vi.waitFor(() => expect(drawn).toHaveLength(64));
     const other = new DrawnAhead(pictures);
