@@ -34,6 +34,8 @@ export type {
   InspectionRecordOf,
 } from './machines/inspection-log/inspection-record.ts';
 export { InspectionReader } from './machines/inspection-log/inspection-reader.ts';
+export type { InspectionReaderOptions } from './machines/inspection-log/inspection-reader.ts';
+export type { SessionLine } from './machines/inspection-log/session-line.ts';
 export type { ReadReport } from './machines/inspection-log/read-report.ts';
 export { InspectionTimeline } from './machines/inspection-log/inspection-timeline.ts';
 export type { InspectedActorState, InspectionWorld } from './machines/inspection-log/inspection-world.ts';

@@ -265,6 +265,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       () => workers.shutdown(reason),
       () => subagents.shutdown(reason),
       () => waker.shutdown(reason),
+      () => hooks.readLast(),
       ...lastSteps(ports, { sessions, hookSources, reason }),
       () => hooks.close(),
     ]),
@@ -377,6 +378,7 @@ function inspectionOf(
     storeWord,
     hasEnded: () => hooks.isOver,
     onShutdown: (close) => hooks.add(close),
+    onRest: (read) => hooks.addReader(read),
   };
 }
 

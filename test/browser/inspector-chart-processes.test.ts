@@ -1,10 +1,45 @@
 /** The chart of an actor in the page of the inspector, in a real browser. */
 import { describe, expect, it } from 'vitest';
+import { describeChart } from '../../src/machines/inspection/describe-chart.ts';
+import { taskMachine } from '../../src/machines/task/task-machine.ts';
 import { browserOfFile } from '../support/browser.ts';
 import { SUPERVISOR, TASK, accessibilityFaults, shownStory, storyRecords } from './inspector-events-story.ts';
 
 const browser = await browserOfFile();
 const WAIT_MS = 10_000;
+
+/** The task at the end of its chart, which is larger than any pane. */
+const LARGE = [
+  { k: 'machine', a: SUPERVISOR, id: 'task', chart: describeChart(taskMachine) },
+  { k: 'actor', a: TASK, id: 'task_1', kind: 'task', chart: 'task', value: { sleeping: 'stopping' }, status: 'active' },
+] as const;
+
+interface Measured {
+  /** Of the words of the chart, in pixels on the screen. */
+  readonly smallest: number;
+  /** Something else is on the chart. */
+  readonly covered: boolean;
+  readonly activeIsInView: boolean;
+  /** It is larger than its pane. */
+  readonly isCut: boolean;
+}
+
+/** Runs in the page, so it is text. */
+const MEASURE = `(() => {
+  const view = document.querySelector('.picture-view');
+  const svg = view.querySelector('svg');
+  const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+  const sizes = [...svg.querySelectorAll('text')].map((text) => parseFloat(getComputedStyle(text).fontSize) * scale);
+  const active = [...svg.querySelectorAll('[data-state].is-active')].at(-1).getBoundingClientRect();
+  const [room, zoom] = [view, document.querySelector('.picture-zoom')].map((each) => each.getBoundingClientRect());
+  return {
+    smallest: Math.min(...sizes),
+    covered: zoom.top < room.bottom && zoom.bottom > room.top,
+    activeIsInView:
+      active.top >= room.top && active.bottom <= room.bottom && active.left >= room.left && active.right <= room.right,
+    isCut: view.scrollHeight > view.clientHeight || view.scrollWidth > view.clientWidth,
+  };
+})()`;
 
 describe.skipIf(browser === undefined)('the chart of an actor', () => {
   it('is drawn with every state lit that it is in, and with the last transition', async () => {
@@ -131,6 +166,45 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     await state.getByText('took 2 ms (waited 1 ms)').waitFor();
     await state.getByText('exit 1').waitFor();
     await state.getByText('shell_run').first().waitFor();
+  });
+
+  it.each([1440, 768, 390])(
+    'begins where its actor is, in words that can be read, with nothing on it, %i wide',
+    async (width) => {
+      const { page, show } = await shownStory(browser!, { records: storyRecords(LARGE) });
+      await page.setViewportSize({ width, height: 900 });
+      await show(`a=${TASK}`);
+      // On a narrow page one of the columns is shown.
+      if (width < 820) await page.getByRole('tab', { name: 'State' }).click();
+      const view = page.getByRole('region', { name: 'Chart of task' });
+      await view.waitFor();
+      await page.locator('[data-state="sleeping.stopping"].is-active').waitFor();
+      const measured = (): Promise<Measured> => page.evaluate<Measured>(MEASURE);
+      await expect.poll(async () => (await measured()).activeIsInView, { timeout: WAIT_MS }).toBe(true);
+      const { smallest, covered, isCut } = await measured();
+      expect([smallest >= 11, covered]).toEqual([true, false]);
+      expect(isCut).toBe(true);
+    },
+  );
+
+  it.each([1440, 390])('opens whenever an actor is chosen, whatever was shown before, %i wide', async (width) => {
+    const { page } = await shownStory(browser!);
+    await page.setViewportSize({ width, height: 900 });
+    const choose = async (): Promise<void> => {
+      if (width < 820) await page.getByRole('tab', { name: 'Actors' }).click();
+      await page
+        .getByRole('treeitem')
+        .filter({ hasText: /^Build it/ })
+        .click();
+      await page.getByRole('region', { name: 'Chart of task' }).waitFor();
+    };
+    await choose();
+    // From the head of a column of the sequence too.
+    if (width < 820) await page.getByRole('tab', { name: 'Events' }).click();
+    await page.getByRole('tab', { name: 'Sequence' }).click();
+    await page.getByRole('group', { name: 'Actors of the diagram' }).getByRole('button', { name: 'Build it' }).click();
+    await page.getByRole('region', { name: 'Chart of task' }).waitFor();
+    expect(await page.getByRole('region', { name: 'Chart of task' }).isVisible()).toBe(true);
   });
 
   it.each(['light', 'dark'] as const)('passes an accessibility check, %s', async (colorScheme) => {

@@ -129,6 +129,21 @@ describe.skipIf(browser === undefined)('the list of records', () => {
   });
 });
 
+/** More actors than there is room for, the last of which have said most. */
+const CROWD = Array.from({ length: 20 }, (_, index) => ({ a: `b1:x:${index + 1}`, index })).flatMap(({ a, index }) => [
+  {
+    k: 'actor',
+    a,
+    id: `worker_${index}`,
+    kind: 'task',
+    chart: 'task',
+    value: 'queued',
+    status: 'active',
+    facts: { label: `worker ${index}` },
+  } as const,
+  { k: 'event', a, e: index + 1, type: 'START' } as const,
+]);
+
 describe.skipIf(browser === undefined)('the sequence diagram', () => {
   it('shows who said what to whom in order, and leads to the record', async () => {
     const { page, show } = await shownStory(browser!);
@@ -150,6 +165,22 @@ describe.skipIf(browser === undefined)('the sequence diagram', () => {
       .getByRole('button', { name: /supervisor/ })
       .click();
     await page.getByRole('heading', { name: 'supervisor' }).waitFor();
+  });
+
+  it('names those who have no line in it, brings one in and leaves it out again', async () => {
+    const { page, show } = await shownStory(browser!, { records: storyRecords(CROWD) });
+    await show('v=sequence');
+    const heads = page.getByRole('group', { name: 'Actors of the diagram' });
+    await page.getByRole('button', { name: 'Which actors' }).click();
+    const others = page.getByRole('region', { name: 'Actors without a line' });
+    const worker = others.getByRole('listitem').filter({ hasText: 'worker 5' });
+    await worker.getByRole('button', { name: 'Bring in' }).click();
+    await heads.getByRole('button', { name: 'worker 5' }).waitFor();
+    expect(await accessibilityFaults(page, ['Events'])).toEqual([]);
+    await worker.getByRole('button', { name: 'Leave out' }).click();
+    await heads.getByRole('button', { name: 'worker 5' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Hide the list' }).click();
+    await others.waitFor({ state: 'detached' });
   });
 
   it.each(['light', 'dark'] as const)('passes an accessibility check, %s', async (colorScheme) => {

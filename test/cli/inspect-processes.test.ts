@@ -322,7 +322,7 @@ describe.concurrent('the demo with --inspect', { timeout: 120_000 }, () => {
     expect(await reader.json<InspectionAbout>('/api/about')).toMatchObject({
       kind: 'log',
       title: 'demo.ndjson.gz',
-      hasSessions: false,
+      hasSessions: true,
       notes: [],
     });
     expect((await reader.ask('/api/records?from=1')).text).toContain('"wakechart demo"');

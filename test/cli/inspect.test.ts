@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryHome } from '../support/temporary-home.ts';
@@ -29,7 +30,6 @@ const stands = (expected: string): unknown => expect.stringContaining(expected);
 
 describe('an inspection that makes no sense is refused before anything is opened', () => {
   it.each([
-    [['inspect', 'run.ndjson', '--session', NOBODY], 'expected either a file or --session'],
     [['inspect', '--port', '70000'], 'Expected a whole number from 0 to 65535'],
     [['inspect', '--port', '-1'], 'Expected a whole number from 0 to 65535'],
     [['inspect', ''], 'Expected a value that is not empty'],
@@ -47,6 +47,16 @@ describe('an inspection that makes no sense is refused before anything is opened
 });
 
 describe('what cannot be checked', () => {
+  it('is a session of which a recording has no log', async () => {
+    const path = pathOf('empty.ndjson.gz');
+    await writeFile(path, gzipSync('{"format":"inspection-log/1","boot":"b","startedAt":1}\n'));
+    expect(await runInProcess(['inspect', path, '--session', NOBODY])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: stands('[SESSION_NOT_FOUND]'),
+    });
+  });
+
   it('is no home', async () => {
     const ended = await runInProcess(['inspect', '--home', pathOf('nowhere')]);
     expect(ended).toMatchObject({

@@ -46,7 +46,7 @@ export class ChartBook {
   readonly #machines = new WeakMap<object, InspectedMachine>();
   /** By the configuration, which all machines share that `provide` makes of one. */
   readonly #byConfig = new WeakMap<object, ToldChart>();
-  readonly #byId = new Map<string, ToldChart>();
+  readonly #byId = new Map<string, ChartDescription>();
   /** Charts that are not told: too many, too large, or broken. */
   untold = 0;
 
@@ -70,8 +70,8 @@ export class ChartBook {
     return made;
   }
 
-  chart(id: string): ChartDescription | undefined {
-    return this.#byId.get(id)?.description;
+  get charts(): ReadonlyMap<string, ChartDescription> {
+    return this.#byId;
   }
 
   #inspected(
@@ -106,8 +106,8 @@ export class ChartBook {
     if (told !== undefined) return told;
     const chart = this.#describe(machine, key);
     this.#byConfig.set(key, chart);
-    if (chart.id === undefined) this.untold += 1;
-    else this.#byId.set(chart.id, chart);
+    if (chart.id === undefined || chart.description === undefined) this.untold += 1;
+    else this.#byId.set(chart.id, chart.description);
     return chart;
   }
 

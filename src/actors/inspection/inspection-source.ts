@@ -214,6 +214,8 @@ export interface InspectionRecording {
   follow(listener: () => void): () => void;
   /** Undefined: no chart of that id was told. */
   chart(id: string): ChartDescription | undefined;
+  /** All that were told so far, by their ids, to be drawn ahead. Absent: that is unknown. */
+  readonly toldCharts?: (() => ReadonlyMap<string, ChartDescription>) | undefined;
 }
 
 export interface InspectionAbout {

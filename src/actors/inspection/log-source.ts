@@ -1,6 +1,6 @@
 /**
- * What an inspector shows in a stored inspection log, which is given in pieces of text, as far as it has come. There
- * are no sessions in it.
+ * What an inspector shows in a stored inspection log, which is given in pieces of text, as far as it has come: the
+ * records, and the sessions whose logs were kept beside them.
  *
  * Memory: the newest 1,000,000 records, or as many of them as were written in 256 Mi characters. What is older is
  * dropped with a note, but for the charts and how the actors stood.
@@ -18,9 +18,10 @@ import type { LogPiece } from './log-pieces.ts';
 import { RecordBell } from './record-bell.ts';
 import { RememberedRecords } from './remembered-records.ts';
 import type { RememberedLimits } from './remembered-records.ts';
+import { RecordedSessions } from './recorded-sessions.ts';
+import { createRuntimeSource } from './runtime-source.ts';
 import type { ClosableSource } from './runtime-source.ts';
 import { wholeData } from './shown-data.ts';
-import { withoutSessions } from './without-sessions.ts';
 
 export interface LogSourceOptions {
   /** In a few words: the name of the file. */
@@ -55,7 +56,11 @@ export async function openLogSource(options: LogSourceOptions): Promise<LogSourc
 }
 
 class ReadLog {
-  readonly #reader = new InspectionReader();
+  readonly #sessions = new RecordedSessions();
+  readonly #reader = new InspectionReader({
+    onSessionLine: (line, characters) => this.#sessions.add(line, characters),
+  });
+  readonly #shownSessions: ClosableSource;
   readonly #iterator: AsyncIterator<LogPiece>;
   readonly #text: InspectedText;
   readonly #options: LogSourceOptions;
@@ -72,6 +77,15 @@ class ReadLog {
 
   constructor(options: LogSourceOptions) {
     this.#options = options;
+    const { title, redact, onProblem } = options;
+    const { service, clock } = this.#sessions;
+    this.#shownSessions = createRuntimeSource({
+      title,
+      sessions: service,
+      clock,
+      redact,
+      onProblem,
+    });
     this.#iterator = options.pieces[Symbol.asyncIterator]();
     this.#text = new InspectedText(options.redact);
     this.#kept = new RememberedRecords({ ...LIMITS, ...options.limits });
@@ -82,14 +96,23 @@ class ReadLog {
 
   get source(): LogSource {
     const { header } = this;
+    const sessions = this.#shownSessions;
     return {
-      ...withoutSessions('a stored inspection log'),
+      recordingOf: (sessionId) => sessions.recordingOf(sessionId),
+      sessions: (options) => sessions.sessions(options),
+      session: (sessionId) => sessions.session(sessionId),
+      events: (sessionId, options) => sessions.events(sessionId, options),
+      // Neither is recorded: what runs and what lies in folders now is no matter of then.
+      processes: async () => [],
+      changes: async () => [],
+      answer: (sessionId, answer) => sessions.answer(sessionId, answer),
       header,
       about: () => this.#about(),
       range: () => this.#kept.range,
       records: (from) => this.#kept.read(from),
       follow: (listener) => this.#bell.add(listener),
       chart: (id) => this.#kept.chart(id),
+      toldCharts: () => this.#kept.charts,
       caughtUp: this.#caughtUp,
       close: () => this.#close(),
     };
@@ -166,6 +189,7 @@ class ReadLog {
   #take(records: readonly InspectionRecord[], characters: number): void {
     const shown = this.#options.redact === undefined ? records : records.map((record) => this.#redacted(record));
     this.#kept.add(shown, characters);
+    this.#sessions.pass(shown.at(-1)?.t ?? 0);
     if (shown.length > 0) this.#bell.ring();
   }
 
@@ -183,12 +207,14 @@ class ReadLog {
     const notes = [
       ...notesOfReport(this.#reader.report),
       ...(dropped === 0 ? [] : [`The ${dropped} oldest records are not kept in memory.`]),
+      ...this.#sessions.notes,
+      ...this.#shownSessions.about().notes,
       ...this.#notes,
     ];
     return {
       kind: 'log',
       title: this.#text.cut(this.#options.title, MAX_SHOWN_CHARACTERS),
-      hasSessions: false,
+      hasSessions: this.#sessions.size > 0,
       canAnswer: false,
       notes: notes.map((note) => this.#text.cut(note, MAX_SHOWN_CHARACTERS)),
       hasEnded: this.#hasEnded || this.#isClosed,
@@ -198,6 +224,7 @@ class ReadLog {
   #close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#shownSessions.close();
     this.#bell.clear();
     this.#isCaughtUp();
     // What reads the file may be waiting for it to grow; that is not waited for.

@@ -5,7 +5,10 @@ import type { ClosableSource } from './runtime-source.ts';
 import { withoutSessions } from './without-sessions.ts';
 
 export interface RecorderSourceOptions {
-  readonly recorder: Pick<Recorder, 'header' | 'range' | 'records' | 'follow' | 'chart' | 'isAttached' | 'statistics'>;
+  readonly recorder: Pick<
+    Recorder,
+    'header' | 'range' | 'records' | 'follow' | 'chart' | 'toldCharts' | 'isAttached' | 'statistics'
+  >;
   /** In a few words: the name of the program. */
   readonly title: string;
 }
@@ -18,6 +21,7 @@ export function createRecorderSource({ recorder, title }: RecorderSourceOptions)
     records: (from) => recorder.records(from),
     follow: (listener) => recorder.follow(listener),
     chart: (id) => recorder.chart(id),
+    toldCharts: () => recorder.toldCharts(),
     about: () => ({
       kind: 'runtime',
       title,

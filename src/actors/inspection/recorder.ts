@@ -157,7 +157,11 @@ export class Recorder implements InspectionRecording {
   }
 
   chart(id: string): ChartDescription | undefined {
-    return this.#charts.chart(id);
+    return this.#charts.charts.get(id);
+  }
+
+  toldCharts(): ReadonlyMap<string, ChartDescription> {
+    return this.#charts.charts;
   }
 
   /** Pages from number `from` to the newest record. What falls out meanwhile is missing from them. */

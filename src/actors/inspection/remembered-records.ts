@@ -79,6 +79,10 @@ export class RememberedRecords {
     return this.#charts.get(id);
   }
 
+  get charts(): ReadonlyMap<string, ChartDescription> {
+    return this.#charts;
+  }
+
   /** Pages from number `from` to what is the newest now. What is dropped meanwhile is missing from them. */
   async *read(from: number): AsyncGenerator<readonly InspectionRecord[]> {
     const last = this.#last;

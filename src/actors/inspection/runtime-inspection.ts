@@ -79,29 +79,28 @@ export interface RuntimeInspection {
    * @throws RuntimeError RUNTIME_SHUT_DOWN when its end has begun
    */
   readonly onShutdown: (close: () => Promise<void>) => () => void;
+  /** The same when no wake and no job runs any more, and the store can still be read. */
+  readonly onRest: (read: () => Promise<void>) => () => void;
 }
 
-/** Those who wait for the end of a runtime. */
+/** Those who wait for a step of the end of a runtime. */
 export class ShutdownHooks {
   readonly #closers = new Set<() => Promise<void>>();
+  readonly #readers = new Set<() => Promise<void>>();
   #isOver = false;
 
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** @returns leaves @throws RuntimeError RUNTIME_SHUT_DOWN */
+  /** Called when all has ended. @returns leaves @throws RuntimeError RUNTIME_SHUT_DOWN */
   add(close: () => Promise<void>): () => void {
-    if (this.#isOver)
-      throw new RuntimeError(
-        'RUNTIME_SHUT_DOWN',
-        'the runtime is shut down, and there is nothing to read in it any more',
-        { category: 'conflict', hint: 'Open a new runtime.' },
-      );
-    // Several may come with the same function.
-    const own = (): Promise<void> => close();
-    this.#closers.add(own);
-    return () => void this.#closers.delete(own);
+    return this.#added(this.#closers, close);
+  }
+
+  /** Called before the store closes. @returns leaves @throws RuntimeError RUNTIME_SHUT_DOWN */
+  addReader(read: () => Promise<void>): () => void {
+    return this.#added(this.#readers, read);
   }
 
   /** The end has begun: no new inspector is let in. */
@@ -109,11 +108,33 @@ export class ShutdownHooks {
     this.#isOver = true;
   }
 
-  /** Closes all of them. @throws what the first of them that failed has thrown */
-  async close(): Promise<void> {
-    const closers = [...this.#closers];
-    this.#closers.clear();
-    const endings = await Promise.allSettled(closers.map((close) => close()));
-    for (const ending of endings) if (ending.status === 'rejected') throw ending.reason;
+  /** @throws what the first of them that failed has thrown */
+  readLast(): Promise<void> {
+    return takeAll(this.#readers);
   }
+
+  /** Closes all of them. @throws what the first of them that failed has thrown */
+  close(): Promise<void> {
+    return takeAll(this.#closers);
+  }
+
+  #added(to: Set<() => Promise<void>>, work: () => Promise<void>): () => void {
+    if (this.#isOver)
+      throw new RuntimeError(
+        'RUNTIME_SHUT_DOWN',
+        'the runtime is shut down, and there is nothing to read in it any more',
+        { category: 'conflict', hint: 'Open a new runtime.' },
+      );
+    // Several may come with the same function.
+    const own = (): Promise<void> => work();
+    to.add(own);
+    return () => void to.delete(own);
+  }
+}
+
+async function takeAll(from: Set<() => Promise<void>>): Promise<void> {
+  const all = [...from];
+  from.clear();
+  const endings = await Promise.allSettled(all.map((each) => each()));
+  for (const ending of endings) if (ending.status === 'rejected') throw ending.reason;
 }

@@ -5,6 +5,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { InspectionHeader } from '../../machines/inspection-log/inspection-record.ts';
 import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
+import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { Surroundings } from '../../machines/session/why-surroundings.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -47,13 +48,10 @@ import type { SessionProcessesOptions, TaskOutputs } from './session-processes.t
 import { endProcess, processesOf } from './session-processes.ts';
 import { SessionRecordings } from './session-recordings.ts';
 import { SessionSights } from './session-sight.ts';
-import type { ShownLimits } from './shown-data.ts';
-import { shownData, wholeData } from './shown-data.ts';
+import { EVENT_LIMITS, shownData, wholeData } from './shown-data.ts';
 
 // Events of a session's log as they are shown: a page of them, redacted and bounded, as many as fit.
 
-/** Of one event, as much as a message of a person may be long. */
-const EVENT_LIMITS: ShownLimits = { characters: 300_000, text: 256_000, entries: 1_000, depth: 30 };
 /** Of all events of a page together; a reader that wants more asks from where it ends. */
 const PAGE_CHARACTERS = 4 * 1_048_576;
 
@@ -138,6 +136,7 @@ export interface RuntimeSourceOptions {
 
 /** Of a title, or of a note. */
 const MAX_SHOWN_CHARACTERS = 500;
+const NO_CHARTS: ReadonlyMap<string, ChartDescription> = new Map();
 /** No system takes a longer one. */
 const MAX_PATH_CHARACTERS = 4_096;
 
@@ -204,6 +203,7 @@ class RuntimeSource implements ClosableSource {
   records: InspectionSource['records'] = (from) => this.#recording.records(from);
   follow: InspectionSource['follow'] = (listener) => this.#recording.follow(listener);
   chart: InspectionSource['chart'] = (id) => this.#recording.chart(id);
+  toldCharts = (): ReadonlyMap<string, ChartDescription> => this.#recording.toldCharts?.() ?? NO_CHARTS;
 
   about(): InspectionAbout {
     const { title, home, store, recorder, fleet, canAnswer = true, notes } = this.#options;

@@ -14,6 +14,9 @@ export interface ShownLimits {
   readonly depth: number;
 }
 
+/** Of one event of a session: as much as a message of a person may be long. */
+export const EVENT_LIMITS: ShownLimits = { characters: 300_000, text: 256_000, entries: 1_000, depth: 30 };
+
 export interface Shown<Value> {
   readonly value: Value;
   /** Something was left out. */

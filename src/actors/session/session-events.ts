@@ -24,7 +24,7 @@ export interface Lifetime {
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 export class SessionEvents implements AsyncIterableIterator<SessionEvent, undefined> {
-  readonly #store: EventStore;
+  readonly #store: Pick<EventStore, 'read' | 'watch'>;
   readonly #sessionId: string;
   readonly #follow: boolean;
   readonly #signal: AbortSignal | undefined;
@@ -41,7 +41,12 @@ export class SessionEvents implements AsyncIterableIterator<SessionEvent, undefi
   #hasStarted = false;
   #hasEnded = false;
 
-  constructor(store: EventStore, sessionId: string, options: SessionEventsOptions, lifetime: Lifetime) {
+  constructor(
+    store: Pick<EventStore, 'read' | 'watch'>,
+    sessionId: string,
+    options: SessionEventsOptions,
+    lifetime: Lifetime,
+  ) {
     this.#store = store;
     this.#sessionId = sessionId;
     this.#from = Math.max(1, options.from ?? 1);

@@ -12,14 +12,26 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import type { InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
 import { hasCode } from '../system/error-codes.ts';
 
 export interface InspectionLogFileOptions {
   /** Absolute. It must not be there yet. */
   readonly path: string;
   readonly recording: Pick<InspectionRecording, 'header' | 'range' | 'records' | 'follow'>;
+  /** What else goes into it: lines that are no records. */
+  readonly beside?: LinesBeside | undefined;
   /** Told once why nothing more can be written. What was written until then stays. */
   readonly onTrouble: (error: RuntimeError) => void;
+}
+
+export interface LinesBeside {
+  /** From now on what it has may be written: a whole line each. `write` resolves when there is room for more. */
+  begin(write: (line: string) => Promise<void>): void;
+  /** Told of records after they were written. */
+  see(records: readonly InspectionRecord[]): void;
+  /** Writes what is left. */
+  end(): Promise<void>;
 }
 
 export interface WrittenLog {
@@ -86,6 +98,7 @@ export class InspectionLogFile {
     this.#written.catch((error: unknown) => this.#fail(error));
     this.#next = recording.range().first;
     this.#input.write(`${JSON.stringify(recording.header)}\n`);
+    options.beside?.begin((line) => this.#write(`${line}\n`));
     this.#leave = recording.follow(() => this.#goOn());
     this.#goOn();
   }
@@ -97,8 +110,17 @@ export class InspectionLogFile {
     return (this.#closing ??= this.#close());
   }
 
+  /** Writes what there is, and what else goes into it to its end. Never rejects. Idempotent. */
+  async endBeside(): Promise<void> {
+    this.#goOn();
+    await this.#writing;
+    await this.#options.beside?.end();
+  }
+
   async #close(): Promise<WrittenLog> {
     this.#leave();
+    await this.endBeside();
+    // Records of the meantime.
     this.#goOn();
     await this.#writing;
     this.#input.end();
@@ -124,6 +146,7 @@ export class InspectionLogFile {
         this.#next = newest.s + 1;
         this.#records += page.length;
         await this.#write(`${page.map((record) => JSON.stringify(record)).join('\n')}\n`);
+        this.#options.beside?.see(page);
       }
     }
     // In the same turn as the last check: what comes from now on begins anew.
@@ -133,6 +156,7 @@ export class InspectionLogFile {
   /** Resolves when there is room for more, or never will be. */
   async #write(text: string): Promise<void> {
     const input = this.#input;
+    if (this.#hasFailed) return;
     if (input.write(text) || input.destroyed) return;
     await new Promise<void>((resolve) => {
       const goOn = (): void => {

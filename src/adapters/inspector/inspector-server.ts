@@ -121,6 +121,7 @@ export async function listen(given: InspectorOptions, place: Place = newPlace())
   server.on('request', (request, response) => void gate.receive({ request, response }));
   server.on('connect', refuseTunnel);
   server.on('error', (error) => gate.report(error));
+  server.on('close', () => gate.routes.ahead.close());
   const origin = `http://${authorityOf(hostOf(options), port)}`;
   const placed = `http://${authorityOf(placedHostOf(options, place), port)}${place.path}`;
   const close = closer(server);
@@ -176,14 +177,14 @@ function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
 class Gate {
   readonly signIn: SignIn;
   readonly #place: Place;
-  readonly #routes: Routes;
+  readonly routes: Routes;
   readonly #hosts: ReadonlySet<string>;
   readonly #onProblem: (error: unknown) => void;
 
   constructor(options: CheckedInspectorOptions, place: Place, port: number) {
     this.signIn = new SignIn(port, place);
     this.#place = place;
-    this.#routes = new Routes(options);
+    this.routes = new Routes(options);
     this.#hosts = allowedHosts(options, place, port);
     this.#onProblem = options.onProblem;
   }
@@ -196,7 +197,7 @@ class Gate {
     response.on('error', () => undefined);
     try {
       const target = this.#placed(admit(request, this.#hosts));
-      if (!this.#isSignedInBy(exchange, target)) await this.#routes.answer(exchange, target);
+      if (!this.#isSignedInBy(exchange, target)) await this.routes.answer(exchange, target);
     } catch (error) {
       this.#fail(exchange, error);
     }

@@ -5,6 +5,7 @@
  * as fast as it reads. One that falls behind what the recording still has is told to load anew, with event `reload`.
  */
 import type { InspectedSpeech, InspectionRecording, SpeechFeed } from '../../actors/inspection/inspection-source.ts';
+import type { DrawnAhead } from './drawn-ahead.ts';
 import { PacedStream } from './paced-stream.ts';
 import { portionsOf } from './record-text.ts';
 import type { Exchange } from './respond.ts';
@@ -96,6 +97,7 @@ const HALF_CHARACTERS = /\p{Surrogate}/gu;
 
 export interface LiveOptions {
   readonly recording: InspectionRecording;
+  readonly ahead: DrawnAhead;
   /** Number of the first record that the client does not have. Absent: the next that is made. */
   readonly from: number | undefined;
   /** What the client read last, `<boot, encoded>:<number>`: it goes on after that. */
@@ -110,7 +112,7 @@ type ReloadReason = 'other_program' | 'too_far_behind' | 'from_the_future';
 /** Until the client or the server leaves. */
 export async function sendLive(
   exchange: Exchange,
-  { recording, from, lastEventId, heartbeatMs, speech }: LiveOptions,
+  { recording, ahead, from, lastEventId, heartbeatMs, speech }: LiveOptions,
 ): Promise<void> {
   const { request, response } = exchange;
   begin(exchange, 200, { 'content-type': 'text/event-stream; charset=utf-8' });
@@ -124,7 +126,8 @@ export async function sendLive(
     const range = recording.range();
     const start = placeOf(lastEventId, recording.header.boot) ?? from ?? range.last + 1;
     await stream.write(`retry: ${RETRY_MS}\n${event('hello', { boot: recording.header.boot, ...range })}`);
-    const reason = start === 'other_program' ? start : await sendFrom(start, { recording, stream, signal, words });
+    const reason =
+      start === 'other_program' ? start : await sendFrom(start, { recording, ahead, stream, signal, words });
     if (reason !== undefined)
       await stream.write(event('reload', { reason, boot: recording.header.boot, ...recording.range() }));
     stream.end();
@@ -137,6 +140,7 @@ export async function sendLive(
 
 interface Live {
   readonly recording: InspectionRecording;
+  readonly ahead: DrawnAhead;
   readonly stream: PacedStream;
   readonly signal: HeartbeatSignal;
   readonly words: SpeechTeller;
@@ -162,11 +166,12 @@ async function sendFrom(start: number, live: Live): Promise<ReloadReason | undef
 }
 
 /** @returns the number after the last that was sent; undefined when some before it are gone */
-async function sendUpTo(last: number, start: number, { recording, stream }: Live): Promise<number | undefined> {
+async function sendUpTo(last: number, start: number, { recording, ahead, stream }: Live): Promise<number | undefined> {
   let next = start;
   for await (const page of stream.until(recording.records(next))) {
     const first = page.find(({ s }) => s >= next);
     if (first !== undefined && first.s > next) return undefined;
+    ahead.see(page);
     for (const portion of portionsOf(page, { from: next, to: last })) {
       await stream.write(
         `id: ${placeIn(recording.header.boot, portion.last)}\nevent: records\ndata: [${portion.texts.join(',')}]\n\n`,

@@ -7,6 +7,7 @@ import { constants, createGzip } from 'node:zlib';
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import { soon } from './answer-soon.ts';
+import type { DrawnAhead } from './drawn-ahead.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
 import { sendLive } from './live-route.ts';
 import { PacedStream } from './paced-stream.ts';
@@ -25,6 +26,7 @@ const LEVEL = constants.Z_BEST_SPEED;
 
 interface RecordsOptions {
   readonly recording: InspectionRecording;
+  readonly ahead: DrawnAhead;
   readonly from: number;
 }
 
@@ -32,7 +34,7 @@ interface RecordsOptions {
  * Everything from number `from` to what is the newest now. Cut off rather than ended when the recording fails on the
  * way.
  */
-async function sendRecords(exchange: Exchange, { recording, from }: RecordsOptions): Promise<void> {
+async function sendRecords(exchange: Exchange, { recording, ahead, from }: RecordsOptions): Promise<void> {
   const { last } = recording.range();
   const { request, response } = exchange;
   const isCompressed = takesGzip(request.headers['accept-encoding']);
@@ -49,6 +51,7 @@ async function sendRecords(exchange: Exchange, { recording, from }: RecordsOptio
   await stream.write(`${JSON.stringify(recording.header)}\n`);
   let next = from;
   for await (const page of stream.until(recording.records(from))) {
+    ahead.see(page);
     for (const portion of portionsOf(page, { from: next, to: last })) {
       await stream.write(`${portion.texts.join('\n')}\n`);
       next = portion.last + 1;
@@ -62,10 +65,12 @@ const MAX_CHART_ID_CHARACTERS = 500;
 
 export class RecordingRoutes {
   readonly #options: CheckedInspectorOptions;
+  readonly #ahead: DrawnAhead;
   #liveStreams = 0;
 
-  constructor(options: CheckedInspectorOptions) {
+  constructor(options: CheckedInspectorOptions, ahead: DrawnAhead) {
     this.#options = options;
+    this.#ahead = ahead;
   }
 
   get all(): readonly Route[] {
@@ -87,7 +92,7 @@ export class RecordingRoutes {
   async #records({ query, ...exchange }: Visit): Promise<void> {
     const { from = '1', session } = parametersOf(query, ['from', 'session']);
     const first = sequenceNumber(from);
-    return sendRecords(exchange, { recording: await this.#recording(session), from: first });
+    return sendRecords(exchange, { recording: await this.#recording(session), ahead: this.#ahead, from: first });
   }
 
   async #live({ query, ...exchange }: Visit): Promise<void> {
@@ -106,6 +111,7 @@ export class RecordingRoutes {
     try {
       await sendLive(exchange, {
         recording: await this.#recording(session),
+        ahead: this.#ahead,
         from: start,
         lastEventId: lastEventId === undefined ? undefined : String(lastEventId),
         heartbeatMs,

@@ -4,6 +4,7 @@
  */
 import { shownFleet } from '../../actors/inspection/fleet-words.ts';
 import { soon } from './answer-soon.ts';
+import { DrawnAhead } from './drawn-ahead.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
 import { PageFiles } from './page-files.ts';
 import { RecordingRoutes } from './recording-routes.ts';
@@ -31,16 +32,24 @@ function fleetRoute({ source, limits }: CheckedInspectorOptions): Route {
 }
 
 export class Routes {
+  readonly ahead: DrawnAhead;
   readonly #page: PageFiles | undefined;
   readonly #routes: readonly Route[];
 
   constructor(options: CheckedInspectorOptions) {
     this.#page = options.pageDirectory === undefined ? undefined : new PageFiles(options.pageDirectory);
-    this.#routes = [...new RecordingRoutes(options).all, ...new SessionRoutes(options).all, fleetRoute(options)];
+    this.ahead = new DrawnAhead(options.pictures);
+    this.ahead.follow(options.source);
+    this.#routes = [
+      ...new RecordingRoutes(options, this.ahead).all,
+      ...new SessionRoutes(options).all,
+      fleetRoute(options),
+    ];
   }
 
   /** Answers, or rejects with what is to be told. */
   async answer(exchange: Exchange, { path, query }: Target): Promise<void> {
+    this.ahead.hurry();
     const route = this.#routes.find(({ pattern }) => pattern.test(path));
     const methods = route?.methods ?? READING;
     const { method = '' } = exchange.request;

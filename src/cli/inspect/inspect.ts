@@ -6,6 +6,7 @@ import { basename } from 'node:path';
 import type { InspectionRecording, InspectionSource } from '../../actors/inspection/inspection-source.ts';
 import { namedSecrets } from '../../actors/inspection/learned-secrets.ts';
 import { openLogSource } from '../../actors/inspection/log-source.ts';
+import type { LogSource } from '../../actors/inspection/log-source.ts';
 import { openLogFile } from '../../adapters/inspection-files/log-file.ts';
 import { piecesOfStream } from '../../adapters/inspection-files/log-text.ts';
 import { sendAddress } from '../../adapters/stately/sender-options.ts';
@@ -26,13 +27,15 @@ import { addressAt, showUntilInterrupted } from './shown-inspector.ts';
 // piped in.
 
 /**
- * Resolves when it is known to be such a log.
+ * Resolves when it is known to be such a log, and to hold the session.
  * @param file undefined: what is piped in
- * @throws RuntimeError INSPECTION_FILE_MISSING, INSPECTION_FILE_UNREADABLE, INSPECTION_LOG_REFUSED
+ * @param session undefined: none in particular
+ * @throws RuntimeError INSPECTION_FILE_MISSING, INSPECTION_FILE_UNREADABLE, INSPECTION_LOG_REFUSED, SESSION_NOT_FOUND
  */
 async function openedLog(
   { err }: CommandContext,
   file: string | undefined,
+  session: string | undefined,
 ): Promise<Pick<OpenedSource, 'source' | 'close'>> {
   const onProblem = (error: unknown): void =>
     void err.push(`${err.styles.yellow('note:')} ${printable(messageOf(error))}\n`);
@@ -42,14 +45,28 @@ async function openedLog(
     pieces,
     onProblem,
   });
-  return {
-    source,
-    async close() {
-      source.close();
-      // What is piped in would keep us waiting for its end.
-      if (file === undefined) process.stdin.destroy();
-    },
+  const close = async (): Promise<void> => {
+    source.close();
+    // What is piped in would keep us waiting for its end.
+    if (file === undefined) process.stdin.destroy();
   };
+  try {
+    if (session !== undefined) await requireSession(source, session);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { source, close };
+}
+
+/** @throws RuntimeError SESSION_NOT_FOUND */
+async function requireSession(source: LogSource, session: string): Promise<void> {
+  await source.caughtUp;
+  if ((await source.session(session)) === undefined)
+    throw new RuntimeError('SESSION_NOT_FOUND', `the recording holds no log of session ${JSON.stringify(session)}`, {
+      category: 'not_found',
+      hint: 'Leave --session out: the page lists those that it holds.',
+    });
 }
 
 /** Reads the log from standard input. */
@@ -92,11 +109,6 @@ export async function inspect(context: CommandContext, options: InspectOptions):
 }
 
 function checkWords({ file, session, statelyPort, statelyOrigins, sendTo, sendsUnknownSecrets }: InspectOptions): void {
-  if (file !== undefined && session !== undefined)
-    throw usageError(
-      'expected either a file or --session: an inspection log holds no sessions',
-      'Leave one of them out.',
-    );
   if (file !== undefined && statelyPort !== undefined)
     throw usageError(
       'expected either a file or --stately-port: one timeline is shown',
@@ -198,7 +210,7 @@ async function opened(
   if (file !== undefined) {
     // What is in it stays as it was written; what leaves is another matter.
     const secrets = sendTo === undefined ? NO_SECRETS_KNOWN : await secretsOfHome(context);
-    return { ...(await openedLog(context, file === PIPED ? undefined : file)), ...secrets };
+    return { ...(await openedLog(context, file === PIPED ? undefined : file, session)), ...secrets };
   }
   if (
     statelyPort !== undefined &&

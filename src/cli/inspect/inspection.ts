@@ -148,14 +148,29 @@ interface Recorded {
   readonly inspected: Inspectable;
 }
 
-/** Writes until the runtime has ended. A disk that takes no more costs the recording and nothing else. */
+/**
+ * Writes until the runtime has ended, the logs of sessions as long as they can be read. A disk that takes no more costs
+ * the recording and nothing else.
+ */
 async function record(context: CommandContext, { path, recorder, inspected }: Recorded): Promise<void> {
   const { writeInspectionLog } = await import('../../adapters/inspection-files/inspection-log-file.ts');
+  const { SessionTape } = await import('../../actors/inspection/session-tape.ts');
+  const { sessions, inspection } = inspected;
+  const tape =
+    sessions === undefined
+      ? undefined
+      : new SessionTape({
+          sessions,
+          redact: inspection.redact,
+          onProblem: (error) => warn(context, `the recording ${path}: ${messageOf(error)}`),
+        });
   const file = await writeInspectionLog({
     path,
     recording: recorder,
+    beside: tape,
     onTrouble: ({ message }) => warn(context, message),
   });
+  inspection.onRest(() => file.endBeside());
   inspected.inspection.onShutdown(async () => {
     const { missing } = await file.close();
     recorder.detach();

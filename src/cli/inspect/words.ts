@@ -24,7 +24,7 @@ export function addInspectionOptions(command: Command, { canHold }: { readonly c
     command.option('--inspect-hold', 'with --inspect: stay after the end until interrupted, also without a terminal');
   return command.option(
     '--record <file>',
-    'write an inspection log of what the actors do, to be opened with "wakechart inspect FILE"; *.gz is compressed',
+    'write an inspection log of what the actors do, with the logs of their sessions, to be opened with "wakechart inspect FILE"; *.gz is compressed',
     nonEmpty,
   );
 }

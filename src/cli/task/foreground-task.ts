@@ -77,11 +77,13 @@ export function openForeground({
       processTree,
       hasEnded: () => hooks.isOver,
       onShutdown: (close) => hooks.add(close),
+      onRest: (read) => hooks.addReader(read),
     },
     shutdown: async () => {
       hooks.begin();
       try {
         await tasks.shutdown();
+        await hooks.readLast();
       } finally {
         await hooks.close();
       }

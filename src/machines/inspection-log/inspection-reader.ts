@@ -14,6 +14,8 @@ import { readRecord } from './read-record.ts';
 import type { ReadReport } from './read-report.ts';
 import { ReadNotes } from './read-report.ts';
 import { RecordOrder } from './record-order.ts';
+import { readSessionLine, SESSION_LINE } from './session-line.ts';
+import type { SessionLine } from './session-line.ts';
 
 // Keeps one copy of the names that repeat in a million records: JSON makes a new string for each, which would be most
 // of what a log takes in memory.
@@ -47,7 +49,13 @@ class SharedTexts {
 
 const TOO_LONG = `expected a line of at most ${MAX_LINE_CHARACTERS} characters`;
 
+export interface InspectionReaderOptions {
+  /** Hears of events of sessions, which are no records; undefined for a damaged one. */
+  readonly onSessionLine?: ((line: SessionLine | undefined, characters: number) => void) | undefined;
+}
+
 export class InspectionReader {
+  readonly #onSessionLine: InspectionReaderOptions['onSessionLine'];
   readonly #notes = new ReadNotes();
   readonly #order = new RecordOrder();
   readonly #texts = new SharedTexts();
@@ -59,6 +67,10 @@ export class InspectionReader {
   #isSkipping = false;
   #line = 0;
   #hasEnded = false;
+
+  constructor({ onSessionLine }: InspectionReaderOptions = {}) {
+    this.#onSessionLine = onSessionLine;
+  }
 
   /** Absent until its line was read. */
   get header(): InspectionHeader | undefined {
@@ -148,7 +160,10 @@ export class InspectionReader {
     if (stored === undefined) return this.#notes.broken(this.#line, 'expected JSON');
     const read = readRecord(stored.value);
     if ('because' in read) return this.#notes.broken(this.#line, read.because);
-    if ('unknownKind' in read) return this.#notes.unknownKind(read.unknownKind);
+    if ('unknownKind' in read)
+      return read.unknownKind === SESSION_LINE
+        ? this.#onSessionLine?.(readSessionLine(stored.value), text.length)
+        : this.#notes.unknownKind(read.unknownKind);
     this.#notes.unknownFields(read.unknownFields);
     const { believed, refused } = this.#order.take(this.#texts.shared(read.record));
     this.#tell(records, believed, refused.length);

@@ -96,7 +96,7 @@ describe('the story', () => {
       { ...at, k: 'actor', id: 'task', chart: 'task', status: 'active' },
       { ...at, k: 'event', e: 1, type: 'GO' },
       { ...step, taken: ['a|GO|0'] },
-      { ...at, k: 'snap', value: 'done', status: 'done' },
+      { ...at, k: 'snap', value: 'waiting', status: 'stopped' },
       { ...at, k: 'snap', status: 'error', error: { message: 'it broke' } },
       { ...at, k: 'error', message: 'it broke' },
       emit(1, 'said'),
@@ -111,6 +111,7 @@ describe('the story', () => {
       { ...step, taken: [] },
       { ...step, taken: ['(own logic)'] },
       { ...at, k: 'snap', status: 'done' },
+      { ...at, k: 'snap', value: 'completed', status: 'done' },
     ];
     expect(untold.filter((record) => isTold(record) !== false)).toEqual([]);
   });

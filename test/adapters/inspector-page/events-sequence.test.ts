@@ -4,7 +4,7 @@ import { InspectionTimeline } from '../../../src/machines/inspection-log/inspect
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { ActorNames } from '../../../src/adapters/inspector-page/events/record-words.ts';
 import { OTHERS, OUTSIDE, sequenceOf } from '../../../src/adapters/inspector-page/events/sequence.ts';
-import type { Sequence } from '../../../src/adapters/inspector-page/events/sequence.ts';
+import type { Sequence, SequenceOptions } from '../../../src/adapters/inspector-page/events/sequence.ts';
 import {
   TIME_WIDTH,
   columnMiddle,
@@ -44,7 +44,7 @@ const stepped = (
 
 function drawn(
   records: readonly InspectionRecord[],
-  { chosen, most = 8 }: { readonly chosen?: string; readonly most?: number } = {},
+  { chosen, most = 8, broughtIn = [] }: Partial<Pick<SequenceOptions, 'chosen' | 'most' | 'broughtIn'>> = {},
 ): Sequence {
   const timeline = new InspectionTimeline();
   timeline.append(records);
@@ -52,6 +52,7 @@ function drawn(
     records,
     names: new ActorNames(timeline.at(Infinity)),
     chosen,
+    broughtIn,
     most,
     moment: records.at(-1)?.s ?? 0,
     bornAt: (each) => timeline.sequence(each).at(0)?.s ?? 0,
@@ -121,9 +122,26 @@ describe('a sequence diagram', () => {
     expect(keys).toContain(key(3));
     expect(keys.at(-1)).toBe(OTHERS);
     expect(keys).toHaveLength(4);
-    expect(sequence.otherCount).toBe(18);
+    expect(sequence.others).toHaveLength(18);
     expect(sequence.leftOut).toBe(30);
     expect(new Set(sequence.rows.flatMap(({ from, to }) => [from, to]))).toEqual(new Set(keys));
+  });
+
+  it('names those for whom there is no room, with how much they do, and brings in those that are wanted, the latest first', () => {
+    const records = [
+      made(0),
+      ...Array.from({ length: 20 }, (_, index) => made(index + 1, 0)),
+      sent(3, 1, 'HELLO', 2),
+      ...Array.from({ length: 30 }, (_, index) => sent(18, index + 2, 'NOISE', 19)),
+    ];
+    const { others } = drawn(records, { chosen: key(2), most: 4 });
+    expect(others.find((each) => each.key === key(18))).toEqual({ key: key(18), rows: 31 });
+    expect(others.find((each) => each.key === key(7))).toEqual({ key: key(7), rows: 1 });
+    const sequence = drawn(records, { chosen: key(2), most: 4, broughtIn: [key(7), key(18), key(99)] });
+    expect(sequence.lifelines.map((each) => each.key)).toEqual([key(2), key(7), key(18), OTHERS]);
+    expect(sequence.others.map((each) => each.key)).not.toContain(key(18));
+    const last = drawn(records, { chosen: key(2), most: 3, broughtIn: [key(7), key(18)] });
+    expect(last.lifelines.map((each) => each.key)).toEqual([key(2), key(18), OTHERS]);
   });
 });
 

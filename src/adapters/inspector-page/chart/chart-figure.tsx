@@ -93,7 +93,7 @@ export function ChartFigure({ state, chart }: ChartFigureProps): JSX.Element {
   if (because === undefined)
     return (
       <p class="empty figure" role="status">
-        The server draws the chart. The first time this takes some seconds…
+        The server draws the chart…
       </p>
     );
   return (

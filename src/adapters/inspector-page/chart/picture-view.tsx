@@ -8,8 +8,6 @@ import { clamped, closer, fitted, scrollAround, wholeZoom } from './zoom.ts';
 import type { Size } from './zoom.ts';
 
 const MARGIN = 24;
-/** Beneath the chart, for the buttons. */
-const FOOT = 36;
 const WHEEL_STEP = 240;
 
 export interface PictureViewProps {
@@ -29,11 +27,6 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
   const [chosen, setChosen] = useState<number | 'whole'>();
   const fit = wholeZoom(size, room);
   const zoom = chosen === 'whole' ? fit : (chosen ?? fitted(size, room));
-  // A user who has moved the picture does not want it moved.
-  const held = useRef('');
-  const hold = (): void => {
-    held.current = actor;
-  };
   const place = usePlace(own, box);
   const zoomTo = (next: number, x = room.width / 2, y = room.height / 2): void => {
     const element = box.current;
@@ -47,9 +40,7 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
     requestAnimationFrame(() => element.scrollTo(left, top));
   };
   useWatched(own, { size, zoom, states, transitions });
-  useEffect(() => {
-    if (held.current !== actor) showActive(own, box.current);
-  }, [own, actor, states, room.width, room.height]);
+  const hold = useActiveShown(own, box, { actor, states, room });
   useWheel(box, (event) => {
     const edge = (event.currentTarget as Element).getBoundingClientRect();
     zoomTo(closer(zoom, -event.deltaY / WHEEL_STEP), event.clientX - edge.left, event.clientY - edge.top);
@@ -128,7 +119,7 @@ function useRoom(box: RefObject<HTMLDivElement | null>): Size {
   const [room, setRoom] = useState<Size>({ width: 0, height: 0 });
   // Of the outer edge: whether there are scroll bars must not change what fits.
   useSize(box, ({ offsetWidth, offsetHeight }) =>
-    setRoom({ width: offsetWidth - MARGIN, height: offsetHeight - MARGIN - FOOT }),
+    setRoom({ width: offsetWidth - MARGIN, height: offsetHeight - MARGIN }),
   );
   return room;
 }
@@ -155,6 +146,30 @@ function useWatched(own: SVGSVGElement, { size, zoom, states, transitions }: Pic
   useLayoutEffect(() => light(own, states, transitions), [own, states, transitions]);
 }
 
+interface ActiveShown {
+  readonly actor: string;
+  readonly states: ReadonlySet<string>;
+  readonly room: Size;
+}
+
+/** @returns ends it for this actor: a user who has moved the picture does not want it moved */
+function useActiveShown(
+  own: SVGSVGElement,
+  box: RefObject<HTMLDivElement | null>,
+  { actor, states, room }: ActiveShown,
+): () => void {
+  const held = useRef('');
+  const met = useRef('');
+  useEffect(() => {
+    const isMet = met.current === actor;
+    if (room.width > 0) met.current = actor;
+    if (held.current !== actor) showActive(own, box.current, isMet);
+  }, [own, actor, states, room.width, room.height]);
+  return () => {
+    held.current = actor;
+  };
+}
+
 function useWheel(box: RefObject<HTMLDivElement | null>, zoom: (event: WheelEvent) => void): void {
   useEffect(() => {
     const element = box.current;
@@ -176,14 +191,14 @@ function light(picture: SVGSVGElement, states: ReadonlySet<string>, transitions:
     element.classList.toggle('is-active', transitions.includes(element.dataset['transition'] ?? ''));
 }
 
-/** The innermost of what is active. */
-function showActive(picture: SVGSVGElement, box: HTMLElement | null): void {
+/** The innermost of what is active: into the middle at first, later only where it is out of view. */
+function showActive(picture: SVGSVGElement, box: HTMLElement | null, isMet: boolean): void {
   const active = [...picture.querySelectorAll('[data-state].is-active')].at(-1)?.getBoundingClientRect();
   if (active === undefined || box === null) return;
   const view = box.getBoundingClientRect();
-  if (active.bottom > view.bottom - FOOT || active.top < view.top)
+  if (!isMet || active.bottom > view.bottom || active.top < view.top)
     box.scrollTop += active.top + active.height / 2 - (view.top + view.height / 2);
-  if (active.right > view.right || active.left < view.left)
+  if (!isMet || active.right > view.right || active.left < view.left)
     box.scrollLeft += active.left + active.width / 2 - (view.left + view.width / 2);
 }
 

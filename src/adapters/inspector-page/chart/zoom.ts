@@ -3,10 +3,10 @@
 export const SMALLEST = 0.2;
 export const LARGEST = 4;
 /**
- * Smaller, and the words of a chart cannot be read any more: then it is scrolled instead, unless the user wants all of
- * it.
+ * Words of 12 pixels are 11 then. Smaller, and they cannot be read any more: the chart is scrolled instead, unless the
+ * user wants all of it.
  */
-export const LEGIBLE = 0.8;
+export const LEGIBLE = 0.92;
 const STEP = 1.2;
 
 export interface Size {

@@ -21,7 +21,8 @@ function isOfStory(record: InspectionRecord): boolean {
     case 'event':
       return !record.type.startsWith('xstate.');
     case 'snap':
-      return record.value !== undefined;
+      // The step into its last state has told that it is done.
+      return record.value !== undefined && record.status !== 'done';
     case 'action':
     case 'cancel':
     case 'emit':

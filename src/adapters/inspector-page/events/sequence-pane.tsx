@@ -22,6 +22,8 @@ import { useSize } from '../shared/use-size.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
 import { RecordDetail } from './record-detail.tsx';
 import { latestNames } from './latest-names.ts';
+import { ListButton, OthersList, useListing, useWishes } from './sequence-others.tsx';
+import type { Listing } from './sequence-others.tsx';
 import { OTHERS, OUTSIDE, sequenceOf } from './sequence.ts';
 import type { Sequence, SequenceRow } from './sequence.ts';
 import { SEQUENCE_ROW, columnMiddle, columnWidth, lifelinesFor } from './sequence-places.ts';
@@ -60,7 +62,7 @@ interface Drawing {
   readonly scope: string;
 }
 
-function useDrawing(width: number): Drawing {
+function useDrawing(width: number, broughtIn: readonly string[]): Drawing {
   const { timeline } = recording.value.watched;
   const before = useRef<Drawn | undefined>(undefined);
   const all = timeline.sequence();
@@ -75,6 +77,7 @@ function useDrawing(width: number): Drawing {
     records: recordsOf(timeline, shownWindow),
     names: latestNames.value,
     chosen: chosenActor.value,
+    broughtIn,
     most: lifelinesFor(width),
     moment: moment ?? end,
     bornAt: (key) => timeline.sequence(key).at(0)?.s ?? 0,
@@ -88,11 +91,13 @@ function useDrawing(width: number): Drawing {
 
 function Diagram({ width }: { readonly width: number }): JSX.Element {
   const names = latestNames.value;
-  const { sequence, vanished, moment, scope } = useDrawing(width);
-  const { rows } = sequence;
+  const wishes = useWishes();
+  const listing = useListing();
+  const { sequence, vanished, moment, scope } = useDrawing(width, wishes.keys);
+  const { rows, others } = sequence;
   const shown = moment === undefined ? -1 : rows.findLastIndex(({ seq }) => seq <= moment);
   const nameOf = (key: string): string =>
-    key === OUTSIDE ? 'outside' : key === OTHERS ? counted(sequence.otherCount, 'other') : names.of(key);
+    key === OUTSIDE ? 'outside' : key === OTHERS ? counted(others.length, 'other') : names.of(key);
   const chosen = rows[shown]?.seq === chosenRecord.value ? chosenRecord.value : undefined;
   const line = (index: number): JSX.Element | undefined => {
     const row = rows[index];
@@ -111,7 +116,8 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
   };
   return (
     <>
-      <Heads sequence={sequence} width={width} nameOf={nameOf} />
+      <Heads sequence={sequence} width={width} nameOf={nameOf} listing={listing} />
+      {listing.isOpen ? <OthersList others={others} wishes={wishes} /> : undefined}
       <VirtualList
         role="grid"
         label="Sequence diagram"
@@ -129,7 +135,12 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
           onKeyDown: (event: KeyboardEvent) => moveBy(event, sequence, shown),
         }}
       />
-      <p class="events-found">{scope}</p>
+      <p class="events-found">
+        {scope}{' '}
+        {others.length === 0 && wishes.keys.length === 0 ? undefined : (
+          <ListButton listing={listing}>{listing.isOpen ? 'Hide the list' : 'Which actors'}</ListButton>
+        )}
+      </p>
     </>
   );
 }
@@ -168,9 +179,10 @@ interface HeadsProps {
   readonly sequence: Sequence;
   readonly width: number;
   readonly nameOf: (key: string) => string;
+  readonly listing: Listing;
 }
 
-function Heads({ sequence: { lifelines }, width, nameOf }: HeadsProps): JSX.Element {
+function Heads({ sequence: { lifelines }, width, nameOf, listing }: HeadsProps): JSX.Element {
   return (
     <div class="sequence-heads" role="group" aria-label="Actors of the diagram">
       {lifelines.map(({ key }, index) => {
@@ -179,7 +191,13 @@ function Heads({ sequence: { lifelines }, width, nameOf }: HeadsProps): JSX.Elem
           left: `${columnMiddle(width, lifelines.length, index)}px`,
           width: `${columnWidth(width, lifelines.length) - 4}px`,
         };
-        if (key === OUTSIDE || key === OTHERS)
+        if (key === OTHERS)
+          return (
+            <ListButton key={key} listing={listing} class="column-head is-others" style={style}>
+              {nameOf(key)} {listing.isOpen ? '▴' : '▾'}
+            </ListButton>
+          );
+        if (key === OUTSIDE)
           return (
             <span key={key} class="column-head" style={style}>
               {nameOf(key)}

@@ -14,6 +14,8 @@ export const OTHERS = '*';
 const NEAR = 40;
 /** Actors that talk with the chosen one come before those that do not. */
 const TALKS = 1_000_000;
+/** And those that the user wants before either, the latest wish first. */
+const WANTED = 10 * TALKS;
 
 export interface SequenceRow {
   readonly kind: 'message' | 'made' | 'step' | 'ended' | 'error';
@@ -39,9 +41,16 @@ export interface Sequence {
   /** From left to right. */
   readonly lifelines: readonly Lifeline[];
   readonly rows: readonly SequenceRow[];
-  /** How many of the others take part, and how many rows happen among them alone. */
-  readonly otherCount: number;
+  /** Those that take part and have no lifeline, what matters most first. */
+  readonly others: readonly OtherActor[];
+  /** How many rows happen among them alone. */
   readonly leftOut: number;
+}
+
+export interface OtherActor {
+  readonly key: string;
+  /** How many rows it takes part in. */
+  readonly rows: number;
 }
 
 export interface SequenceOptions {
@@ -49,6 +58,8 @@ export interface SequenceOptions {
   readonly names: ActorNames;
   /** Key of the actor that matters most. */
   readonly chosen: string | undefined;
+  /** Keys of actors that the user wants to see, the latest wish last: they come before all but the chosen one. */
+  readonly broughtIn?: readonly string[];
   /** How many lifelines there is room for. */
   readonly most: number;
   /** Number of the record around which it is drawn: what does something near it is shown first. */
@@ -57,13 +68,22 @@ export interface SequenceOptions {
   readonly bornAt: (key: string) => number;
 }
 
-export function sequenceOf({ records, names, chosen, most, moment, bornAt }: SequenceOptions): Sequence {
+export function sequenceOf({
+  records,
+  names,
+  chosen,
+  broughtIn = [],
+  most,
+  moment,
+  bornAt,
+}: SequenceOptions): Sequence {
   const all = new Rows(names, chosen).of(records);
-  const keys = [...new Set(all.flatMap(({ from, to }) => [from, to]))];
+  const counts = rowsOf(all);
+  const keys = [...counts.keys()];
   const actors = ranked(
     keys.filter((key) => key !== OUTSIDE),
     all,
-    { names, chosen, moment },
+    { names, chosen, broughtIn, moment },
   );
   const room = Math.max(2, most) - (keys.includes(OUTSIDE) ? 1 : 0);
   const shown = new Set(actors.length <= room ? actors : actors.slice(0, room - 1));
@@ -78,16 +98,30 @@ export function sequenceOf({ records, names, chosen, most, moment, bornAt }: Seq
   return {
     lifelines: columns.map((key) => lifeline(key, rows)),
     rows,
-    otherCount: actors.length - shown.size,
+    others: actors.slice(shown.size).map((key) => ({ key, rows: counts.get(key) ?? 0 })),
     leftOut: placed.length - rows.length,
   };
 }
 
-/** The chosen one first, then those it talks with, then what says most. */
+/** In how many rows each takes part. */
+function rowsOf(rows: readonly SequenceRow[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { from, to } of rows) for (const key of new Set([from, to])) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}
+
+/** The chosen one first, then those that were brought in, then those it talks with, then what says most. */
 function ranked(
   keys: readonly string[],
   rows: readonly SequenceRow[],
-  { names, chosen, moment }: Pick<SequenceOptions, 'names' | 'chosen' | 'moment'>,
+  {
+    names,
+    chosen,
+    broughtIn,
+    moment,
+  }: Pick<SequenceOptions, 'names' | 'chosen' | 'moment'> & {
+    readonly broughtIn: readonly string[];
+  },
 ): readonly string[] {
   const scores = new Map(keys.map((key) => [key, names.state(key)?.chart === undefined ? -1_000 : 0]));
   const partners = new Set<string>();
@@ -100,6 +134,7 @@ function ranked(
     if (partner !== undefined) partners.add(partner);
   }
   for (const partner of partners) raise(partner, TALKS);
+  for (const [index, key] of broughtIn.entries()) if (scores.has(key)) raise(key, WANTED * (index + 1));
   if (chosen !== undefined && scores.has(chosen)) raise(chosen, Number.MAX_SAFE_INTEGER / 2);
   return keys.toSorted((one, other) => (scores.get(other) ?? 0) - (scores.get(one) ?? 0));
 }

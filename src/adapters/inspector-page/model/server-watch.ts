@@ -28,12 +28,18 @@ export function keepCheckingServer(): () => void {
   const leave = [
     whileSeen(askServer, EVERY_MS),
     whileSeen(() => {
-      now.value = Date.now();
+      now.value = timeNow();
     }, SECOND_MS),
   ];
   return () => {
     for (const each of leave) each();
   };
+}
+
+/** In a recording that has ended, nothing has gone on since: what it tells is as old as it was then. */
+function timeNow(): number {
+  const { kind, hasEnded } = about.value ?? {};
+  return (kind === 'log' && hasEnded === true ? recording.value.timeline.last?.t : undefined) ?? Date.now();
 }
 
 /** Never rejects. */

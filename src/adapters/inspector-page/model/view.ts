@@ -128,11 +128,13 @@ export function openMain(place: Place = {}): void {
   });
 }
 
+/** Shows the chart of an actor, wherever it was chosen. */
 export function chooseActor(key: string): void {
   batch(() => {
     chosenActor.value = key;
     chosenRecord.value = undefined;
-    if (narrowPane.value === 'left') narrowPane.value = 'middle';
+    middleTab.value = 'chart';
+    narrowPane.value = 'middle';
   });
 }
 

@@ -7,6 +7,7 @@ import { useState } from 'preact/hooks';
 import type { ShownChanges } from '../../../actors/inspection/shown-answers.ts';
 import { exact } from '../../../machines/exact-text.ts';
 import type { DifferenceFile, DifferenceLine } from '../../../machines/inspection-log/unified-difference.ts';
+import { about } from '../model/view.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { amount, clockTime, counted } from '../model/words.ts';
 import { When } from '../shared/when.tsx';
@@ -23,7 +24,7 @@ export function ChangesSection({ watch }: { readonly watch: SessionWatch }): JSX
       title="Changes"
       watch={watch}
       name="changes"
-      none="It works in no folder that could be checked."
+      none={about.value?.kind === 'log' ? 'Changes are not recorded.' : 'It works in no folder that could be checked.'}
       count={(folders) =>
         counted(
           folders.reduce((sum, { fileCount }) => sum + fileCount, 0),

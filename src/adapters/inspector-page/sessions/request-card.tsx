@@ -67,7 +67,11 @@ export function RequestCard({ watch, session, request }: RequestCardProps): JSX.
               It has expired: an answer is refused now. The next wake denies the call and goes on.
             </p>
           ) : about.value?.canAnswer === false ? (
-            <p class="request-expired">Answers are not taken here. The commands above give them.</p>
+            <p class="request-expired">
+              {about.value.kind === 'log'
+                ? 'It waited for this when the recording ended. A recording takes no answers.'
+                : 'Answers are not taken here. The commands above give them.'}
+            </p>
           ) : (
             <RequestButtons watch={watch} request={request} />
           )}

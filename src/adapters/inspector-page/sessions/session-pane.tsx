@@ -7,7 +7,7 @@ import type { ShownProcess, ShownSession } from '../../../actors/inspection/show
 import { failureOf, server } from '../model/transport.ts';
 import { about, isInPast, now, openSession } from '../model/view.ts';
 import { visibleLines, visibleText } from '../model/visible-text.ts';
-import { bytes, counted, duration } from '../model/words.ts';
+import { bytes, counted, duration, wholeTime } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { When } from '../shared/when.tsx';
 import { ChangesSection } from './changes-section.tsx';
@@ -41,7 +41,13 @@ function ProcessesSection({ watch, session, isOpenAtFirst }: ProcessesSectionPro
       watch={watch}
       name="processes"
       isOpenAtFirst={isOpenAtFirst}
-      none={session.worker === undefined ? 'None is known to work for it.' : WORKED_ALONE[session.worker.place]}
+      none={
+        about.value?.kind === 'log'
+          ? 'Processes are not recorded.'
+          : session.worker === undefined
+            ? 'None is known to work for it.'
+            : WORKED_ALONE[session.worker.place]
+      }
       above={<WorkerLine session={session} aheadMs={watch.aheadMs} />}
       count={(processes) =>
         counted(countOf(processes) + (session.worker === undefined ? 0 : 1), 'process', 'processes')
@@ -212,6 +218,7 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
   return (
     <>
       <Head session={session} />
+      <Recorded session={session} />
       {isInPast.value ? (
         <Then watch={watch} />
       ) : (
@@ -231,6 +238,17 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
         </>
       )}
     </>
+  );
+}
+
+/** What is told is not how it stands now. */
+function Recorded({ session }: { readonly session: ShownSession }): JSX.Element | undefined {
+  if (about.value?.kind !== 'log' || isInPast.value) return undefined;
+  return (
+    <p class="session-recorded" role="note">
+      This is a recording: so it stood at <When iso={new Date(session.at).toISOString()} tell={wholeTime} />. See how it
+      stands now with <code>wakechart inspect --session {session.state.sessionId}</code>
+    </p>
   );
 }
 

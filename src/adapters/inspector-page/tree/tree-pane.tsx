@@ -1,8 +1,9 @@
 /** All actors, as a tree; what is searched for, as a list. */
+import { batch } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { actorName, keyName } from '../model/actor-names.ts';
-import { chooseActor, chosenActor, recording, recordingId, shownTime, world } from '../model/view.ts';
+import { chooseActor, chosenActor, middleTab, recording, recordingId, shownTime, world } from '../model/view.ts';
 import { amount } from '../model/words.ts';
 import { isPlainKey, rowAfter } from '../shared/list-keys.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
@@ -50,7 +51,10 @@ export function TreePane(): JSX.Element {
 
 /** Choosing as one goes; on a narrow page the tree stays, which `chooseActor` would leave. */
 function pass(key: string): void {
-  chosenActor.value = key;
+  batch(() => {
+    chosenActor.value = key;
+    middleTab.value = 'chart';
+  });
 }
 
 interface Keys {
