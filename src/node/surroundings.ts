@@ -1,7 +1,8 @@
 /** What there is around the sessions of a home: the room on its disk, and the schedules that send to them. */
 import type { ScheduleRegistry } from '../actors/schedule/durable-registry.ts';
 import { sendingSchedules } from '../actors/schedule/sending-schedules.ts';
-import { freeSpace } from '../adapters/system/free-space.ts';
+import { freeSpace, largestFiles } from '../adapters/system/free-space.ts';
+import { isDiskFull } from '../machines/session/why-surroundings.ts';
 import type { Surroundings } from '../machines/session/why-surroundings.ts';
 
 interface SurroundingsParts {
@@ -21,5 +22,7 @@ export async function surroundingsOf({ home, schedules, onProblem }: Surrounding
           onProblem(error);
           return undefined;
         });
-  return { freeBytes: home === undefined ? undefined : await freeSpace(home), schedules: sending };
+  if (home === undefined) return { schedules: sending };
+  const disk = { freeBytes: await freeSpace(home), home };
+  return { ...disk, schedules: sending, ...(isDiskFull(disk) ? { largestFiles: await largestFiles(home) } : {}) };
 }

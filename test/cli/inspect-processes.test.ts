@@ -99,7 +99,7 @@ describe.concurrent('wakechart inspect', { timeout: 60_000 }, () => {
     expect((await browser.ask('/')).text).toContain('<!doctype html>');
     const about = await browser.json<InspectionAbout>('/api/about');
     expect(about).toMatchObject({ kind: 'store', title: stage.home, hasSessions: true, canAnswer: true });
-    expect(about.notes.join(' ')).toMatch(/Nothing runs here: .* worker/);
+    expect(about.notes.join(' ')).toMatch(/This inspector wakes nothing: .* worker/);
     expect(
       (await browser.json<InspectedSessions>('/api/sessions')).sessions.map(({ sessionId }) => sessionId),
     ).toContain(id);

@@ -255,11 +255,13 @@ export class ScheduleRegistry {
     const { runs, status } = state;
     const { createdAt, limits } = definition;
     const times = this.#timesOf(definition);
-    const nextMs =
-      status === 'active' && runs < (limits.maxRuns ?? Infinity) ? times.next(this.#options.clock.now()) : undefined;
-    const isWithin = nextMs !== undefined && (limits.until === undefined || nextMs <= epochMsOf(limits.until));
+    const nowMs = this.#options.clock.now();
     const dueMs = status === 'active' && through !== undefined ? times.next(epochMsOf(through)) : undefined;
-    const isLate = dueMs !== undefined && dueMs < this.#options.clock.now() - PUNCTUAL_MS;
+    const isLate = dueMs !== undefined && dueMs < nowMs - PUNCTUAL_MS;
+    // One that is due, and not fired yet, is not passed over in silence.
+    const comesMs = dueMs !== undefined && dueMs <= nowMs && !isLate ? dueMs : times.next(nowMs);
+    const nextMs = status === 'active' && runs < (limits.maxRuns ?? Infinity) ? comesMs : undefined;
+    const isWithin = nextMs !== undefined && (limits.until === undefined || nextMs <= epochMsOf(limits.until));
     const lastMs = through === undefined ? undefined : times.previous(epochMsOf(through) + 1);
     const hasCome = lastMs !== undefined && lastMs > epochMsOf(createdAt);
     return {

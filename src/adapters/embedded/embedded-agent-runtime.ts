@@ -88,6 +88,7 @@ async function runUntil(
         now: clock.now(),
         provider: params.provider,
         baseUrl: access.baseUrl,
+        keyVariable: access.keyVariable,
       }),
       answer,
     );

@@ -20,6 +20,8 @@ export interface ProviderAccess {
   readonly baseUrl: string;
   /** Empty when none is wanted. */
   readonly key: string;
+  /** The variable that it was read from. Absent: it is that of an account, or there is none. */
+  readonly keyVariable?: string | undefined;
 }
 
 /** @throws StepFailure `format` when the provider is not set up, `auth` when its key is missing */
@@ -37,6 +39,7 @@ export function providerAccess(
     settings,
     baseUrl,
     key: keyOf(provider, settings, credential?.secret ?? variable(environment, settings.keyVariable)),
+    ...(credential === undefined && settings.needsKey !== false ? { keyVariable: settings.keyVariable } : {}),
   };
 }
 

@@ -24,20 +24,31 @@ export interface FailureOfOptions {
   /** Who was to be asked, and where. */
   readonly provider: string;
   readonly baseUrl: string;
+  /** Where the key came from, if from a variable. */
+  readonly keyVariable?: string | undefined;
   /** Takes secrets out of what was said. */
   readonly redact: (text: string) => string;
   /** Milliseconds since the epoch, for waits that are told as a moment in time. */
   readonly now: number;
 }
 
-export function failureOf(thrown: unknown, { redact, now, provider, baseUrl }: FailureOfOptions): RunFailure {
+export function failureOf(
+  thrown: unknown,
+  { redact, now, provider, baseUrl, keyVariable }: FailureOfOptions,
+): RunFailure {
   const failure = stepFailureIn(thrown)?.failure ?? classified(thrown, now);
   const hint = failure.hint ?? (isUnreached(thrown) ? redact(unreachedHint(provider, baseUrl)) : undefined);
   return {
     ...failure,
-    message: cutText(redact(failure.message), MAX_MESSAGE_CHARACTERS),
+    message: `${cutText(redact(failure.message), MAX_MESSAGE_CHARACTERS)}${refusedKey(failure, keyVariable)}`,
     ...(hint === undefined ? {} : { hint }),
   };
+}
+
+/** Which key the provider does not take: in the message, which goes wherever the failure is told of. */
+function refusedKey({ kind, isLocal = false }: RunFailure, keyVariable: string | undefined): string {
+  const isOfKey = !isLocal && (kind === 'auth' || kind === 'auth_permanent');
+  return isOfKey && keyVariable !== undefined ? ` (the key is that of ${keyVariable})` : '';
 }
 
 /** Nothing listens there, or no such host is known: whatever is wrong, no provider has said anything. */

@@ -98,5 +98,5 @@ async function secretsOf(
 
 /** A person who answers on the page expects that something happens. */
 function nobodyWakes(context: CommandContext): string {
-  return `Nothing runs here: what is answered is stored, and a session goes on when something wakes it, such as: ${nextCommand(context, 'worker')}`;
+  return `This inspector wakes nothing: what is answered is stored, and a session goes on when a worker or a wake takes it, such as: ${nextCommand(context, 'worker')}`;
 }

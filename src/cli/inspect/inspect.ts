@@ -119,6 +119,11 @@ function checkWords({ file, session, statelyPort, statelyOrigins, sendTo, sendsU
       'expected --stately-port with --stately-origin: no page can connect otherwise',
       'Give both: --stately-port 8080 --stately-origin http://localhost:5173',
     );
+  if (sendTo !== undefined && file !== undefined && session !== undefined)
+    throw usageError(
+      'expected either a file or --session with --send-to: a recording is sent as a whole',
+      'Leave --session out.',
+    );
   if (sendTo !== undefined && file === undefined && session === undefined && statelyPort === undefined)
     throw usageError(
       'expected a file, --session or --stately-port with --send-to: a home as a whole is no recording',

@@ -48,7 +48,7 @@ export function dead(state: SessionState, nowMs: number, surroundings: Surroundi
   const { sessionId, openWake, updatedAt } = state;
   return {
     kind: 'dead',
-    text: `${isDiskFull(surroundings) ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.`,
+    text: `${isDiskFull(surroundings) ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.${cutOff(state)}`,
     since: updatedAt,
     movers: [
       { ...workerMover(), does: 'goes on with it' },
@@ -56,6 +56,13 @@ export function dead(state: SessionState, nowMs: number, surroundings: Surroundi
     ],
     calls: callStates(state),
   };
+}
+
+/** What becomes of calls that ran when the process died. */
+function cutOff({ openToolCalls }: SessionState): string {
+  const ran = openToolCalls.filter(({ phase, ifLost }) => phase === 'started' && ifLost !== 'retry');
+  if (ran.length === 0) return '';
+  return ` ${ran.length === 1 ? 'The call that ran is' : `The ${ran.length} calls that ran are`} not run again: the agent is told that nothing is known of the end.`;
 }
 
 /** By the last event of its log. */

@@ -5,6 +5,10 @@ import type { Reason } from './why-reason.ts';
 export interface Surroundings {
   /** What is left on the disk of its home, for this user. Absent: it is unknown. */
   readonly freeBytes?: number | undefined;
+  /** Where its home is. */
+  readonly home?: string | undefined;
+  /** Of a disk that is full: the largest files of the home, largest first. */
+  readonly largestFiles?: readonly { readonly path: string; readonly bytes: number }[] | undefined;
   /** Those that send to any session. */
   readonly schedules?: readonly SendingSchedule[] | undefined;
 }
@@ -30,10 +34,13 @@ export function isDiskFull({ freeBytes }: Surroundings): boolean {
 
 export function diskReasons(surroundings: Surroundings): Reason[] {
   if (!isDiskFull(surroundings)) return [];
+  const { freeBytes = 0, home, largestFiles = [] } = surroundings;
+  const at = home === undefined ? '' : `, ${home},`;
+  const files = largestFiles.map(({ path, bytes }) => `${path} (${Math.ceil(bytes / 1024)} KiB)`).join(', ');
   return [
     {
       kind: 'disk_full',
-      text: `The disk of its home is full (${surroundings.freeBytes ?? 0} bytes left): what happens cannot be written, so nothing goes on.`,
+      text: `The disk of its home${at} is full (${freeBytes} bytes left): what happens cannot be written, so nothing goes on.${files === '' ? '' : ` The largest files there: ${files}.`}`,
       movers: [
         { who: 'person', events: [], does: 'frees space on that disk; a worker then goes on by itself' },
         { who: 'worker', events: ['wake.started'], does: 'goes on with it, once there is space', command: ['worker'] },

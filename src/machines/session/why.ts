@@ -67,7 +67,10 @@ export function explain(
     agentId,
     status,
     ...(stopReason === undefined ? {} : { stopReason }),
-    reasons: [...(found.length > 0 ? reasons : [...reasons, nothing(state)]), ...around.others],
+    reasons: [
+      ...(found.length > 0 ? reasons : [...reasons, nothing(state, around.others.length > 0)]),
+      ...around.others,
+    ],
     ...(state.unreadable === undefined ? { chart: explainCharts(state, nowMs, timers) } : {}),
   };
 }
@@ -358,11 +361,14 @@ function queued(state: SessionState, nowMs: number): Reason[] {
     });
 }
 
-function nothing({ sessionId, lastWake, createdAt, summary }: SessionState): Reason {
+function nothing({ sessionId, lastWake, createdAt, summary }: SessionState, hasSchedule: boolean): Reason {
+  const waits = hasSchedule
+    ? 'It waits for a message, such as that of its schedule.'
+    : 'It waits for nothing but a message.';
   if (lastWake?.outcome === 'interrupted')
     return {
       kind: 'nothing',
-      text: 'Its last turn was interrupted, and nothing of it is gone on with. It waits for nothing but a message.',
+      text: `Its last turn was interrupted, and nothing of it is gone on with. ${waits}`,
       since: lastWake.endedAt,
       movers: [messageMover(sessionId)],
     };
@@ -372,7 +378,7 @@ function nothing({ sessionId, lastWake, createdAt, summary }: SessionState): Rea
       : `It came to rest${summary === undefined || summary === '' ? '' : `: ${summary}`}.`.replace(/\.\.$/, '.');
   return {
     kind: 'nothing',
-    text: `${done} It waits for nothing but a message.`,
+    text: `${done} ${waits}`,
     since: lastWake?.endedAt ?? createdAt,
     movers: [messageMover(sessionId)],
   };

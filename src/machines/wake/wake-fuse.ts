@@ -85,9 +85,18 @@ export function parked(
 ): SessionEventDraft {
   return {
     type: 'session.parked',
-    data: { code, reason: `${beginningOf(why, MAX_WHY_CHARACTERS)} Send a message or wake the session to go on.` },
+    data: { code, reason: `${beginningOf(why, MAX_WHY_CHARACTERS)} ${TO_GO_ON[code]}` },
   };
 }
+
+/** What a person does about it: where something has to be mended first, a wake alone would fail again. */
+const TO_GO_ON: Readonly<Record<Exclude<SessionEventData<'session.parked'>['code'], 'imported'>, string>> = {
+  failures: 'Mend the cause, then send a message or wake the session.',
+  budget: 'Then send a message or wake the session.',
+  given_up: 'Send a message that says something else.',
+  idle_wakes: 'Send a message or wake the session to go on.',
+  autonomous_wakes: 'Send a message or wake the session to go on.',
+};
 
 /** Leaves room for what to do in the summary of an event. */
 const MAX_WHY_CHARACTERS = MAX_SUMMARY_CHARACTERS - 100;

@@ -17,7 +17,7 @@ it('tells since when one is due that no worker has fired, half a minute after th
   await stage.add();
   await stage.clock.advance(MINUTE + 20_000);
   expect(await told()).toEqual([
-    { id: 'nightly', sessionId: stage.sessionId, status: 'active', nextFireAt: '2026-01-01T00:02:00.000Z' },
+    { id: 'nightly', sessionId: stage.sessionId, status: 'active', nextFireAt: '2026-01-01T00:01:00.000Z' },
   ]);
   await stage.clock.advance(MINUTE);
   expect(await told()).toMatchObject([{ dueSince: '2026-01-01T00:01:00.000Z' }]);

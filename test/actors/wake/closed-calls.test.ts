@@ -2,6 +2,7 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { afterEach, expect, it } from 'vitest';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
+import { createIdSource } from '../../../src/actors/session/id-source.ts';
 import type { Runtime } from '../../../src/runtime.ts';
 import { createManualRunner } from '../../support/manual-runner.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
@@ -63,10 +64,26 @@ it('as unknown where it ran', async () => {
   expect([...ends]).toContainEqual([touched, 'unknown']);
 });
 
-it('as cancelled where it waited for somebody, after the turn was cut short', async () => {
+it('as cancelled where it had not begun when the turn was cut short', async () => {
   const id = await dieInAStep((other, sessionId) => other.sessions.interrupt(sessionId));
   const asked = await callNamed(id, 'ask_human');
   const { runtime, ends } = openInspected();
   await runtime.wake(id);
   expect([...ends]).toContainEqual([asked, 'cancelled']);
+});
+
+it('as cancelled where an earlier version asked a person after the turn was cut short', async () => {
+  const id = await dieInAStep((other, sessionId) => other.sessions.interrupt(sessionId));
+  const asked = await callNamed(id, 'ask_human');
+  const { epoch } = await house.state(id);
+  if (asked === undefined) throw new Error('the question is not open');
+  const requestId = createIdSource(house).next();
+  const question = { requestId, callId: asked, question: 'Which?' };
+  const at = new Date(house.clock.now()).toISOString();
+  await house.store.append(id, [{ id: requestId, at, epoch, type: 'agent.question_asked', v: 1, data: question }]);
+  expect(await house.requests(id)).toEqual([requestId]);
+  const { runtime, ends } = openInspected();
+  await runtime.wake(id);
+  expect([...ends]).toContainEqual([asked, 'cancelled']);
+  expect(await house.requests(id)).toEqual([]);
 });

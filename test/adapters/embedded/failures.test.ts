@@ -120,6 +120,13 @@ describe.each(APIS)('over %s', (api) => {
     expect(house.server.requests).toHaveLength(1);
   });
 
+  it('a key that is refused is named by its variable, where it came from one', async () => {
+    const { meta } = await house.ask(api, failsWithError(401, WRONG_KEY)).result;
+    expect(meta?.error?.message).toMatch(/\(the key is that of [A-Z_]+\)$/);
+    const { meta: other } = await house.ask(api, failsWithError(429, RATE)).result;
+    expect(other?.error?.message).not.toContain('the key is');
+  });
+
   it('a wait that the provider asks for is told, in seconds, milliseconds or as a moment', async () => {
     const inTwoMinutes = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 120_000).toUTCString();
     for (const [headers, least, most] of [

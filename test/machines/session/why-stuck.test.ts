@@ -97,6 +97,16 @@ describe('what there is around a session', () => {
     expect(kinds([...awake, terminated], { freeBytes: 0, schedules: [clock] })).toEqual(['terminated']);
   });
 
+  it('says where the disk is, and what is largest there', () => {
+    const largestFiles = [{ path: '/home/trace.log', bytes: 4_194_304 }];
+    const [reason] = explain(stateAfter(...awake), START_MS, {
+      surroundings: { freeBytes: 0, home: '/home', largestFiles },
+    }).reasons;
+    expect(reason?.text).toBe(
+      'The disk of its home, /home, is full (0 bytes left): what happens cannot be written, so nothing goes on. The largest files there: /home/trace.log (4096 KiB).',
+    );
+  });
+
   it('does not call a process dead that could not write', () => {
     const [, reason] = explain(stateAfter(...awake), START_MS, {
       isWakeDead: true,

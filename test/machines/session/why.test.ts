@@ -281,7 +281,7 @@ describe('a session whose wake is open in its log', () => {
     expect(others).toEqual([]);
     expect(reason).toMatchObject({
       kind: 'dead',
-      text: 'Its process has died, test, last heard of 0 s ago: it ran shell_run; 0 steps, 1 call so far. Nothing is lost: a worker or another wake goes on from its log.',
+      text: 'Its process has died, test, last heard of 0 s ago: it ran shell_run; 0 steps, 1 call so far. Nothing is lost: a worker or another wake goes on from its log. The call that ran is not run again: the agent is told that nothing is known of the end.',
       since: stateAfter(...atWork).updatedAt,
       calls: [{ callId: 'call_1', state: 'executing' }],
     });
