@@ -53,7 +53,7 @@ describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
       [
         /^ {2}failed: overloaded, so fall_back\. .*$/m,
         /^agent: Here I am instead\.$/m,
-        /^ {2}passed over: busy\/large cools down for a while \(overloaded\)$/m,
+        /^ {2}passed over: busy\/large cools down for a while \(overloaded: .+\)$/m,
         /^[\da-f-]{36} +helper +idle$/m,
       ],
     ],
