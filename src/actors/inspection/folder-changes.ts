@@ -2,7 +2,7 @@
  * The port to what was changed in a folder, by the program that keeps its versions. It only checks: nothing that the
  * folder holds or names is run, and nothing is written into it.
  */
-import type { InspectedChanges } from './inspection-source.ts';
+import type { FolderWork, InspectedChanges } from './inspection-source.ts';
 
 export type FolderDifference = Omit<InspectedChanges, 'title'>;
 
@@ -23,4 +23,9 @@ export interface FolderChanges {
    * failed
    */
   read(folder: string, check: FolderCheck): Promise<FolderDifference>;
+  /**
+   * What git has begun in the folder and not ended, with the files that were in conflict then, from a few small files.
+   * Undefined: nothing, or it is no checkout. Never rejects. Absent: it is unknown.
+   */
+  underWay?(folder: string): Promise<FolderWork | undefined>;
 }

@@ -248,6 +248,8 @@ export interface SessionState {
   readonly pending: readonly PendingIngress[];
   readonly pendingActions: readonly PendingAction[];
   readonly openToolCalls: readonly OpenToolCall[];
+  /** The last call that ended, where it failed and no message was read since. */
+  readonly failedCall?: { readonly callId: string; readonly name: string; readonly exitCode?: number } | undefined;
   readonly openSpanId?: string | undefined;
   /** How a message reaches the open span. */
   readonly openSpanIntake?: z.output<typeof messageIntake> | undefined;

@@ -25,6 +25,8 @@ import type { ModelWait } from './why-running.ts';
 import { diskReasons, scheduleReasons } from './why-surroundings.ts';
 import type { ScheduleReasons, Surroundings } from './why-surroundings.ts';
 import type { TimerOptions } from './why-timers.ts';
+import { left, losing } from './why-work.ts';
+import type { SessionWork } from './why-work.ts';
 
 export interface Explanation {
   readonly sessionId: string;
@@ -49,17 +51,19 @@ export interface ExplainOptions extends TimerOptions {
   readonly modelWait?: ModelWait | undefined;
   /** Default: nothing is known of them. */
   readonly surroundings?: Surroundings | undefined;
+  /** Default: nothing is known of it. */
+  readonly work?: SessionWork | undefined;
 }
 
 /** @param nowMs milliseconds since the epoch */
 export function explain(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead = false, modelWait, surroundings = {}, ...timers }: ExplainOptions = {},
+  { budget, isWakeDead = false, modelWait, surroundings = {}, work = {}, ...timers }: ExplainOptions = {},
 ): Explanation {
   const { sessionId, agentId, status, stopReason } = state;
   const isOver = state.unreadable !== undefined || status === 'terminated';
-  const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait, surroundings });
+  const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait, surroundings, work });
   const around = isOver ? NOTHING_AROUND : scheduleReasons(state, surroundings);
   const reasons = [...(isOver || found.length === 0 ? [] : diskReasons(surroundings)), ...found, ...around.failing];
   return {
@@ -67,7 +71,7 @@ export function explain(
     agentId,
     status,
     ...(stopReason === undefined ? {} : { stopReason }),
-    reasons: [...(found.length > 0 ? reasons : [...reasons, nothing(state)]), ...around.others],
+    reasons: [...(found.length > 0 ? reasons : [...reasons, left(state, work) ?? nothing(state)]), ...around.others],
     ...(state.unreadable === undefined ? { chart: explainCharts(state, nowMs, timers) } : {}),
   };
 }
@@ -77,7 +81,7 @@ const NOTHING_AROUND: ScheduleReasons = { failing: [], others: [] };
 function reasonsOf(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead, modelWait, surroundings = {} }: Omit<ExplainOptions, keyof TimerOptions>,
+  { budget, isWakeDead, modelWait, surroundings = {}, work = {} }: Omit<ExplainOptions, keyof TimerOptions>,
 ): Reason[] {
   if (state.unreadable !== undefined)
     return [
@@ -93,7 +97,9 @@ function reasonsOf(
     ...delegatedCalls(state).map((call) => ofChild(call, state)),
   ];
   if (state.openWake !== undefined)
-    return [isWakeDead === true ? dead(state, nowMs, surroundings) : running(state, modelWait), ...waits];
+    return isWakeDead === true
+      ? [dead(state, nowMs, { surroundings, work }), ...waits]
+      : [...losing(state, work), running(state, { modelWait, work }), ...waits];
   return [
     ...parked(state, budget),
     ...waits,

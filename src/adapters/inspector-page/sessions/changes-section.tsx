@@ -49,6 +49,7 @@ function Folder({ changes }: { readonly changes: ShownChanges }): JSX.Element {
     commits = [],
     commitCount = commits.length,
     isCut,
+    underWay,
     because,
   } = changes;
   const told = new Set(differences.map(({ path }) => path));
@@ -70,6 +71,14 @@ function Folder({ changes }: { readonly changes: ShownChanges }): JSX.Element {
           </span>
         )}
       </h4>
+      {underWay === undefined ? undefined : (
+        <p class="under-way">
+          <span class="badge is-error">{underWay.what} in progress</span>{' '}
+          {underWay.files.length === 0
+            ? 'No file is in conflict any more.'
+            : `In conflict: ${visibleText(underWay.files.map(exact).join(', '), 1_000)}`}
+        </p>
+      )}
       {because === undefined ? undefined : <p class="empty">{visibleText(because, 500)}</p>}
       {since === undefined ? undefined : (
         <p class="left-out">

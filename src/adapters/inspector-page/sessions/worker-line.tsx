@@ -14,14 +14,14 @@ const PLACES = {
 } as const;
 
 export function WorkerLine({
-  session: { worker, state, why },
+  session: { worker, formerWorkers = [], state, why },
   aheadMs,
 }: {
   readonly session: ShownSession;
   readonly aheadMs: number;
 }): JSX.Element | undefined {
   if (worker === undefined) return undefined;
-  const { owner, place, host, pid, since, heardAt, aliveUntil, processorMs, residentBytes } = worker;
+  const { owner, place, host, pid, since, heardAt, aliveUntil, processorMs, residentBytes, isSuspended } = worker;
   const time = now.value + aheadMs;
   const ago = (iso: string | undefined): string | undefined => {
     const at = instant(iso);
@@ -41,9 +41,15 @@ export function WorkerLine({
     <div class="worker-line">
       <p class="process">
         <code class="process-title">{visibleText(owner, 200)}</code>
-        <span class={`badge is-${isDead ? 'error' : 'running'}`}>{isDead ? 'died' : 'wakes it'}</span>
+        <span class={`badge is-${isDead || isSuspended === true ? 'error' : 'running'}`}>
+          {isDead ? 'died' : isSuspended === true ? 'wakes it, and is suspended' : 'wakes it'}
+        </span>
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
+      {isSuspended === true && pid !== undefined ? <Resumption pid={pid} /> : undefined}
+      {formerWorkers.map((former) => (
+        <Former key={former.pid} former={former} ago={ago(former.since)} />
+      ))}
       {place !== 'elsewhere' || isDead ? undefined : (
         <>
           <p>
@@ -68,6 +74,45 @@ export function WorkerLine({
         </>
       )}
     </div>
+  );
+}
+
+const FORMER = {
+  running: { text: 'woke it before', status: 'quiet' },
+  suspended: { text: 'woke it before, and is suspended', status: 'error' },
+  gone: { text: 'woke it before, and is gone', status: 'quiet' },
+} as const satisfies Record<FormerWorker['state'], unknown>;
+
+type FormerWorker = NonNullable<ShownSession['formerWorkers']>[number];
+
+interface FormerProps {
+  readonly former: FormerWorker;
+  readonly ago: string | undefined;
+}
+
+function Former({ former: { host, pid, state }, ago }: FormerProps): JSX.Element {
+  return (
+    <>
+      <p class="process">
+        <code class="process-title">{visibleText(`${host}:${pid}`, 200)}</code>
+        <span class={`badge is-${FORMER[state].status}`}>{FORMER[state].text}</span>
+      </p>
+      <p class="process-uses quiet">
+        {state === 'running' ? 'It lives, and may take the session over again' : 'Another process of this machine'}
+        {ago === undefined ? '' : ` · began ${ago} ago`}
+      </p>
+      {state === 'suspended' ? <Resumption pid={pid} /> : undefined}
+    </>
+  );
+}
+
+function Resumption({ pid }: { readonly pid: number }): JSX.Element {
+  return (
+    <>
+      <p class="quiet">It was stopped. It goes on, or is ended, with:</p>
+      <Command line={`kill -CONT ${pid}`} what="the command that lets it go on" />
+      <Command line={`kill -KILL ${pid}`} what="the command that ends it" />
+    </>
   );
 }
 
