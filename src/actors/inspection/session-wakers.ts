@@ -47,18 +47,22 @@ export async function workerOf(
   };
 }
 
-/** Those of this machine that woke a session whose wake is open, but for the one that does: the last of them first. */
+/**
+ * Those of this machine that woke a session which runs, or whose wakes were lost, but for the one that wakes it now: the
+ * last of them first.
+ */
 export async function formerWorkersOf(
-  { openWake }: SessionState,
+  { openWake, lastWake }: SessionState,
   owners: ReadonlyMap<string, string>,
   { owner: own = '', processTree, onProblem }: Pick<WakerFacts, 'owner' | 'processTree' | 'onProblem'>,
 ): Promise<readonly InspectedFormerWorker[]> {
-  if (openWake === undefined || processTree?.usageOf === undefined) return [];
+  const isOfUse = openWake !== undefined || lastWake?.outcome === 'lost';
+  if (!isOfUse || processTree?.usageOf === undefined) return [];
   const here = hostAndProcess(own).host;
   const found = await Promise.all(
     [...owners].map(async ([owner, since]): Promise<readonly InspectedFormerWorker[]> => {
       const { host, pid } = hostAndProcess(owner);
-      if (owner === openWake.owner || host === undefined || host !== here || pid === undefined) return [];
+      if (owner === openWake?.owner || host === undefined || host !== here || pid === undefined) return [];
       try {
         const use = await processTree.usageOf?.(pid);
         const state = use === undefined ? 'gone' : use.isSuspended === true ? 'suspended' : 'running';

@@ -391,11 +391,10 @@ function failedCallOf({
   output,
 }: SessionEventOf<'agent.tool_result'>['data']): SessionState['failedCall'] {
   if (outcome === 'failed' || outcome === 'unknown') return { callId, name };
-  const exitCode =
-    outcome === 'completed' && typeof output === 'object' && output !== null && 'exitCode' in output
-      ? output['exitCode']
-      : undefined;
-  return typeof exitCode === 'number' && exitCode !== 0 ? { callId, name, exitCode } : undefined;
+  if (outcome !== 'completed' || typeof output !== 'object' || output === null || Array.isArray(output)) return undefined;
+  const { exitCode, signalCode }: { readonly exitCode?: unknown; readonly signalCode?: unknown } = output;
+  if (typeof exitCode === 'number') return exitCode === 0 ? undefined : { callId, name, exitCode };
+  return typeof signalCode === 'string' ? { callId, name, signalCode } : undefined;
 }
 
 function withCall(

@@ -56,7 +56,7 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
       text: `${text.charAt(0).toUpperCase()}${text.slice(1)}.${isLost ? ' Each begins anew what the one before did not end; lost too often, it is parked.' : ''}`,
       ...(lastWake === undefined || !isLost ? {} : { since: lastWake.endedAt }),
       movers: [
-        ...suspended.flatMap(suspendedMovers),
+        ...suspendedMovers(work),
         {
           who: 'person',
           events: [],
@@ -67,8 +67,13 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
   ];
 }
 
-function suspendedMovers({ host, pid }: SuspendedProcess): readonly Mover[] {
-  return [
+/** After a sentence. */
+export function suspendedText({ suspended = [] }: SessionWork): string {
+  return suspended.map(({ host, pid }) => ` The process ${pid} on ${host} is suspended (stopped).`).join('');
+}
+
+export function suspendedMovers({ suspended = [] }: SessionWork): readonly Mover[] {
+  return suspended.flatMap(({ host, pid }): readonly Mover[] => [
     { who: 'person', events: [], does: `lets ${pid} go on, on ${host}`, program: ['kill', '-CONT', String(pid)] },
     {
       who: 'person',
@@ -76,7 +81,7 @@ function suspendedMovers({ host, pid }: SuspendedProcess): readonly Mover[] {
       does: `ends ${pid}, so that one worker is left`,
       program: ['kill', '-KILL', String(pid)],
     },
-  ];
+  ]);
 }
 
 /** It rests, and not all is well. Undefined: nothing is known of that. */
@@ -104,10 +109,15 @@ export function left(state: SessionState, { calls, underWay }: SessionWork): Rea
 }
 
 function failedText(
-  { callId, name, exitCode }: NonNullable<SessionState['failedCall']>,
+  { callId, name, exitCode, signalCode }: NonNullable<SessionState['failedCall']>,
   calls: SessionWork['calls'],
 ): string {
-  const how = exitCode === undefined ? 'failed' : `ended with exit code ${exitCode}`;
+  const how =
+    exitCode !== undefined
+      ? `ended with exit code ${exitCode}`
+      : signalCode !== undefined
+        ? `was ended by ${signalCode}`
+        : 'failed';
   return `Its last call ${how}: ${callText(name, calls?.get(callId))}.`;
 }
 

@@ -25,7 +25,7 @@ import type { ModelWait } from './why-running.ts';
 import { diskReasons, scheduleReasons } from './why-surroundings.ts';
 import type { ScheduleReasons, Surroundings } from './why-surroundings.ts';
 import type { TimerOptions } from './why-timers.ts';
-import { left, losing } from './why-work.ts';
+import { left, losing, suspendedMovers, suspendedText } from './why-work.ts';
 import type { SessionWork } from './why-work.ts';
 
 export interface Explanation {
@@ -101,7 +101,7 @@ function reasonsOf(
       ? [dead(state, nowMs, { surroundings, work }), ...waits]
       : [...losing(state, work), running(state, { modelWait, work }), ...waits];
   return [
-    ...parked(state, budget),
+    ...parked(state, { budget, work }),
     ...waits,
     ...broken(state, nowMs),
     ...overBudget(state, budget),
@@ -184,7 +184,7 @@ function ofChild({ name, callId, request }: OpenToolCall, { sessionId }: Session
   };
 }
 
-function parked(state: SessionState, budget: ExplainOptions['budget']): Reason[] {
+function parked(state: SessionState, { budget, work = {} }: Pick<ExplainOptions, 'budget' | 'work'>): Reason[] {
   const { sessionId, parked: fuse, lastWake } = state;
   if (fuse === undefined) return [];
   // How many failed says nothing of what to mend; where the same error parked it, the reason names it already.
@@ -193,8 +193,9 @@ function parked(state: SessionState, budget: ExplainOptions['budget']): Reason[]
   return [
     {
       kind: 'parked',
-      text: `It is parked and does not wake by itself: ${last}${fuse.reason}`,
+      text: `It is parked and does not wake by itself: ${last}${fuse.reason}${suspendedText(work)}`,
       movers: [
+        ...suspendedMovers(work),
         ...mendingMovers(lastWake?.error),
         ...(lastWake?.outcome === 'budget_reached' ? [raiseMover(state, budget)] : []),
         messageMover(sessionId),

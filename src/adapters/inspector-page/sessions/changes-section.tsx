@@ -18,12 +18,19 @@ import { SideSection } from './side-section.tsx';
 const OPEN_LINES = 200;
 const MAX_COLUMNS = 2_000;
 
-export function ChangesSection({ watch }: { readonly watch: SessionWatch }): JSX.Element {
+interface ChangesSectionProps {
+  readonly watch: SessionWatch;
+  /** What it left there may be what one wants to see. */
+  readonly isOpenAtFirst: boolean;
+}
+
+export function ChangesSection({ watch, isOpenAtFirst }: ChangesSectionProps): JSX.Element {
   return (
     <SideSection
       title="Changes"
       watch={watch}
       name="changes"
+      isOpenAtFirst={isOpenAtFirst}
       none={about.value?.kind === 'log' ? 'Changes are not recorded.' : 'It works in no folder that could be checked.'}
       count={(folders) =>
         counted(

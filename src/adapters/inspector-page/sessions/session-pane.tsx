@@ -235,8 +235,12 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
         <>
           <NowStrip what="Wakes, changes and processes are shown as they are" />
           <WakesSection session={session} aheadMs={watch.aheadMs} />
-          <ChangesSection watch={watch} />
-          <ProcessesSection watch={watch} session={session} isOpenAtFirst={session.state.status === 'running'} />
+          <ChangesSection watch={watch} isOpenAtFirst={session.why.reasons[0]?.kind === 'left'} />
+          <ProcessesSection
+            watch={watch}
+            session={session}
+            isOpenAtFirst={session.state.status === 'running' || session.formerWorkers !== undefined}
+          />
           <TranscriptSection watch={watch} session={session} />
         </>
       )}

@@ -30,7 +30,7 @@ export function Reasons({ session: { why, pendingActions, lastActivityAt, state 
     <section class="reasons" aria-label="Why">
       {first === undefined ? undefined : <Why reason={first} isFirst aheadMs={aheadMs} />}
       {silent === undefined ? undefined : (
-        <p class="why-silent" role="status">
+        <p class="why-silent">
           It has been silent for {duration(silent)}: neither its log nor what its command puts out has grown.
         </p>
       )}

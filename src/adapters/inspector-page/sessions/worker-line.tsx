@@ -3,8 +3,9 @@ import type { JSX } from 'preact';
 import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { now } from '../model/view.ts';
-import { bytes, duration, instant } from '../model/words.ts';
+import { bytes, clockTime, duration, instant } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
+import { When } from '../shared/when.tsx';
 import { commandLine } from './command-line.ts';
 
 const PLACES = {
@@ -14,13 +15,14 @@ const PLACES = {
 } as const;
 
 export function WorkerLine({
-  session: { worker, formerWorkers = [], state, why },
+  session: { worker, state, why, formerWorkers = [] },
   aheadMs,
 }: {
   readonly session: ShownSession;
   readonly aheadMs: number;
 }): JSX.Element | undefined {
-  if (worker === undefined) return undefined;
+  const former = formerWorkers.map((each) => <Former key={each.pid} former={each} />);
+  if (worker === undefined) return former.length === 0 ? undefined : <div class="worker-line">{former}</div>;
   const { owner, place, host, pid, since, heardAt, aliveUntil, processorMs, residentBytes, isSuspended } = worker;
   const time = now.value + aheadMs;
   const ago = (iso: string | undefined): string | undefined => {
@@ -47,9 +49,7 @@ export function WorkerLine({
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
       {isSuspended === true && pid !== undefined ? <Resumption pid={pid} /> : undefined}
-      {formerWorkers.map((former) => (
-        <Former key={former.pid} former={former} ago={ago(former.since)} />
-      ))}
+      {former}
       {place !== 'elsewhere' || isDead ? undefined : (
         <>
           <p>
@@ -78,28 +78,20 @@ export function WorkerLine({
 }
 
 const FORMER = {
-  running: { text: 'woke it before', status: 'quiet' },
+  running: { text: 'woke it before, and lives', status: 'quiet' },
   suspended: { text: 'woke it before, and is suspended', status: 'error' },
   gone: { text: 'woke it before, and is gone', status: 'quiet' },
 } as const satisfies Record<FormerWorker['state'], unknown>;
 
 type FormerWorker = NonNullable<ShownSession['formerWorkers']>[number];
 
-interface FormerProps {
-  readonly former: FormerWorker;
-  readonly ago: string | undefined;
-}
-
-function Former({ former: { host, pid, state }, ago }: FormerProps): JSX.Element {
+function Former({ former: { host, pid, state, since } }: { readonly former: FormerWorker }): JSX.Element {
   return (
     <>
       <p class="process">
         <code class="process-title">{visibleText(`${host}:${pid}`, 200)}</code>
         <span class={`badge is-${FORMER[state].status}`}>{FORMER[state].text}</span>
-      </p>
-      <p class="process-uses quiet">
-        {state === 'running' ? 'It lives, and may take the session over again' : 'Another process of this machine'}
-        {ago === undefined ? '' : ` · began ${ago} ago`}
+        <When iso={since} tell={(began) => `since ${clockTime(began).slice(0, 8)}`} />
       </p>
       {state === 'suspended' ? <Resumption pid={pid} /> : undefined}
     </>

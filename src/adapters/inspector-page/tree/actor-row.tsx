@@ -5,7 +5,7 @@ import { actorName, wholeName } from '../model/actor-names.ts';
 import { TONE_WORDS, badExit, toneOf } from '../model/outcomes.ts';
 import { spanOf } from '../model/spans.ts';
 import { visibleText } from '../model/visible-text.ts';
-import { stateText, wholeTime } from '../model/words.ts';
+import { amount, counted, stateText, wholeTime } from '../model/words.ts';
 import { Sign } from '../shared/sign.tsx';
 import type { SignName } from '../shared/sign.tsx';
 
@@ -25,6 +25,8 @@ export interface ActorRowProps {
   readonly time: number;
   /** What it belongs to, where that is not to be seen. */
   readonly above?: string | undefined;
+  /** How many events it ignored that another of its states takes. */
+  readonly missed: number;
   readonly onChoose: () => void;
   readonly onToggle: () => void;
 }
@@ -44,6 +46,7 @@ export function ActorRow({
   isChosen,
   time,
   above,
+  missed,
   onChoose,
   onToggle,
 }: ActorRowProps): JSX.Element {
@@ -75,6 +78,11 @@ export function ActorRow({
         {name}
         {above === undefined ? undefined : <small> {above}</small>}
       </span>
+      {missed === 0 ? undefined : (
+        <span class="badge is-error" title={`It ignored ${counted(missed, 'event')} which another of its states takes`}>
+          {amount(missed)} ignored
+        </span>
+      )}
       <span class="unseen">, {visibleText(actor.kind ?? 'actor', 60)}, </span>
       <span class={`state is-${tone}${exit === undefined ? '' : ' is-exit'}`}>
         <Sign of={tone} />
