@@ -150,7 +150,10 @@ export class SessionList {
     return states;
   }
 
-  #summary(state: SessionState, known: Pick<ExplainOptions, 'isWakeDead' | 'surroundings' | 'work'>): InspectedSessionSummary {
+  #summary(
+    state: SessionState,
+    known: Pick<ExplainOptions, 'isWakeDead' | 'surroundings' | 'work'>,
+  ): InspectedSessionSummary {
     const { sessionId, agentId, title, status, stopReason, pendingActions, updatedAt } = state;
     const now = this.#clock.now();
     const [reason] = explain(state, now, known).reasons;

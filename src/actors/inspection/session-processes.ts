@@ -243,8 +243,14 @@ async function membersOf(
         }),
   };
   const living = survivors.map((member): InspectedProcess => {
-    const { pid, parentPid, name, processorMs, residentBytes, isSuspended }: Partial<LivingProcess> & (typeof survivors)[number] =
-      member;
+    const {
+      pid,
+      parentPid,
+      name,
+      processorMs,
+      residentBytes,
+      isSuspended,
+    }: Partial<LivingProcess> & (typeof survivors)[number] = member;
     const within = survivors.some((other) => other.pid === parentPid)
       ? parentPid
       : reason === 'elsewhere'

@@ -39,7 +39,11 @@ export function moversElsewhere(
   ];
 }
 
-export function moverLines(context: CommandContext, { who, does, events, command, program }: Mover, indent: string): string[] {
+export function moverLines(
+  context: CommandContext,
+  { who, does, events, command, program }: Mover,
+  indent: string,
+): string[] {
   const { styles } = context.out;
   const when = does.replace(/ at (\d{4}-\d\d-\d\dT[\d:.]+Z)$/, (_, at: string) => ` at ${localTime(at)}`);
   const line = `${indent}→ ${WHO[who]} ${when}${events.length === 0 ? '' : ` ${styles.dim(`(${events.join(', ')})`)}`}`;

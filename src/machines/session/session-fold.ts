@@ -391,7 +391,8 @@ function failedCallOf({
   output,
 }: SessionEventOf<'agent.tool_result'>['data']): SessionState['failedCall'] {
   if (outcome === 'failed' || outcome === 'unknown') return { callId, name };
-  if (outcome !== 'completed' || typeof output !== 'object' || output === null || Array.isArray(output)) return undefined;
+  if (outcome !== 'completed' || typeof output !== 'object' || output === null || Array.isArray(output))
+    return undefined;
   const { exitCode, signalCode }: { readonly exitCode?: unknown; readonly signalCode?: unknown } = output;
   if (typeof exitCode === 'number') return exitCode === 0 ? undefined : { callId, name, exitCode };
   return typeof signalCode === 'string' ? { callId, name, signalCode } : undefined;

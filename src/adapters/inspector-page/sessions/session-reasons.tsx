@@ -22,7 +22,11 @@ export interface ReasonsProps {
   readonly children: ComponentChildren;
 }
 
-export function Reasons({ session: { why, pendingActions, lastActivityAt, state }, aheadMs, children }: ReasonsProps): JSX.Element {
+export function Reasons({
+  session: { why, pendingActions, lastActivityAt, state },
+  aheadMs,
+  children,
+}: ReasonsProps): JSX.Element {
   const [first, ...others] = why.reasons;
   const hasRequest = pendingActions.length > 0;
   const silent = state.openWake === undefined ? undefined : silentMs({ lastActivityAt }, now.value + aheadMs);
@@ -113,8 +117,7 @@ function Times({
 }
 
 function MoverLine({ mover: { text, does, command, program } }: { readonly mover: ShownMover }): JSX.Element {
-  const line =
-    program !== undefined ? shellLine(program) : command === undefined ? undefined : commandLine(command);
+  const line = program !== undefined ? shellLine(program) : command === undefined ? undefined : commandLine(command);
   return (
     <li>
       <span>{visibleText(text.replace(ISO, (iso) => wholeTime(Date.parse(iso))))}</span>
