@@ -78,14 +78,7 @@ function Folder({ changes }: { readonly changes: ShownChanges }): JSX.Element {
           </span>
         )}
       </h4>
-      {underWay === undefined ? undefined : (
-        <p class="under-way">
-          <span class="badge is-error">{underWay.what} in progress</span>{' '}
-          {underWay.files.length === 0
-            ? 'No file is in conflict any more.'
-            : `In conflict: ${visibleText(underWay.files.map(exact).join(', '), 1_000)}`}
-        </p>
-      )}
+      {underWay === undefined ? undefined : <UnderWay work={underWay} />}
       {because === undefined ? undefined : <p class="empty">{visibleText(because, 500)}</p>}
       {since === undefined ? undefined : (
         <p class="left-out">
@@ -111,6 +104,17 @@ function Folder({ changes }: { readonly changes: ShownChanges }): JSX.Element {
       ) : undefined}
       {isCut ? <p class="left-out">There is more than is shown here.</p> : undefined}
     </div>
+  );
+}
+
+function UnderWay({ work: { what, files } }: { readonly work: NonNullable<ShownChanges['underWay']> }): JSX.Element {
+  return (
+    <p class="under-way">
+      <span class="badge is-error">{what} in progress</span>{' '}
+      {files.length === 0
+        ? 'No file is in conflict any more.'
+        : `In conflict: ${visibleText(files.map(exact).join(', '), 1_000)}`}
+    </p>
   );
 }
 

@@ -66,23 +66,28 @@ export function SessionCommands({ watch, session: { state } }: SessionCommandsPr
           </button>
         ) : undefined}
       </div>
-      {asked ? (
-        <div class="answer-buttons" role="group" aria-label="Whether to terminate it">
-          <span>It ends for ever; its log stays.</span>
-          <button class="primary" onClick={() => void send({ type: 'terminate' })}>
-            Terminate this session
-          </button>
-          <button class="link" onClick={() => setAsked(false)}>
-            Leave it
-          </button>
-        </div>
-      ) : undefined}
+      {asked ? <Asked onSend={() => void send({ type: 'terminate' })} onLeave={() => setAsked(false)} /> : undefined}
       {told === undefined ? undefined : (
         <p role="status">
           <span class={`badge is-${told.status}`}>{told.status === 'done' ? 'done' : 'refused'}</span>{' '}
           {visibleText(told.text, 500)}
         </p>
       )}
+    </div>
+  );
+}
+
+/** What is ended so is ended for ever. */
+function Asked({ onSend, onLeave }: { readonly onSend: () => void; readonly onLeave: () => void }): JSX.Element {
+  return (
+    <div class="answer-buttons" role="group" aria-label="Whether to terminate it">
+      <span>It ends for ever; its log stays.</span>
+      <button class="primary" onClick={onSend}>
+        Terminate this session
+      </button>
+      <button class="link" onClick={onLeave}>
+        Leave it
+      </button>
     </div>
   );
 }

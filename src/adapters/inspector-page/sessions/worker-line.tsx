@@ -15,14 +15,31 @@ const PLACES = {
 } as const;
 
 export function WorkerLine({
-  session: { worker, state, why, formerWorkers = [] },
+  session,
   aheadMs,
 }: {
   readonly session: ShownSession;
   readonly aheadMs: number;
 }): JSX.Element | undefined {
-  const former = formerWorkers.map((each) => <Former key={each.pid} former={each} />);
-  if (worker === undefined) return former.length === 0 ? undefined : <div class="worker-line">{former}</div>;
+  const { worker, formerWorkers = [] } = session;
+  if (worker === undefined && formerWorkers.length === 0) return undefined;
+  return (
+    <div class="worker-line">
+      {worker === undefined ? undefined : <Waker worker={worker} session={session} aheadMs={aheadMs} />}
+      {formerWorkers.map((each) => (
+        <Former key={each.pid} former={each} />
+      ))}
+    </div>
+  );
+}
+
+interface WakerProps {
+  readonly worker: NonNullable<ShownSession['worker']>;
+  readonly session: ShownSession;
+  readonly aheadMs: number;
+}
+
+function Waker({ worker, session: { state, why }, aheadMs }: WakerProps): JSX.Element {
   const { owner, place, host, pid, since, heardAt, aliveUntil, processorMs, residentBytes, isSuspended } = worker;
   const time = now.value + aheadMs;
   const ago = (iso: string | undefined): string | undefined => {
@@ -40,7 +57,7 @@ export function WorkerLine({
     ...(residentBytes === undefined ? [] : [`${bytes(residentBytes)} of memory`]),
   ];
   return (
-    <div class="worker-line">
+    <>
       <p class="process">
         <code class="process-title">{visibleText(owner, 200)}</code>
         <span class={`badge is-${isDead || isSuspended === true ? 'error' : 'running'}`}>
@@ -49,7 +66,6 @@ export function WorkerLine({
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
       {isSuspended === true && pid !== undefined ? <Resumption pid={pid} /> : undefined}
-      {former}
       {place !== 'elsewhere' || isDead ? undefined : (
         <>
           <p>
@@ -73,7 +89,7 @@ export function WorkerLine({
           />
         </>
       )}
-    </div>
+    </>
   );
 }
 

@@ -78,11 +78,7 @@ export function ActorRow({
         {name}
         {above === undefined ? undefined : <small> {above}</small>}
       </span>
-      {missed === 0 ? undefined : (
-        <span class="badge is-error" title={`It ignored ${counted(missed, 'event')} which another of its states takes`}>
-          {amount(missed)} ignored
-        </span>
-      )}
+      <Missed count={missed} />
       <span class="unseen">, {visibleText(actor.kind ?? 'actor', 60)}, </span>
       <span class={`state is-${tone}${exit === undefined ? '' : ' is-exit'}`}>
         <Sign of={tone} />
@@ -94,6 +90,15 @@ export function ActorRow({
       </span>
       <span class="age">{span}</span>
     </div>
+  );
+}
+
+function Missed({ count }: { readonly count: number }): JSX.Element | undefined {
+  if (count === 0) return undefined;
+  return (
+    <span class="badge is-error" title={`It ignored ${counted(count, 'event')} which another of its states takes`}>
+      {amount(count)} ignored
+    </span>
   );
 }
 
