@@ -13,7 +13,8 @@ const RESTS = [{ text: 'It is out.', directive: { outcome: 'sleep', summary: 'De
 let page: BuiltPage;
 
 const button = (view: Page, name: string): Locator => view.getByRole('button', { name, exact: true });
-const selected = (view: Page): Locator => view.getByRole('listbox', { name: 'Sessions' }).locator('[aria-selected=true]');
+const selected = (view: Page): Locator =>
+  view.getByRole('listbox', { name: 'Sessions' }).locator('[aria-selected=true]');
 /** As `wakechart inspect` over a home. */
 const asStore = (source: InspectionSource): Partial<InspectionSource> => ({
   about: () => ({ ...source.about(), kind: 'store' }),
@@ -43,14 +44,14 @@ describe.skipIf(browser === undefined)('the page', () => {
     const session = await house.waiting();
     const view = await house.open(`#r=${session}`);
     await button(view, 'Interrupt').click(LIMIT);
-    await view.getByText(/^Interrupted: stored as event \d+\.$/).waitFor(LIMIT);
+    await view.getByText(/Interrupted: stored as event \d+\.$/).waitFor(LIMIT);
     await button(view, 'Wake').click(LIMIT);
     await button(view, 'Terminate …').click(LIMIT);
     await button(view, 'Leave it').click();
     expect((await house.house.runtime.sessions.status(session)).status).not.toBe('terminated');
     await button(view, 'Terminate …').click(LIMIT);
     await button(view, 'Terminate this session').click();
-    await view.getByText(/^Terminated: stored up to event \d+\.$/).waitFor(LIMIT);
+    await view.getByText(/Terminated: stored up to event \d+\.$/).waitFor(LIMIT);
     await expect.poll(() => button(view, 'Terminate …').count(), LIMIT).toBe(0);
   });
 });
