@@ -2,9 +2,12 @@
  * The port to what was changed in a folder, by the program that keeps its versions. It only checks: nothing that the
  * folder holds or names is run, and nothing is written into it.
  */
-import type { FolderWork, InspectedChanges } from './inspection-source.ts';
+import type { InspectedChanges } from './inspection-source.ts';
 
 export type FolderDifference = Omit<InspectedChanges, 'title'>;
+
+/** What git has begun and not ended, with the files in conflict. */
+export type FolderWork = NonNullable<InspectedChanges['underWay']>;
 
 export interface FolderCheck {
   /** Of the difference, about so many characters at most. */

@@ -11,7 +11,6 @@ import type { SessionEvent, SessionEventData } from '../../machines/session/sess
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
 import type { Reason } from '../../machines/session/why-reason.ts';
 import type { Explanation } from '../../machines/session/why.ts';
-import type { WorkUnderWay } from '../../machines/session/why-work.ts';
 import type { SendReceipt } from '../session/ingress.ts';
 import type { FleetSight } from './fleet.ts';
 
@@ -149,16 +148,12 @@ export interface InspectedChanges {
   /** How many there are. */
   readonly commitCount?: number | undefined;
   readonly isCut: boolean;
-  /** What git has begun there and not ended. */
-  readonly underWay?: FolderWork | undefined;
+  /** What git has begun there and not ended, with the files in conflict. */
+  readonly underWay?:
+    | { readonly what: 'merge' | 'rebase' | 'cherry-pick' | 'revert'; readonly files: readonly string[] }
+    | undefined;
   /** Why there is nothing to show, where there is nothing: no repository, a folder that is gone. */
   readonly because?: string | undefined;
-}
-
-export interface FolderWork {
-  readonly what: WorkUnderWay['what'];
-  /** Those in conflict. */
-  readonly files: readonly string[];
 }
 
 interface InspectedFile {

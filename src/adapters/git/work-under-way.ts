@@ -4,7 +4,7 @@
  */
 import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { FolderWork } from '../../actors/inspection/inspection-source.ts';
+import type { FolderWork } from '../../actors/inspection/folder-changes.ts';
 import { plainContent } from './private-git.ts';
 
 const MAX_LINK_BYTES = 8_192;
