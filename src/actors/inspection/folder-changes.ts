@@ -6,9 +6,6 @@ import type { InspectedChanges } from './inspection-source.ts';
 
 export type FolderDifference = Omit<InspectedChanges, 'title'>;
 
-/** What git has begun and not ended, with the files in conflict. */
-export type FolderWork = NonNullable<InspectedChanges['underWay']>;
-
 export interface FolderCheck {
   /** Of the difference, about so many characters at most. */
   readonly maxCharacters: number;
@@ -30,5 +27,5 @@ export interface FolderChanges {
    * What git has begun in the folder and not ended, with the files that were in conflict then, from a few small files.
    * Undefined: nothing, or it is no checkout. Never rejects. Absent: it is unknown.
    */
-  underWay?(folder: string): Promise<FolderWork | undefined>;
+  underWay?(folder: string): Promise<FolderDifference['underWay']>;
 }

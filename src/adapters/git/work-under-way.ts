@@ -4,8 +4,10 @@
  */
 import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { FolderWork } from '../../actors/inspection/folder-changes.ts';
+import type { FolderDifference } from '../../actors/inspection/folder-changes.ts';
 import { plainContent } from './private-git.ts';
+
+type FolderWork = NonNullable<FolderDifference['underWay']>;
 
 const MAX_LINK_BYTES = 8_192;
 const MAX_MESSAGE_BYTES = 256 * 1024;
