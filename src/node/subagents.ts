@@ -234,7 +234,10 @@ export function nodeFolderChanges(layout: HomeLayout, place: 'home' | 'elsewhere
     }
   };
   return {
-    folders: { read },
+    folders: {
+      read,
+      underWay: async (folder) => (await import('../adapters/git/work-under-way.ts')).workUnderWay(folder),
+    },
     workspaceOf: (session) => session.workspace ?? layout.ownWorkspace(session),
   };
 }

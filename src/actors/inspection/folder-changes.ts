@@ -23,4 +23,9 @@ export interface FolderChanges {
    * failed
    */
   read(folder: string, check: FolderCheck): Promise<FolderDifference>;
+  /**
+   * What git has begun in the folder and not ended, with the files that were in conflict then, from a few small files.
+   * Undefined: nothing, or it is no checkout. Never rejects. Absent: it is unknown.
+   */
+  underWay?(folder: string): Promise<FolderDifference['underWay']>;
 }

@@ -32,6 +32,8 @@ export interface InspectedSessionSummary {
   readonly why?: Pick<Reason, 'kind' | 'text' | 'since' | 'until'> | undefined;
   /** Its wake has stored nothing for longer than one usually does. */
   readonly isStuck?: true | undefined;
+  /** ISO-8601: when a call of it that runs told something last, in its log or in what it put out. Absent: none runs. */
+  readonly lastActivityAt?: string | undefined;
   /** ISO-8601: of its last event. */
   readonly updatedAt?: string | undefined;
 }
@@ -53,6 +55,10 @@ export interface InspectedSession {
   readonly workspace?: string | undefined;
   /** Who wakes it now. Absent: no wake of it is open. */
   readonly worker?: InspectedWorker | undefined;
+  /** Who woke it before, the last one first, as far as it is known whether they are still there. */
+  readonly formerWorkers?: readonly InspectedFormerWorker[] | undefined;
+  /** As of `InspectedSessionSummary`. */
+  readonly lastActivityAt?: string | undefined;
   /** When this was looked up, in milliseconds since the epoch. */
   readonly at: number;
 }
@@ -75,6 +81,16 @@ export interface InspectedWorker {
   /** As `InspectedProcess`; of other machines it is unknown. */
   readonly processorMs?: number | undefined;
   readonly residentBytes?: number | undefined;
+  readonly isSuspended?: true | undefined;
+}
+
+/** A process of this machine that woke a session before. */
+export interface InspectedFormerWorker {
+  readonly host: string;
+  readonly pid: number;
+  readonly state: 'running' | 'suspended' | 'gone';
+  /** ISO-8601: when it began to wake it the last time. */
+  readonly since: string;
 }
 
 /** A request that waits, with what is asked for. */
@@ -111,6 +127,8 @@ export interface InspectedProcess {
   /** Processor time so far, in milliseconds, and memory, in bytes, as far as the system tells. */
   readonly processorMs?: number | undefined;
   readonly residentBytes?: number | undefined;
+  /** It was stopped, and does nothing until it is let go on. */
+  readonly isSuspended?: true | undefined;
   readonly taskId?: string | undefined;
 }
 
@@ -130,6 +148,10 @@ export interface InspectedChanges {
   /** How many there are. */
   readonly commitCount?: number | undefined;
   readonly isCut: boolean;
+  /** What git has begun there and not ended, with the files in conflict. */
+  readonly underWay?:
+    | { readonly what: 'merge' | 'rebase' | 'cherry-pick' | 'revert'; readonly files: readonly string[] }
+    | undefined;
   /** Why there is nothing to show, where there is nothing: no repository, a folder that is gone. */
   readonly because?: string | undefined;
 }

@@ -7,6 +7,7 @@ import type { InspectionHeader } from '../../machines/inspection-log/inspection-
 import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Surroundings } from '../../machines/session/why-surroundings.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -45,7 +46,7 @@ import type { SessionChangesOptions } from './session-changes.ts';
 import { SessionChanges } from './session-changes.ts';
 import { SessionList } from './session-list.ts';
 import type { SessionProcessesOptions, TaskOutputs } from './session-processes.ts';
-import { endProcess, processesOf } from './session-processes.ts';
+import { endProcess, lastActivityOf, processesOf } from './session-processes.ts';
 import { SessionRecordings } from './session-recordings.ts';
 import { SessionSights } from './session-sight.ts';
 import { EVENT_LIMITS, shownData, wholeData } from './shown-data.ts';
@@ -182,8 +183,22 @@ class RuntimeSource implements ClosableSource {
     this.speech = live === undefined ? undefined : (sessionId) => this.#speechOf(live, sessionId);
     this.#recording = recorder ?? emptyRecording(clock);
     this.#reports = options.processTree === undefined ? undefined : new ProcessReports(options.processTree, clock);
-    this.#list = new SessionList(sessions, { text: this.#text, clock, surroundings: options.surroundings });
-    this.#sights = new SessionSights({ ...options, text: this.#text, workspaceOf: changes?.workspaceOf });
+    const activityOf = (state: SessionState): Promise<string | undefined> => lastActivityOf(state, this.#processes);
+    const sights = new SessionSights({
+      ...options,
+      text: this.#text,
+      workspaceOf: changes?.workspaceOf,
+      folders: changes?.folders,
+      activityOf,
+    });
+    this.#sights = sights;
+    this.#list = new SessionList(sessions, {
+      text: this.#text,
+      clock,
+      surroundings: options.surroundings,
+      workOf: (state) => sights.listedWork(state),
+      activityOf,
+    });
     this.#recordings = new SessionRecordings({
       sessions,
       clock,

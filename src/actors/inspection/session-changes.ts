@@ -25,6 +25,7 @@ const MAX_WORKTREES = 16;
 const MAX_FILES = 1_000;
 const MAX_PATH_CHARACTERS = 1_000;
 const MAX_COMMITS = 20;
+const MAX_CONFLICTS = 100;
 const MAX_LINE_CHARACTERS = 300;
 const MAX_DIFFERENCE_CHARACTERS = 256 * 1024;
 
@@ -121,7 +122,7 @@ export class SessionChanges {
 
   #shown(
     title: string,
-    { branch, files, fileCount, difference, since, commits, commitCount, isCut, because }: FolderDifference,
+    { branch, files, fileCount, difference, since, commits, commitCount, underWay, isCut, because }: FolderDifference,
     maxCharacters: number,
   ): InspectedChanges {
     const { text } = this.#options;
@@ -144,6 +145,14 @@ export class SessionChanges {
             })),
           }),
       ...(commitCount === undefined ? {} : { commitCount }),
+      ...(underWay === undefined
+        ? {}
+        : {
+            underWay: {
+              what: underWay.what,
+              files: underWay.files.slice(0, MAX_CONFLICTS).map((path) => text.cut(path, MAX_LINE_CHARACTERS)),
+            },
+          }),
       isCut: isCut || isLong || files.length > MAX_FILES,
       ...(because === undefined ? {} : { because: text.cut(because, MAX_PATH_CHARACTERS) }),
     };

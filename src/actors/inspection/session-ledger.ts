@@ -3,6 +3,7 @@
  * which jobs there were. Read once, then only what came since.
  */
 import { RuntimeError } from '../../machines/errors.ts';
+import { callSubject, shortLine } from '../../machines/inspection-log/call-label.ts';
 import { SessionUsage } from '../../machines/inspection-log/session-usage.ts';
 import type { InspectedUsage } from '../../machines/inspection-log/session-usage.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
@@ -32,6 +33,8 @@ const MAX_ASKED = 200;
 const MAX_JOBS = 200;
 const EVENTS_PER_TURN = 500;
 const MAX_LEDGERS = 32;
+const MAX_CALLS = 200;
+const MAX_OWNERS = 5;
 
 const ENDS_MODEL_WAIT: ReadonlySet<SessionEvent['type']> = new Set([
   'run.candidate_selected',
@@ -47,6 +50,8 @@ export class SessionLedger {
   /** Those without an answer yet, by their request. */
   readonly #asked = new Map<string, Asked>();
   readonly #jobs = new Map<string, StartedJob>();
+  readonly #calls = new Map<string, string>();
+  readonly #owners = new Map<string, string>();
   #budget: SessionEventData<'wake.ended'>['budget'];
   #modelWait: SessionEventData<'run.waiting'> | undefined;
   #head = 0;
@@ -80,6 +85,16 @@ export class SessionLedger {
   /** The last of them, the oldest first. */
   get jobs(): readonly StartedJob[] {
     return [...this.#jobs.values()];
+  }
+
+  /** What the last calls are about, by their ids: each in one short line. */
+  get calls(): ReadonlyMap<string, string> {
+    return this.#calls;
+  }
+
+  /** Who woke it last, and when, ISO-8601: the last of them last. */
+  get owners(): ReadonlyMap<string, string> {
+    return this.#owners;
   }
 
   asked(requestId: string): Asked | undefined {
@@ -126,6 +141,8 @@ export class SessionLedger {
     )
       this.#asked.delete(event.data.requestId);
     else if (event.type === 'wake.ended') this.#budget = event.data.budget;
+    else if (event.type === 'agent.tool_use') this.#call(event.data);
+    else if (event.type === 'wake.started') this.#wake(event.data.owner, at);
     else if (event.type === 'subagent.started') this.#start(event.data);
     else if (event.type === 'agent.subflow_started')
       this.#start({ jobId: event.data.callId, childSessionId: event.data.childSessionId, agentId: event.data.agentId });
@@ -134,6 +151,17 @@ export class SessionLedger {
   #ask(requestId: string, asked: Asked): void {
     this.#asked.set(requestId, asked);
     dropOldest(this.#asked, MAX_ASKED);
+  }
+
+  #call({ callId, name, input }: SessionEventData<'agent.tool_use'>): void {
+    this.#calls.set(callId, shortLine(callSubject(name, input)));
+    dropOldest(this.#calls, MAX_CALLS);
+  }
+
+  #wake(owner: string, at: string): void {
+    this.#owners.delete(owner);
+    this.#owners.set(owner, at);
+    dropOldest(this.#owners, MAX_OWNERS);
   }
 
   #start({

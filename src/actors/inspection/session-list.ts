@@ -2,6 +2,7 @@
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Surroundings } from '../../machines/session/why-surroundings.ts';
 import { isStuck } from '../../machines/inspection-log/session-words.ts';
+import type { SessionWork } from '../../machines/session/why-work.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { ExplainOptions } from '../../machines/session/why.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -29,13 +30,16 @@ export interface SessionListOptions {
   readonly text: InspectedText;
   readonly clock: ListClock;
   readonly surroundings?: (() => Promise<Surroundings>) | undefined;
+  /** Of one of those that are listed. Absent: nothing is known of it. */
+  readonly workOf?: ((session: SessionState) => Promise<SessionWork>) | undefined;
+  readonly activityOf?: ((session: SessionState) => Promise<string | undefined>) | undefined;
 }
 
 export class SessionList {
   readonly #sessions: Pick<Sessions, 'list' | 'hasWakeDied'>;
   readonly #text: InspectedText;
   readonly #clock: ListClock;
-  readonly #surroundings: (() => Promise<Surroundings>) | undefined;
+  readonly #around: Pick<SessionListOptions, 'surroundings' | 'workOf' | 'activityOf'>;
   /** Several browsers ask at once: the store is asked once. */
   #listing: Promise<readonly SessionState[]> | undefined;
   /** Of what is listed: a list that began before something changed is not kept. */
@@ -45,11 +49,11 @@ export class SessionList {
   /** Whether all of them have been read once. */
   #hasRead = false;
 
-  constructor(sessions: Pick<Sessions, 'list' | 'hasWakeDied'>, { text, clock, surroundings }: SessionListOptions) {
+  constructor(sessions: Pick<Sessions, 'list' | 'hasWakeDied'>, { text, clock, ...around }: SessionListOptions) {
     this.#sessions = sessions;
     this.#text = text;
     this.#clock = clock;
-    this.#surroundings = surroundings;
+    this.#around = around;
   }
 
   /** Whether a caller was given only those that were made last, and the others are still being read. */
@@ -64,12 +68,18 @@ export class SessionList {
       .toSorted(byUrgency);
     const sessions: InspectedSessionSummary[] = [];
     const dead = await this.#dead(states);
-    const surroundings = await this.#surroundings?.();
+    const surroundings = await this.#around.surroundings?.();
     const now = this.#clock.now();
     const isUrgent = ({ state }: Dated): boolean => dead.has(state.sessionId) || isStuck(state, now);
     sorted.sort((one, other) => Number(isUrgent(other)) - Number(isUrgent(one)));
     for (const { state } of sorted.slice(0, limit)) {
-      sessions.push(this.#summary(state, { isWakeDead: dead.has(state.sessionId), surroundings }));
+      const isWakeDead = dead.has(state.sessionId);
+      const work = state.unreadable === undefined ? await this.#around.workOf?.(state) : undefined;
+      const lastActivityAt = isWakeDead ? undefined : await this.#around.activityOf?.(state);
+      sessions.push({
+        ...this.#summary(state, { isWakeDead, surroundings, work }),
+        ...given('lastActivityAt', lastActivityAt),
+      });
       // Why it waits takes a examine its chart; a thousand of those would keep all other work waiting.
       if (sessions.length % SUMMARIES_PER_TURN === 0) await letOthersRun();
     }
@@ -140,7 +150,10 @@ export class SessionList {
     return states;
   }
 
-  #summary(state: SessionState, known: Pick<ExplainOptions, 'isWakeDead' | 'surroundings'>): InspectedSessionSummary {
+  #summary(
+    state: SessionState,
+    known: Pick<ExplainOptions, 'isWakeDead' | 'surroundings' | 'work'>,
+  ): InspectedSessionSummary {
     const { sessionId, agentId, title, status, stopReason, pendingActions, updatedAt } = state;
     const now = this.#clock.now();
     const [reason] = explain(state, now, known).reasons;

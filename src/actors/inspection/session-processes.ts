@@ -49,6 +49,27 @@ const MAX_OUTPUT_CHARACTERS = 3_000;
 /** Below it whatever a session has started is checked. */
 const MAX_SESSIONS = 1_000;
 
+/** When one of its calls that run told something last: in its log, or in what it put out. Undefined: none runs. */
+export async function lastActivityOf(
+  state: SessionState,
+  options: Pick<SessionProcessesOptions, 'reports' | 'outputs' | 'onProblem'>,
+): Promise<string | undefined> {
+  const { sessionId, updatedAt = '', openToolCalls } = state;
+  if (!openToolCalls.some(({ phase }) => phase === 'started')) return undefined;
+  const trees = await treesOf(state, new Set([sessionId]), options);
+  const written = await Promise.all(
+    trees.map(async ({ tag, taskId = '', startedAt }) => {
+      const output = await options.outputs?.newest({ taskId, tag, startedAt }).catch((error: unknown) => {
+        options.onProblem(error);
+        return undefined;
+      });
+      return output === undefined ? [] : [output.writtenAt];
+    }),
+  );
+  const times = [updatedAt, ...written.flat()].map((iso) => Date.parse(iso)).filter(Number.isFinite);
+  return times.length === 0 ? undefined : new Date(Math.max(...times)).toISOString();
+}
+
 /** Those of this runtime first. Where the records of others cannot be read, nothing is said of them. */
 export async function processesOf(
   state: SessionState,
@@ -177,7 +198,7 @@ function sessionsOf(task: BackgroundTaskState): readonly string[] {
 async function treesOf(
   { jobs }: SessionState,
   sessions: ReadonlySet<string>,
-  { reports, onProblem }: SessionProcessesOptions,
+  { reports, onProblem }: Pick<SessionProcessesOptions, 'reports' | 'onProblem'>,
 ): Promise<readonly ReconciledProcessTree[]> {
   if (reports === undefined) return [];
   const jobIds = new Set(jobs.map(({ jobId }) => jobId));
@@ -222,8 +243,14 @@ async function membersOf(
         }),
   };
   const living = survivors.map((member): InspectedProcess => {
-    const { pid, parentPid, name, processorMs, residentBytes }: Partial<LivingProcess> & (typeof survivors)[number] =
-      member;
+    const {
+      pid,
+      parentPid,
+      name,
+      processorMs,
+      residentBytes,
+      isSuspended,
+    }: Partial<LivingProcess> & (typeof survivors)[number] = member;
     const within = survivors.some((other) => other.pid === parentPid)
       ? parentPid
       : reason === 'elsewhere'
@@ -238,6 +265,7 @@ async function membersOf(
       state: 'running',
       ...(processorMs === undefined ? {} : { processorMs }),
       ...(residentBytes === undefined ? {} : { residentBytes }),
+      ...(isSuspended === true ? { isSuspended } : {}),
     };
   });
   // Where it runs in another namespace its root has another pid here, and is among the living by that.

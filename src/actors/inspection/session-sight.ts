@@ -4,14 +4,21 @@ import type { PriceTable } from '../../machines/run/prices.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
 import type { Surroundings } from '../../machines/session/why-surroundings.ts';
+import type { SessionWork, WorkUnderWay } from '../../machines/session/why-work.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { InspectedText } from './inspected-text.ts';
-import type { InspectedRequest, InspectedSession } from './inspection-source.ts';
+import type { FolderChanges } from './folder-changes.ts';
+import type {
+  InspectedFormerWorker,
+  InspectedRequest,
+  InspectedSession,
+  InspectedWorker,
+} from './inspection-source.ts';
 import type { InspectedUsage } from '../../machines/inspection-log/session-usage.ts';
-import { workerOf } from './session-wakers.ts';
+import { formerWorkersOf, suspendedOf, workerOf } from './session-wakers.ts';
 import type { WakerFacts } from './session-wakers.ts';
 import { SessionLedgers } from './session-ledger.ts';
 import type { SessionLedger } from './session-ledger.ts';
@@ -28,6 +35,10 @@ export interface SessionSightsOptions extends Omit<WakerFacts, 'text' | 'onProbl
   readonly workspaceOf?: ((session: SessionState) => string) | undefined;
   /** What there is around the sessions. Absent: nothing is known of it. */
   readonly surroundings?: (() => Promise<Surroundings>) | undefined;
+  /** When one of its calls that run told something last, ISO-8601. Absent: that is unknown. */
+  readonly activityOf?: ((session: SessionState) => Promise<string | undefined>) | undefined;
+  /** Tells what git has begun in a folder. Absent: it is unknown. */
+  readonly folders?: Pick<FolderChanges, 'underWay'> | undefined;
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -37,6 +48,12 @@ const MAX_PATH_CHARACTERS = 4_096;
 const INPUT_LIMITS = { characters: 64_000, text: 32_000, entries: 200, depth: 20 };
 
 const NOTHING_USED: InspectedUsage = { inputTokens: 0, outputTokens: 0, isCostPartial: false, wakes: [], wakeCount: 0 };
+
+interface WorkSight {
+  readonly worker: InspectedWorker | undefined;
+  readonly former: readonly InspectedFormerWorker[];
+  readonly work: SessionWork;
+}
 
 export class SessionSights {
   readonly #options: SessionSightsOptions;
@@ -56,7 +73,10 @@ export class SessionSights {
       return this.#shown({ state, why: explain(state, at), pendingActions: [], usage: NOTHING_USED, at });
     const ledger = await this.ledgerOf(state);
     const budget = state.lastWake?.outcome === 'budget_reached' ? ledger.budget : undefined;
+    const { worker, former, work } = await this.#workOf(state, ledger);
+    const lastActivityAt = await this.#options.activityOf?.(state);
     const why = explain(state, at, {
+      work,
       budget,
       modelWait: ledger.modelWait,
       surroundings: await this.#options.surroundings?.(),
@@ -64,11 +84,36 @@ export class SessionSights {
       maxSecondsPerWake: await this.#secondsPerWake(state),
     });
     const pendingActions = state.pendingActions.map((action) => this.#request(action, ledger));
-    const worker = await workerOf(state, this.#options);
     return {
       ...this.#shown({ state, why, pendingActions, usage: ledger.used, at }),
       ...(worker === undefined ? {} : { worker }),
+      ...(former.length === 0 ? {} : { formerWorkers: former }),
+      ...(lastActivityAt === undefined ? {} : { lastActivityAt }),
     };
+  }
+
+  /** What is to be seen of its work. In lists only where its log says that this is worth the time. */
+  async listedWork(state: SessionState): Promise<SessionWork> {
+    const isTakenOver = state.openWake !== undefined && state.lastWake?.outcome === 'lost';
+    if (isTakenOver) return (await this.#workOf(state, await this.ledgerOf(state))).work;
+    const underWay = await this.#underWay(state);
+    return underWay === undefined ? {} : { underWay };
+  }
+
+  async #workOf(state: SessionState, { calls, owners }: SessionLedger): Promise<WorkSight> {
+    const worker = await workerOf(state, this.#options);
+    const former = await formerWorkersOf(state, owners, this.#options);
+    const underWay = await this.#underWay(state);
+    const suspended = suspendedOf(worker, former);
+    return { worker, former, work: { calls, suspended, ...(underWay === undefined ? {} : { underWay }) } };
+  }
+
+  /** While it works there, that is its own matter. */
+  async #underWay(state: SessionState): Promise<WorkUnderWay | undefined> {
+    const folder = this.#options.workspaceOf?.(state) ?? state.workspace;
+    if (folder === undefined || state.openWake !== undefined || state.status !== 'idle') return undefined;
+    const found = await this.#options.folders?.underWay?.(folder);
+    return found === undefined ? undefined : { ...found, folder };
   }
 
   /** What its log says besides. Where that cannot be read to its end, as far as it can. */

@@ -1,9 +1,10 @@
 /** Which process wakes a session, where it is, and what is known of it. */
 import type { SessionState } from '../../machines/session/session-state.ts';
+import type { SuspendedProcess } from '../../machines/session/why-work.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
 import type { Fleet } from './fleet.ts';
 import type { InspectedText } from './inspected-text.ts';
-import type { InspectedWorker } from './inspection-source.ts';
+import type { InspectedFormerWorker, InspectedWorker } from './inspection-source.ts';
 
 export interface WakerFacts {
   readonly text: InspectedText;
@@ -42,7 +43,49 @@ export async function workerOf(
     ...(row === undefined || row.owner !== owner ? {} : { aliveUntil: row.aliveUntil }),
     ...(use?.processorMs === undefined ? {} : { processorMs: use.processorMs }),
     ...(use?.residentBytes === undefined ? {} : { residentBytes: use.residentBytes }),
+    ...(use?.isSuspended === true ? { isSuspended: true } : {}),
   };
+}
+
+/**
+ * Those of this machine that woke a session which runs, or whose wakes were lost, but for the one that wakes it now: the
+ * last of them first.
+ */
+export async function formerWorkersOf(
+  { openWake, lastWake }: SessionState,
+  owners: ReadonlyMap<string, string>,
+  { owner: own = '', processTree, onProblem }: Pick<WakerFacts, 'owner' | 'processTree' | 'onProblem'>,
+): Promise<readonly InspectedFormerWorker[]> {
+  const isOfUse = openWake !== undefined || lastWake?.outcome === 'lost';
+  if (!isOfUse || processTree?.usageOf === undefined) return [];
+  const here = hostAndProcess(own).host;
+  const found = await Promise.all(
+    [...owners].map(async ([owner, since]): Promise<readonly InspectedFormerWorker[]> => {
+      const { host, pid } = hostAndProcess(owner);
+      if (owner === openWake?.owner || host === undefined || host !== here || pid === undefined) return [];
+      try {
+        const use = await processTree.usageOf?.(pid);
+        const state = use === undefined ? 'gone' : use.isSuspended === true ? 'suspended' : 'running';
+        return [{ host, pid, state, since }];
+      } catch (error) {
+        onProblem(error);
+        return [];
+      }
+    }),
+  );
+  return found.flat().toReversed();
+}
+
+/** Of all that woke it. */
+export function suspendedOf(
+  worker: InspectedWorker | undefined,
+  former: readonly InspectedFormerWorker[],
+): readonly SuspendedProcess[] {
+  const { host, pid, isSuspended } = worker ?? {};
+  return [
+    ...(isSuspended === true && host !== undefined && pid !== undefined ? [{ host, pid }] : []),
+    ...former.filter(({ state }) => state === 'suspended').map((process) => ({ host: process.host, pid: process.pid })),
+  ];
 }
 
 /** Programs may name themselves otherwise. */

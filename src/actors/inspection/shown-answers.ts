@@ -97,7 +97,7 @@ export interface ShownSteps {
   readonly head: number;
 }
 
-const NEEDS: readonly (SessionNeed | undefined)[] = ['answer', 'attention', undefined];
+const NEEDS: readonly (SessionNeed | undefined)[] = ['answer', 'attention', 'left', undefined];
 
 export function shownSessions({ sessions, ...rest }: InspectedSessions): ShownSessions {
   const shown = sessions.map((session) => ({

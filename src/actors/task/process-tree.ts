@@ -33,6 +33,8 @@ export interface LivingProcess extends ProcessIdentity {
   readonly processorMs?: number | undefined;
   /** Of memory, in bytes. */
   readonly residentBytes?: number | undefined;
+  /** It was stopped, by a signal or a debugger, and does nothing until it is let go on. */
+  readonly isSuspended?: true | undefined;
 }
 
 export interface ProcessTree {
@@ -50,7 +52,7 @@ export interface ProcessTree {
    */
   reconcile(options?: ReconcileOptions): Promise<readonly ReconciledProcessTree[]>;
   /** What one process of this system uses, whichever started it, for people. Undefined: there is none of that pid. */
-  usageOf?(pid: number): Promise<Pick<LivingProcess, 'processorMs' | 'residentBytes'> | undefined>;
+  usageOf?(pid: number): Promise<Pick<LivingProcess, 'processorMs' | 'residentBytes' | 'isSuspended'> | undefined>;
   /** The tree that `reconcile` adopted under `tag`. */
   adopted(tag: string): TrackedProcessTree | undefined;
 }

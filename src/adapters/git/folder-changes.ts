@@ -21,6 +21,7 @@ import { plainContent, runPrivately } from './private-git.ts';
 import { userFilters } from './read-settings.ts';
 import { fileSettingsOf, locateRepository } from './repository.ts';
 import type { Repository } from './repository.ts';
+import { whatIsUnderWay, workUnderWay } from './work-under-way.ts';
 
 export interface GitFolderChangesOptions {
   /**
@@ -82,7 +83,10 @@ export function createGitFolderChanges({
   gitPath = 'git',
 }: GitFolderChangesOptions): FolderChanges {
   const git = new GitCommand({ gitPath, timeoutMs });
-  return { read: (folder, check) => differenceIn({ git, near, ceilingDirectories }, folder, check) };
+  return {
+    read: (folder, check) => differenceIn({ git, near, ceilingDirectories }, folder, check),
+    underWay: workUnderWay,
+  };
 }
 
 interface Surroundings {
@@ -171,7 +175,9 @@ class Difference {
     const loose = await this.#uncommitted(named, within);
     const { difference, isCut } = await this.#compared(named);
     const branch = await this.#branch();
+    const what = await whatIsUnderWay(this.#repository.gitDirectory).catch(() => undefined);
     return {
+      ...(what === undefined ? {} : { underWay: { what, files: await this.#unmerged(within) } }),
       ...(branch === undefined ? {} : { branch }),
       files: named.slice(0, MAX_NAMED).map(({ path, change }) => ({
         path: shownPath(path),
@@ -198,6 +204,13 @@ class Difference {
     const { since, begunAt } = this.#check;
     const isShallow = (await plainContent(join(commonDirectory, 'shallow'), MAX_SHALLOW_BYTES)) !== undefined;
     return commitsSince({ head, since, begunAt, within, isShallow, run: (command) => this.#run(command) });
+  }
+
+  async #unmerged(within: readonly string[]): Promise<readonly string[]> {
+    const listed = await this.#run(['ls-files', '--unmerged', '-z', ...within]);
+    // A mode, an id and a stage before the tab: up to three lines for a file.
+    const paths = listed.split('\0').map((line) => line.slice(line.indexOf('\t') + 1));
+    return [...new Set(paths)].filter((path) => path !== '').map(shownPath);
   }
 
   /** Undefined where none is checked out. */

@@ -7,19 +7,20 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import type {
+  LivingProcess,
   ProcessTree,
   ReconcileOptions,
   ReconciledProcessTree,
   TrackedProcessTree,
 } from '../../actors/task/process-tree.ts';
 import { readHost, recordedHost } from './host-identity.ts';
-import type { ProcessTable, ProcessTableKind, ProcessUsage } from './process-table.ts';
+import type { ProcessTable, ProcessTableKind } from './process-table.ts';
 import { createProcTable } from './proc-table.ts';
 import { createPsTable } from './ps-table.ts';
 import { reconcileRecords } from './reconcile.ts';
 import { ProcessRecords } from './records.ts';
 import { SharedChecks } from './shared-checks.ts';
-import { TrackedTree } from './tracked-tree.ts';
+import { TrackedTree, livingOf } from './tracked-tree.ts';
 import type { TreeSurroundings } from './tracked-tree.ts';
 
 interface ProcessTreeOptions {
@@ -112,9 +113,10 @@ class SystemProcessTree implements ProcessTree {
     });
   }
 
-  async usageOf(pid: number): Promise<ProcessUsage | undefined> {
+  async usageOf(pid: number): Promise<LivingProcess | undefined> {
     const entry = await this.#table.check(pid);
-    return entry === undefined ? undefined : (await this.#table.usageOf([entry])).get(pid);
+    if (entry === undefined || entry.state === 'dead') return undefined;
+    return (await livingOf([entry], this.#table))[0];
   }
 
   adopted(tag: string): TrackedProcessTree | undefined {

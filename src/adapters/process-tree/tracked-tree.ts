@@ -225,11 +225,12 @@ export async function livingOf(
   table: ProcessTable,
 ): Promise<readonly LivingProcess[]> {
   const usage = await table.usageOf(entries);
-  return entries.map(({ pid, parent, startTime }) => ({
+  return entries.map(({ pid, parent, startTime, state }) => ({
     pid,
     startTime: String(startTime),
     parentPid: parent,
     ...usage.get(pid),
+    ...(state === 'stopped' ? { isSuspended: true as const } : {}),
   }));
 }
 

@@ -2,7 +2,7 @@
 import type { Mover } from '../../machines/session/why-movers.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
-import { localTime } from '../terminal/text.ts';
+import { localTime, printable, shellQuoted } from '../terminal/text.ts';
 
 const WHO = {
   person: 'a person',
@@ -39,9 +39,14 @@ export function moversElsewhere(
   ];
 }
 
-export function moverLines(context: CommandContext, { who, does, events, command }: Mover, indent: string): string[] {
+export function moverLines(
+  context: CommandContext,
+  { who, does, events, command, program }: Mover,
+  indent: string,
+): string[] {
   const { styles } = context.out;
   const when = does.replace(/ at (\d{4}-\d\d-\d\dT[\d:.]+Z)$/, (_, at: string) => ` at ${localTime(at)}`);
   const line = `${indent}→ ${WHO[who]} ${when}${events.length === 0 ? '' : ` ${styles.dim(`(${events.join(', ')})`)}`}`;
+  if (program !== undefined) return [line, `${indent}    ${printable(shellQuoted(program))}`];
   return command === undefined ? [line] : [line, `${indent}    ${nextCommand(context, ...command)}`];
 }

@@ -16,6 +16,7 @@ const WORDS: Readonly<Record<ReasonKind, StatusWords>> = {
   custom_tool: { text: 'waits for a tool result', status: 'waiting' },
   running: { text: 'runs', status: 'running' },
   dead: { text: 'its process died', status: 'error' },
+  losing: { text: 'loses its wakes', status: 'error' },
   child: { text: 'waits for another agent', status: 'running' },
   unread: { text: 'goes on with the next wake', status: 'running' },
   held_back: { text: 'is held back', status: 'quiet' },
@@ -28,6 +29,7 @@ const WORDS: Readonly<Record<ReasonKind, StatusWords>> = {
   schedule: { text: 'its schedule does not fire', status: 'error' },
   unreadable: { text: 'cannot be read', status: 'error' },
   terminated: { text: 'is terminated', status: 'quiet' },
+  left: { text: 'rests, left with a failure', status: 'waiting' },
   nothing: { text: 'rests', status: 'quiet' },
 };
 
@@ -67,13 +69,17 @@ export function statusWords({ status, stopReason, pendingActions, why }: StatusF
   return statusOf(stopReason === 'requires_action' ? 'child' : (BY_STATUS[status] ?? 'nothing'));
 }
 
-/** What it needs of a person: an answer, or to check why it does not go on by itself. */
-export type SessionNeed = 'answer' | 'attention';
+/**
+ * What it needs of a person: an answer, to check why it does not go on by itself, or to see what it left when it came to
+ * rest.
+ */
+export type SessionNeed = 'answer' | 'attention' | 'left';
 
 /** Undefined: nothing. */
 export function needOf(facts: StatusFacts): SessionNeed | undefined {
   if (facts.pendingActions > 0 && facts.status !== 'terminated') return 'answer';
-  return facts.isStuck === true || statusWords(facts).status === 'error' ? 'attention' : undefined;
+  if (facts.isStuck === true || statusWords(facts).status === 'error') return 'attention';
+  return facts.why?.kind === 'left' ? 'left' : undefined;
 }
 
 /** A model rarely thinks for as long; a command or another agent may well work for longer. */

@@ -32,7 +32,7 @@ type Fold<Type extends SessionEventType> = (state: SessionState, event: SessionE
  * Changes when the fold gives another state for the same log; views and checkpoints written by another version are
  * rebuilt.
  */
-export const SESSION_FOLD_VERSION = 9;
+export const SESSION_FOLD_VERSION = 10;
 
 const NOTHING: Change = {};
 
@@ -102,7 +102,12 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'user.interrupt': (state, event) => foldInterrupt(state, event),
   'message.consumed': (state, { data }) => {
     const consumed = new Set(data.eventIds);
-    return { pending: state.pending.filter(({ eventId }) => !consumed.has(eventId)), continuesInARow: 0 };
+    return {
+      pending: state.pending.filter(({ eventId }) => !consumed.has(eventId)),
+      continuesInARow: 0,
+      // What failed before is answered by what comes of these.
+      failedCall: undefined,
+    };
   },
 
   'wake.started': (state, event) => foldWakeStarted(state, event),
@@ -374,7 +379,23 @@ function foldToolResult(state: SessionState, { data }: SessionEventOf<'agent.too
     pending: withoutAnswerOf(state, data.callId),
     // A result that is stored outside of a wake closes a call that the model does not wait for any more.
     unansweredResults: state.unansweredResults + (state.openWake === undefined ? 0 : 1),
+    failedCall: failedCallOf(data),
   };
+}
+
+/** A call that was cancelled or denied has not failed: a person wanted that. */
+function failedCallOf({
+  callId,
+  name,
+  outcome,
+  output,
+}: SessionEventOf<'agent.tool_result'>['data']): SessionState['failedCall'] {
+  if (outcome === 'failed' || outcome === 'unknown') return { callId, name };
+  if (outcome !== 'completed' || typeof output !== 'object' || output === null || Array.isArray(output))
+    return undefined;
+  const { exitCode, signalCode }: { readonly exitCode?: unknown; readonly signalCode?: unknown } = output;
+  if (typeof exitCode === 'number') return exitCode === 0 ? undefined : { callId, name, exitCode };
+  return typeof signalCode === 'string' ? { callId, name, signalCode } : undefined;
 }
 
 function withCall(

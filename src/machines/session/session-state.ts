@@ -109,6 +109,14 @@ type CallAnswer =
       readonly summary: string;
     };
 
+interface FailedCall {
+  readonly callId: string;
+  readonly name: string;
+  /** Of a command that ran to its end, other than 0, or the signal that ended it. */
+  readonly exitCode?: number | undefined;
+  readonly signalCode?: string | undefined;
+}
+
 interface QueuedWake extends SessionEventData<'wake.queued'> {
   readonly eventId: string;
 }
@@ -248,6 +256,8 @@ export interface SessionState {
   readonly pending: readonly PendingIngress[];
   readonly pendingActions: readonly PendingAction[];
   readonly openToolCalls: readonly OpenToolCall[];
+  /** The last call that ended, where it failed and no message was read since. */
+  readonly failedCall?: FailedCall | undefined;
   readonly openSpanId?: string | undefined;
   /** How a message reaches the open span. */
   readonly openSpanIntake?: z.output<typeof messageIntake> | undefined;

@@ -14,6 +14,8 @@ export interface Mover {
   readonly does: string;
   /** The words after `wakechart`; capitals stand for what has to be filled in. */
   readonly command?: readonly string[] | undefined;
+  /** The words of a command of another program, on the machine where the session works. */
+  readonly program?: readonly string[] | undefined;
 }
 
 export function messageMover(sessionId: string, delivery?: 'steer'): Mover {

@@ -5,6 +5,7 @@ import type { Mover } from './why-movers.ts';
 export type ReasonKind =
   | 'running'
   | 'dead'
+  | 'losing'
   | 'permission'
   | 'question'
   | 'custom_tool'
@@ -20,6 +21,7 @@ export type ReasonKind =
   | 'schedule'
   | 'unreadable'
   | 'terminated'
+  | 'left'
   | 'nothing';
 
 export interface Reason {

@@ -7,21 +7,28 @@ import { messageMover, resetMover, wakeMover, workerMover } from './why-movers.t
 import type { OpenCallState, Reason } from './why-reason.ts';
 import { isDiskFull } from './why-surroundings.ts';
 import type { Surroundings } from './why-surroundings.ts';
+import { callText, isLosing } from './why-work.ts';
+import type { SessionWork } from './why-work.ts';
 
 /** Of a model step: for how long no model can be asked, and why. */
 export type ModelWait = Pick<SessionEventData<'run.waiting'>, 'skipped'>;
 
-export function running(state: SessionState, modelWait: ModelWait | undefined): Reason {
+interface RunningFacts {
+  readonly modelWait: ModelWait | undefined;
+  readonly work: SessionWork;
+}
+
+export function running(state: SessionState, { modelWait, work: seen }: RunningFacts): Reason {
   const { sessionId, openWake, lastWake } = state;
   const interruption = openWake?.interruption === undefined ? '' : ' A client has interrupted it; it comes to its end.';
   const lost =
-    lastWake?.outcome === 'lost'
+    lastWake?.outcome === 'lost' && !isLosing(state, seen)
       ? ' The wake before it was lost: its process died, or was suspended for longer than its lease.'
       : '';
   const isWaiting = state.openSpanId !== undefined && modelWait !== undefined;
   const work = isWaiting
     ? `no model can be asked yet: ${modelWait.skipped?.map(({ because }) => because).join('; ') ?? 'all of them rest'}`
-    : atWork(state);
+    : atWork(state, seen);
   return {
     kind: 'running',
     text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'a process'}: ${work}; ${soFar(state)}.${interruption}${lost}`,
@@ -44,11 +51,16 @@ export function running(state: SessionState, modelWait: ModelWait | undefined): 
 }
 
 /** Its log says that a wake runs, and the process of that wake does not live. `since` is the last sign of it. */
-export function dead(state: SessionState, nowMs: number, surroundings: Surroundings = {}): Reason {
+interface DeadFacts {
+  readonly surroundings: Surroundings;
+  readonly work: SessionWork;
+}
+
+export function dead(state: SessionState, nowMs: number, { surroundings, work }: DeadFacts): Reason {
   const { sessionId, openWake, updatedAt } = state;
   return {
     kind: 'dead',
-    text: `${isDiskFull(surroundings) ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.${cutOff(state)}`,
+    text: `${isDiskFull(surroundings) ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, work, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.${cutOff(state)}`,
     since: updatedAt,
     movers: [
       { ...workerMover(), does: 'goes on with it' },
@@ -79,12 +91,13 @@ function agoText(ms: number): string {
 }
 
 /** What its wake is about, or was when its log was written last. */
-function atWork(state: SessionState, tense: 'present' | 'past' = 'present'): string {
+function atWork(state: SessionState, { calls }: SessionWork, tense: 'present' | 'past' = 'present'): string {
   const executing = callStates(state).filter((call) => call.state === 'executing');
   const waiting = delegatedCalls(state);
   const isOver = tense === 'past';
   if (state.openSpanId !== undefined) return isOver ? 'the model was asked' : 'the model is asked';
-  if (executing.length > 0) return `it ${isOver ? 'ran' : 'runs'} ${executing.map(({ name }) => name).join(', ')}`;
+  if (executing.length > 0)
+    return `it ${isOver ? 'ran' : 'runs'} ${executing.map(({ callId, name }) => callText(name, calls?.get(callId))).join(', ')}`;
   if (waiting.length > 0)
     return `it ${isOver ? 'waited' : 'waits'} along with the agents behind ${waiting.map(({ name }) => name).join(', ')}`;
   return `it ${isOver ? 'was' : 'is'} between two steps`;

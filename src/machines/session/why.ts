@@ -25,6 +25,8 @@ import type { ModelWait } from './why-running.ts';
 import { diskReasons, scheduleReasons } from './why-surroundings.ts';
 import type { ScheduleReasons, Surroundings } from './why-surroundings.ts';
 import type { TimerOptions } from './why-timers.ts';
+import { left, losing, suspendedMovers, suspendedText } from './why-work.ts';
+import type { SessionWork } from './why-work.ts';
 
 export interface Explanation {
   readonly sessionId: string;
@@ -49,17 +51,19 @@ export interface ExplainOptions extends TimerOptions {
   readonly modelWait?: ModelWait | undefined;
   /** Default: nothing is known of them. */
   readonly surroundings?: Surroundings | undefined;
+  /** Default: nothing is known of it. */
+  readonly work?: SessionWork | undefined;
 }
 
 /** @param nowMs milliseconds since the epoch */
 export function explain(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead = false, modelWait, surroundings = {}, ...timers }: ExplainOptions = {},
+  { budget, isWakeDead = false, modelWait, surroundings = {}, work = {}, ...timers }: ExplainOptions = {},
 ): Explanation {
   const { sessionId, agentId, status, stopReason } = state;
   const isOver = state.unreadable !== undefined || status === 'terminated';
-  const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait, surroundings });
+  const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait, surroundings, work });
   const around = isOver ? NOTHING_AROUND : scheduleReasons(state, surroundings);
   const reasons = [...(isOver || found.length === 0 ? [] : diskReasons(surroundings)), ...found, ...around.failing];
   return {
@@ -68,7 +72,7 @@ export function explain(
     status,
     ...(stopReason === undefined ? {} : { stopReason }),
     reasons: [
-      ...(found.length > 0 ? reasons : [...reasons, nothing(state, around.others.length > 0)]),
+      ...(found.length > 0 ? reasons : [...reasons, left(state, work) ?? nothing(state, around.others.length > 0)]),
       ...around.others,
     ],
     ...(state.unreadable === undefined ? { chart: explainCharts(state, nowMs, timers) } : {}),
@@ -80,7 +84,7 @@ const NOTHING_AROUND: ScheduleReasons = { failing: [], others: [] };
 function reasonsOf(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead, modelWait, surroundings = {} }: Omit<ExplainOptions, keyof TimerOptions>,
+  { budget, isWakeDead, modelWait, surroundings = {}, work = {} }: Omit<ExplainOptions, keyof TimerOptions>,
 ): Reason[] {
   if (state.unreadable !== undefined)
     return [
@@ -96,9 +100,11 @@ function reasonsOf(
     ...delegatedCalls(state).map((call) => ofChild(call, state)),
   ];
   if (state.openWake !== undefined)
-    return [isWakeDead === true ? dead(state, nowMs, surroundings) : running(state, modelWait), ...waits];
+    return isWakeDead === true
+      ? [dead(state, nowMs, { surroundings, work }), ...waits]
+      : [...losing(state, work), running(state, { modelWait, work }), ...waits];
   return [
-    ...parked(state, budget),
+    ...parked(state, { budget, work }),
     ...waits,
     ...broken(state, nowMs),
     ...overBudget(state, budget),
@@ -181,7 +187,7 @@ function ofChild({ name, callId, request }: OpenToolCall, { sessionId }: Session
   };
 }
 
-function parked(state: SessionState, budget: ExplainOptions['budget']): Reason[] {
+function parked(state: SessionState, { budget, work = {} }: Pick<ExplainOptions, 'budget' | 'work'>): Reason[] {
   const { sessionId, parked: fuse, lastWake } = state;
   if (fuse === undefined) return [];
   // How many failed says nothing of what to mend; where the same error parked it, the reason names it already.
@@ -190,8 +196,9 @@ function parked(state: SessionState, budget: ExplainOptions['budget']): Reason[]
   return [
     {
       kind: 'parked',
-      text: `It is parked and does not wake by itself: ${last}${fuse.reason}`,
+      text: `It is parked and does not wake by itself: ${last}${fuse.reason}${suspendedText(work)}`,
       movers: [
+        ...suspendedMovers(work),
         ...mendingMovers(lastWake?.error),
         ...(lastWake?.outcome === 'budget_reached' ? [raiseMover(state, budget)] : []),
         messageMover(sessionId),

@@ -1,7 +1,7 @@
 /** Which process wakes a session, and what is known of it from here. */
 import { describe, expect, it } from 'vitest';
 import { InspectedText } from '../../../src/actors/inspection/inspected-text.ts';
-import { workerOf } from '../../../src/actors/inspection/session-wakers.ts';
+import { formerWorkersOf, suspendedOf, workerOf } from '../../../src/actors/inspection/session-wakers.ts';
 import type { WakerFacts } from '../../../src/actors/inspection/session-wakers.ts';
 import { isStuck } from '../../../src/machines/inspection-log/session-words.ts';
 import type { SessionState } from '../../../src/machines/session/session-state.ts';
@@ -54,6 +54,24 @@ describe('who wakes a session', () => {
     expect(await workerOf(awake('here:7'), facts)).toMatchObject({ place: 'here' });
     expect(facts.problems).toHaveLength(2);
     expect(await workerOf({ ...awake('here:7'), openWake: undefined }, facts)).toBeUndefined();
+  });
+});
+
+describe('those that woke it before', () => {
+  const owners = new Map(['here:5', 'far:6', 'here:404', 'here:7'].map((owner) => [owner, SINCE]));
+  const usageOf = async (pid: number) =>
+    pid === 404 ? undefined : { processorMs: 1, ...(pid === 5 ? { isSuspended: true as const } : {}) };
+
+  it('are told as far as they are of this machine, the last first, with who is suspended', async () => {
+    const facts = factsOf({ processTree: { usageOf } });
+    const former = await formerWorkersOf(awake('here:7'), owners, facts);
+    expect(former).toEqual([
+      { host: 'here', pid: 404, state: 'gone', since: SINCE },
+      { host: 'here', pid: 5, state: 'suspended', since: SINCE },
+    ]);
+    expect(suspendedOf(await workerOf(awake('here:7'), facts), former)).toEqual([{ host: 'here', pid: 5 }]);
+    expect(suspendedOf(await workerOf(awake('here:5'), facts), [])).toEqual([{ host: 'here', pid: 5 }]);
+    expect(await formerWorkersOf({ ...awake('here:7'), openWake: undefined }, owners, facts)).toEqual([]);
   });
 });
 

@@ -121,6 +121,28 @@ describe('the changes in a folder', () => {
     });
   });
 
+  it('tell a merge that is under way, with the files in conflict', async () => {
+    const { repository } = house;
+    const commit = (line: string): void => {
+      put(join(repository, 'a.txt'), line);
+      git(repository, 'commit', '-q', '-a', '-m', line.trim());
+    };
+    git(repository, 'checkout', '-q', '-b', 'other');
+    commit('theirs\n');
+    git(repository, 'checkout', '-q', 'main');
+    commit('ours\n');
+    expect(await changes().underWay?.(repository)).toBeUndefined();
+    expect(() => git(repository, 'merge', 'other')).toThrow();
+    const merge = { what: 'merge', files: ['a.txt'] };
+    expect((await read()).underWay).toEqual(merge);
+    expect(await changes().underWay?.(repository)).toEqual(merge);
+    git(repository, 'add', 'a.txt');
+    expect((await read()).underWay).toEqual({ what: 'merge', files: [] });
+    git(repository, 'merge', '--abort');
+    expect((await read()).underWay).toBeUndefined();
+    expect(await changes().underWay?.(house.outside)).toBeUndefined();
+  });
+
   it('are cut where they are long, and large files are only named', async () => {
     for (let index = 0; index < 30; index += 1) put(join(house.repository, `n${index}.txt`), 'x\n'.repeat(200));
     put(join(house.repository, 'large.txt'), 'y\n'.repeat(400_000));

@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { ShownSummary } from '../../../src/actors/inspection/shown-answers.ts';
 import { commandLine } from '../../../src/adapters/inspector-page/sessions/command-line.ts';
 import { left } from '../../../src/adapters/inspector-page/model/words.ts';
-import { SESSION_FILTERS, matching, silentMs } from '../../../src/adapters/inspector-page/sessions/session-words.ts';
+import {
+  SESSION_FILTERS,
+  firstToOpen,
+  matching,
+  silentMs,
+} from '../../../src/adapters/inspector-page/sessions/session-words.ts';
 
 function session(sessionId: string, changes: Partial<ShownSummary> = {}): ShownSummary {
   return {
@@ -36,12 +41,14 @@ describe('the filters of the list', () => {
       session('b', { need: 'attention', words: { text: 'is parked', status: 'error' } }),
       session('c', { words: { text: 'runs', status: 'running' } }),
       session('d'),
+      session('e', { need: 'left' }),
     ];
     const found = SESSION_FILTERS.map(({ id, fits }) => [id, all.filter(fits).map(({ sessionId }) => sessionId)]);
     expect(found).toEqual([
-      ['all', ['a', 'b', 'c', 'd']],
+      ['all', ['a', 'b', 'c', 'd', 'e']],
       ['need', ['a', 'b']],
       ['bad', ['b']],
+      ['left', ['e']],
       ['run', ['c']],
       ['rest', ['d']],
     ]);
@@ -55,6 +62,28 @@ describe('a session that runs and tells nothing', () => {
       undefined,
       600_000,
     ]);
+  });
+});
+
+describe('a command that runs and puts out nothing', () => {
+  it('is said to be silent after a while', () => {
+    const running = session('a', { lastActivityAt: new Date(0).toISOString() });
+    expect([silentMs(running, 5_000), silentMs(running, 120_000)]).toEqual([undefined, 120_000]);
+  });
+});
+
+describe('what the page opens on', () => {
+  const at = (ms: number): Partial<ShownSummary> => ({ updatedAt: new Date(ms).toISOString() });
+  const runs = { words: { text: 'runs', status: 'running' } } as const;
+
+  it('is what needs a person, else what runs and was silent longest, else the first of the list', () => {
+    const idle = session('idle', at(9));
+    const [young, old] = [session('young', { ...runs, ...at(8) }), session('old', { ...runs, ...at(1) })];
+    const needing = session('needing', { need: 'left', ...at(0) });
+    expect(firstToOpen([idle, young, old, needing])?.sessionId).toBe('needing');
+    expect(firstToOpen([idle, young, old])?.sessionId).toBe('old');
+    expect(firstToOpen([idle, session('other', at(2))])?.sessionId).toBe('idle');
+    expect(firstToOpen([])).toBeUndefined();
   });
 });
 

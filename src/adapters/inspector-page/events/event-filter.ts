@@ -68,12 +68,20 @@ export function isKindFilter(id: string): id is KindFilter {
   return KIND_FILTERS.some((each) => each.id === id);
 }
 
-/** Undefined: everything fits, so that nothing has to be scanned. */
-export function testOf({ kind, text }: EventFilter): ((record: InspectionRecord) => boolean) | undefined {
+/**
+ * Undefined: everything fits, so that nothing has to be scanned.
+ *
+ * @param isMissed whether a record tells of an event that was ignored and should not have been: the story tells it
+ */
+export function testOf(
+  { kind, text }: EventFilter,
+  isMissed: (record: InspectionRecord) => boolean = () => false,
+): ((record: InspectionRecord) => boolean) | undefined {
   const wanted = text.trim().toLowerCase();
   if (kind === 'all' && wanted === '') return undefined;
   const { fits } = KIND_FILTERS.find(({ id }) => id === kind) ?? KIND_FILTERS[1];
   // A user who searches for a word wants to find it wherever it is.
   if (kind === 'story' && wanted !== '') return (record) => says(record, wanted);
+  if (kind === 'story') return (record) => fits(record) || isMissed(record);
   return (record) => fits(record) && (wanted === '' || says(record, wanted));
 }

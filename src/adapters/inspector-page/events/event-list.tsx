@@ -17,6 +17,7 @@ import {
 import { amount, counted } from '../model/words.ts';
 import { isPlainKey, rowAfter } from '../shared/list-keys.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
+import { missedIn } from '../model/missed-events.ts';
 import type { EventFilter } from './event-filter.ts';
 import { isKindFilter, KIND_FILTERS, testOf } from './event-filter.ts';
 import type { RecordList } from './filtered-records.ts';
@@ -43,7 +44,7 @@ function useRecordList(timeline: InspectionTimeline, actor: string | undefined, 
   const [, drawAgain] = useReducer((count: number, _: undefined) => count + 1, 0);
   const { all, found } = useMemo(() => {
     const sequence = timeline.sequence(actor);
-    const fits = testOf(filter);
+    const fits = testOf(filter, (record) => missedIn(record, timeline).length > 0);
     return { all: sequence, found: fits === undefined ? undefined : new FilteredRecords(sequence, fits) };
   }, [timeline, actor, filter.kind, filter.text]);
   const isComplete = found === undefined || found.check(deadline(AT_ONCE_MS));

@@ -6,6 +6,7 @@ import type { InspectionRecord, InspectionRecordOf } from '../../../machines/ins
 import type { InspectedActorState, InspectionWorld } from '../../../machines/inspection-log/inspection-world.ts';
 import { actorName, keyName } from '../model/actor-names.ts';
 import { eventName, stepName } from '../model/event-names.ts';
+import { takersText } from '../model/missed-events.ts';
 import { TONE_WORDS, outcomeIn } from '../model/outcomes.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { duration, stateText } from '../model/words.ts';
@@ -29,8 +30,16 @@ export class ActorNames {
   readonly #world: InspectionWorld;
   readonly #known = new Map<string, { readonly state: InspectedActorState | undefined; readonly name: string }>();
 
-  constructor(world: InspectionWorld) {
+  readonly #missedIn: (record: InspectionRecord) => readonly string[];
+
+  /** @param missedIn the states that would have taken what the record says was ignored */
+  constructor(world: InspectionWorld, missedIn: (record: InspectionRecord) => readonly string[] = () => []) {
     this.#world = world;
+    this.#missedIn = missedIn;
+  }
+
+  missedIn(record: InspectionRecord): readonly string[] {
+    return this.#missedIn(record);
   }
 
   of(key: string): string {
@@ -75,7 +84,7 @@ export function recordWords(record: InspectionRecord, names: ActorNames): Record
             : `${record.from === undefined ? 'outside' : names.of(record.from)} → ${of}`,
       };
     case 'step':
-      return stepWords(record, of);
+      return stepWords(record, of, names.missedIn(record));
     case 'action':
       return { sign: 'action', kind: 'Action ran', tone: 'quiet', name: visibleText(record.name), rest: of };
     case 'emit':
@@ -112,9 +121,17 @@ export function isIgnoring({ taken, status }: InspectionRecordOf<'step'>): boole
   return taken.length === 0 && status === 'active';
 }
 
-function stepWords(record: InspectionRecordOf<'step'>, of: string): RecordWords {
+function stepWords(record: InspectionRecordOf<'step'>, of: string, missedIn: readonly string[]): RecordWords {
   const name = stepName(record);
   const state = visibleText(stateText(record.value));
+  if (missedIn.length > 0)
+    return {
+      sign: 'ignored',
+      kind: 'Event ignored, which another state takes',
+      tone: 'bad',
+      name,
+      rest: `was ignored in ${state}: ${visibleText(takersText(missedIn))} · ${of}`,
+    };
   if (isIgnoring(record))
     return { sign: 'ignored', kind: 'Event ignored', tone: 'quiet', name, rest: `ignored in ${state} · ${of}` };
   if (record.taken[0] === HANDLED_BY_LOGIC)

@@ -5,6 +5,7 @@
 import { countUpTo } from '../../../machines/inspection-log/inspected-actor.ts';
 import type { InspectionRecord } from '../../../machines/inspection-log/inspection-record.ts';
 import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
+import { missedIn } from './missed-events.ts';
 import { isFailure } from './outcomes.ts';
 
 export interface Failure {
@@ -31,6 +32,8 @@ export class RecordIndex {
   #failures: Failure[] = [];
   /** Actors that have failed, each with the record that told it first: more may tell the same end. */
   readonly #failed = new Map<string, number>();
+  /** By actor, the numbers of the records that tell of an event that it ignored and another state takes. */
+  readonly #missed = new Map<string, number[]>();
   #pauses: Pause[] = [];
   /** Of all pauses, in milliseconds. */
   #paused = 0;
@@ -76,7 +79,18 @@ export class RecordIndex {
       : this.#failures[placeAfter(this.#failures, seq - 1) - 1];
   }
 
+  /** How many events an actor had missed by record number `seq`. */
+  missedBy(actor: string, seq: number): number {
+    const missed = this.#missed.get(actor) ?? [];
+    return countUpTo(missed.length, (place) => (missed[place] as number) <= seq);
+  }
+
   #see(record: InspectionRecord): void {
+    if (missedIn(record, this.#timeline).length > 0) {
+      const missed = this.#missed.get(record.a);
+      if (missed === undefined) this.#missed.set(record.a, [record.s]);
+      else missed.push(record.s);
+    }
     const pause = record.t - (this.#lastTime ?? record.t);
     this.#lastTime = record.t;
     if (pause > PAUSE_MS) {
@@ -97,6 +111,12 @@ export class RecordIndex {
     ];
     for (const { actor, s } of this.#failures.slice(0, failures))
       if (this.#failed.get(actor) === s) this.#failed.delete(actor);
+    for (const [actor, missed] of this.#missed) {
+      if ((missed[0] ?? first) >= first) continue;
+      const left = missed.filter((seq) => seq >= first);
+      if (left.length === 0) this.#missed.delete(actor);
+      else this.#missed.set(actor, left);
+    }
     if (failures > 0) this.#failures = this.#failures.slice(failures);
     if (pauses === 0) return;
     for (const { ms } of this.#pauses.slice(0, pauses)) this.#paused -= ms;

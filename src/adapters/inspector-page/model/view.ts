@@ -66,10 +66,26 @@ export const world: ReadonlySignal<InspectionWorld> = computed(() => {
   return timeline.at(cursor.value === 'live' ? Number.MAX_SAFE_INTEGER : cursor.value);
 });
 
-/** At that moment; undefined where it was not there. While none is chosen it is the first that there is. */
+/**
+ * At that moment; undefined where it was not there. While none is chosen it is the first that has a chart, else the first
+ * that there is.
+ */
 export const actor: ReadonlySignal<InspectedActorState | undefined> = computed(() =>
-  chosenActor.value === undefined ? world.value.roots({ limit: 1 })[0] : world.value.actor(chosenActor.value),
+  chosenActor.value === undefined ? firstActor(world.value) : world.value.actor(chosenActor.value),
 );
+
+/** Of so many the first with a chart is searched for: those that matter stand near the top. */
+const MOST_SEARCHED = 200;
+
+function firstActor(from: InspectionWorld): InspectedActorState | undefined {
+  const found = [...from.roots({ limit: MOST_SEARCHED })];
+  // It grows while it is walked.
+  for (const each of found) {
+    if (each.chart !== undefined) return each;
+    if (found.length < MOST_SEARCHED) found.push(...from.children(each.key, { limit: MOST_SEARCHED }));
+  }
+  return found[0];
+}
 
 export const isInPast: ReadonlySignal<boolean> = computed(() => cursor.value !== 'live');
 

@@ -18,12 +18,19 @@ import { SideSection } from './side-section.tsx';
 const OPEN_LINES = 200;
 const MAX_COLUMNS = 2_000;
 
-export function ChangesSection({ watch }: { readonly watch: SessionWatch }): JSX.Element {
+interface ChangesSectionProps {
+  readonly watch: SessionWatch;
+  /** What it left there may be what one wants to see. */
+  readonly isOpenAtFirst: boolean;
+}
+
+export function ChangesSection({ watch, isOpenAtFirst }: ChangesSectionProps): JSX.Element {
   return (
     <SideSection
       title="Changes"
       watch={watch}
       name="changes"
+      isOpenAtFirst={isOpenAtFirst}
       none={about.value?.kind === 'log' ? 'Changes are not recorded.' : 'It works in no folder that could be checked.'}
       count={(folders) =>
         counted(
@@ -49,6 +56,7 @@ function Folder({ changes }: { readonly changes: ShownChanges }): JSX.Element {
     commits = [],
     commitCount = commits.length,
     isCut,
+    underWay,
     because,
   } = changes;
   const told = new Set(differences.map(({ path }) => path));
@@ -70,6 +78,7 @@ function Folder({ changes }: { readonly changes: ShownChanges }): JSX.Element {
           </span>
         )}
       </h4>
+      {underWay === undefined ? undefined : <UnderWay work={underWay} />}
       {because === undefined ? undefined : <p class="empty">{visibleText(because, 500)}</p>}
       {since === undefined ? undefined : (
         <p class="left-out">
@@ -95,6 +104,17 @@ function Folder({ changes }: { readonly changes: ShownChanges }): JSX.Element {
       ) : undefined}
       {isCut ? <p class="left-out">There is more than is shown here.</p> : undefined}
     </div>
+  );
+}
+
+function UnderWay({ work: { what, files } }: { readonly work: NonNullable<ShownChanges['underWay']> }): JSX.Element {
+  return (
+    <p class="under-way">
+      <span class="badge is-error">{what} in progress</span>{' '}
+      {files.length === 0
+        ? 'No file is in conflict any more.'
+        : `In conflict: ${visibleText(files.map(exact).join(', '), 1_000)}`}
+    </p>
   );
 }
 

@@ -9,12 +9,16 @@ const NAME = 'wakechart';
  */
 export function commandLine(words: readonly string[], place: 'here' | 'elsewhere' = 'here'): string {
   const { home, store } = about.value ?? {};
-  return [
+  return shellLine([
     NAME,
     ...(home === undefined || place === 'elsewhere' ? [] : ['--home', home]),
     ...(store === undefined ? [] : ['--store', store]),
     ...words,
-  ]
+  ]);
+}
+
+export function shellLine(words: readonly string[]): string {
+  return words
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))
     .join(' ');
 }

@@ -5,6 +5,7 @@ import type { ShownSessions } from '../../../actors/inspection/shown-answers.ts'
 import { reasonOf, server } from '../model/transport.ts';
 import { about, chosenActor, chosenSession, cursor, openSession } from '../model/view.ts';
 import { whileSeen } from '../model/while-seen.ts';
+import { firstToOpen } from './session-words.ts';
 
 const EVERY_MS = 4_000;
 /** More are told as a number. */
@@ -49,7 +50,8 @@ export function keepSessions(): () => void {
 let isFirst = true;
 
 /**
- * What people come for: the first that needs a person is opened, unless the address or the user asks for something.
+ * What people come for: the first that needs a person is opened, and where actors cannot be seen instead, another one,
+ * unless the address or the user asks for something.
  */
 function openTheFirst(): () => void {
   return effect(() => {
@@ -57,7 +59,8 @@ function openTheFirst(): () => void {
     isFirst = false;
     const isAskedFor =
       chosenSession.peek() !== undefined || chosenActor.peek() !== undefined || cursor.peek() !== 'live';
-    const waiting = known.value.sessions.find(({ need }) => need !== undefined);
-    if (!isAskedFor && waiting !== undefined) openSession(waiting.sessionId);
+    const first = firstToOpen(known.value.sessions);
+    if (!isAskedFor && first !== undefined && (first.need !== undefined || about.value.kind === 'store'))
+      openSession(first.sessionId);
   });
 }

@@ -126,10 +126,12 @@ function Needing({ sessions }: { readonly sessions: readonly ShownSummary[] }): 
   const waiting = sessions.filter(({ need }) => need !== undefined);
   const next = waiting.find(({ sessionId }) => sessionId !== chosenSession.value);
   const answers = waiting.filter(({ need }) => need === 'answer').length;
-  const others = waiting.length - answers;
+  const left = waiting.filter(({ need }) => need === 'left').length;
+  const others = waiting.length - answers - left;
   const text = [
     ...(answers === 0 ? [] : [`${answers} ${answers === 1 ? 'waits' : 'wait'} for you`]),
     ...(others === 0 ? [] : [`${others} ${others === 1 ? 'needs' : 'need'} attention`]),
+    ...(left === 0 ? [] : [`${left} left with a failure`]),
   ].join(', ');
   const isHere = next === undefined && waiting.length > 0;
   return (
@@ -274,7 +276,7 @@ function Option({ session, isChosen, isStop, onFocus, onTick }: OptionProps): JS
       aria-selected={isChosen}
       aria-checked={canTick ? isTicked(sessionId) : undefined}
       tabIndex={isStop ? 0 : -1}
-      class={`session-option is-${silent === undefined ? status : 'waiting'}`}
+      class={`session-option is-${silent === undefined || status === 'error' ? status : 'waiting'}`}
       title={`${name}\n${sessionId}${why === undefined ? '' : `\n${visibleText(why.text, 300)}`}`}
       onClick={open}
       onKeyDown={press}

@@ -19,6 +19,7 @@ import './session-parts.css';
 import { Reasons } from './session-reasons.tsx';
 import type { SessionWatch, Trouble } from './session-watch.ts';
 import { takeFocus, watchOf } from './session-watch.ts';
+import { SessionCommands } from './session-commands.tsx';
 import { SideSection } from './side-section.tsx';
 import { TranscriptSection } from './transcript-section.tsx';
 import './transcript.css';
@@ -124,10 +125,11 @@ function Branches({ branches, watch, isBelow = false }: BranchesProps): JSX.Elem
 
 /** What it uses, since when it says nothing, and which process started it. */
 function Uses({ process }: { readonly process: ShownProcess }): JSX.Element | undefined {
-  const { state, host, lastActivityAt, startedAt, limitMs, processorMs, residentBytes } = process;
+  const { state, host, lastActivityAt, startedAt, limitMs, processorMs, residentBytes, isSuspended } = process;
   const quietMs = now.value - Date.parse(lastActivityAt ?? startedAt ?? '');
   const isTimed = state === 'running' && limitMs !== undefined && startedAt !== undefined;
   const told = [
+    ...(isSuspended === true ? ['suspended (stopped)'] : []),
     ...(isTimed ? [`${duration(Date.parse(startedAt) + limitMs - now.value)} left of ${duration(limitMs)}`] : []),
     ...(processorMs === undefined ? [] : [`${duration(processorMs)} of processor`]),
     ...(residentBytes === undefined ? [] : [`${bytes(residentBytes)} of memory`]),
@@ -226,14 +228,19 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
           {requests.map((request) => (
             <RequestCard key={request.requestId} watch={watch} session={session} request={request} />
           ))}
+          <SessionCommands watch={watch} session={session} />
         </Reasons>
       )}
       {isUnreadable ? undefined : (
         <>
           <NowStrip what="Wakes, changes and processes are shown as they are" />
           <WakesSection session={session} aheadMs={watch.aheadMs} />
-          <ChangesSection watch={watch} />
-          <ProcessesSection watch={watch} session={session} isOpenAtFirst={session.state.status === 'running'} />
+          <ChangesSection watch={watch} isOpenAtFirst={session.why.reasons[0]?.kind === 'left'} />
+          <ProcessesSection
+            watch={watch}
+            session={session}
+            isOpenAtFirst={session.state.status === 'running' || session.formerWorkers !== undefined}
+          />
           <TranscriptSection watch={watch} session={session} />
         </>
       )}

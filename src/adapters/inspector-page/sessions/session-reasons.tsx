@@ -7,7 +7,8 @@ import { now, openSession } from '../model/view.ts';
 import { duration, left, wholeTime } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { When } from '../shared/when.tsx';
-import { commandLine } from './command-line.ts';
+import { commandLine, shellLine } from './command-line.ts';
+import { silentMs } from './session-words.ts';
 
 const ISO = /\d{4}-\d\d-\d\dT[\d:.]+Z/;
 const MAX_CHARACTERS = 1_200;
@@ -21,12 +22,22 @@ export interface ReasonsProps {
   readonly children: ComponentChildren;
 }
 
-export function Reasons({ session: { why, pendingActions }, aheadMs, children }: ReasonsProps): JSX.Element {
+export function Reasons({
+  session: { why, pendingActions, lastActivityAt, state },
+  aheadMs,
+  children,
+}: ReasonsProps): JSX.Element {
   const [first, ...others] = why.reasons;
   const hasRequest = pendingActions.length > 0;
+  const silent = state.openWake === undefined ? undefined : silentMs({ lastActivityAt }, now.value + aheadMs);
   return (
     <section class="reasons" aria-label="Why">
       {first === undefined ? undefined : <Why reason={first} isFirst aheadMs={aheadMs} />}
+      {silent === undefined ? undefined : (
+        <p class="why-silent">
+          It has been silent for {duration(silent)}: neither its log nor what its command puts out has grown.
+        </p>
+      )}
       {children}
       {first === undefined ? undefined : <Movers movers={first.movers} isOpenAtFirst={!hasRequest} />}
       {others.length === 0 ? undefined : (
@@ -105,8 +116,8 @@ function Times({
   );
 }
 
-function MoverLine({ mover: { text, does, command } }: { readonly mover: ShownMover }): JSX.Element {
-  const line = command === undefined ? undefined : commandLine(command);
+function MoverLine({ mover: { text, does, command, program } }: { readonly mover: ShownMover }): JSX.Element {
+  const line = program !== undefined ? shellLine(program) : command === undefined ? undefined : commandLine(command);
   return (
     <li>
       <span>{visibleText(text.replace(ISO, (iso) => wholeTime(Date.parse(iso))))}</span>

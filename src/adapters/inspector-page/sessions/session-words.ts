@@ -13,8 +13,9 @@ export function shortId(id: string): string {
 
 export const SESSION_FILTERS = [
   { id: 'all', text: 'All', fits: () => true },
-  { id: 'need', text: 'Need you', fits: ({ need }) => need !== undefined },
+  { id: 'need', text: 'Need you', fits: ({ need }) => need === 'answer' || need === 'attention' },
   { id: 'bad', text: 'Failing', fits: ({ words: { status } }) => status === 'error' },
+  { id: 'left', text: 'Left with a failure', fits: ({ need }) => need === 'left' },
   { id: 'run', text: 'Run', fits: ({ words: { status } }) => status === 'running' },
   { id: 'rest', text: 'Rest', fits: ({ need, words: { status } }) => need === undefined && status !== 'running' },
 ] as const satisfies readonly {
@@ -25,12 +26,30 @@ export const SESSION_FILTERS = [
 
 export type SessionFilter = (typeof SESSION_FILTERS)[number]['id'];
 
-/** For how long a session that seems stuck has told nothing, in milliseconds; undefined for any other. */
+/** Shorter silences are nothing. */
+const SILENT_MS = 20_000;
+
+/**
+ * For how long a session that seems stuck, or a call of one that runs, has told nothing, in milliseconds; undefined for
+ * any other.
+ */
 export function silentMs(
-  { isStuck, updatedAt }: Pick<ShownSummary, 'isStuck' | 'updatedAt'>,
+  { isStuck, updatedAt, lastActivityAt }: Pick<ShownSummary, 'isStuck' | 'updatedAt' | 'lastActivityAt'>,
   atMs: number,
 ): number | undefined {
-  return isStuck === true ? Math.max(0, atMs - Date.parse(updatedAt ?? '')) : undefined;
+  if (isStuck !== true && lastActivityAt === undefined) return undefined;
+  const silent = Math.max(0, atMs - Date.parse(lastActivityAt ?? updatedAt ?? ''));
+  return isStuck === true || silent >= SILENT_MS ? silent : undefined;
+}
+
+/** What is opened where no session needs a person: the one that runs and has been silent longest, else the newest. */
+export function firstToOpen(sessions: readonly ShownSummary[]): ShownSummary | undefined {
+  const needing = sessions.find(({ need }) => need !== undefined);
+  if (needing !== undefined) return needing;
+  const toldAt = ({ lastActivityAt, updatedAt }: ShownSummary): number =>
+    Date.parse(lastActivityAt ?? updatedAt ?? '') || 0;
+  const running = sessions.filter(({ words: { status } }) => status === 'running');
+  return running.toSorted((one, other) => toldAt(one) - toldAt(other))[0] ?? sessions[0];
 }
 
 /** Those whose title, agent, id or status holds each of the words, upper and lower case alike. */

@@ -3,8 +3,9 @@ import type { JSX } from 'preact';
 import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { now } from '../model/view.ts';
-import { bytes, duration, instant } from '../model/words.ts';
+import { bytes, clockTime, duration, instant } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
+import { When } from '../shared/when.tsx';
 import { commandLine } from './command-line.ts';
 
 const PLACES = {
@@ -14,14 +15,32 @@ const PLACES = {
 } as const;
 
 export function WorkerLine({
-  session: { worker, state, why },
+  session,
   aheadMs,
 }: {
   readonly session: ShownSession;
   readonly aheadMs: number;
 }): JSX.Element | undefined {
-  if (worker === undefined) return undefined;
-  const { owner, place, host, pid, since, heardAt, aliveUntil, processorMs, residentBytes } = worker;
+  const { worker, formerWorkers = [] } = session;
+  if (worker === undefined && formerWorkers.length === 0) return undefined;
+  return (
+    <div class="worker-line">
+      {worker === undefined ? undefined : <Waker worker={worker} session={session} aheadMs={aheadMs} />}
+      {formerWorkers.map((each) => (
+        <Former key={each.pid} former={each} />
+      ))}
+    </div>
+  );
+}
+
+interface WakerProps {
+  readonly worker: NonNullable<ShownSession['worker']>;
+  readonly session: ShownSession;
+  readonly aheadMs: number;
+}
+
+function Waker({ worker, session: { state, why }, aheadMs }: WakerProps): JSX.Element {
+  const { owner, place, host, pid, since, heardAt, aliveUntil, processorMs, residentBytes, isSuspended } = worker;
   const time = now.value + aheadMs;
   const ago = (iso: string | undefined): string | undefined => {
     const at = instant(iso);
@@ -38,12 +57,15 @@ export function WorkerLine({
     ...(residentBytes === undefined ? [] : [`${bytes(residentBytes)} of memory`]),
   ];
   return (
-    <div class="worker-line">
+    <>
       <p class="process">
         <code class="process-title">{visibleText(owner, 200)}</code>
-        <span class={`badge is-${isDead ? 'error' : 'running'}`}>{isDead ? 'died' : 'wakes it'}</span>
+        <span class={`badge is-${isDead || isSuspended === true ? 'error' : 'running'}`}>
+          {isDead ? 'died' : isSuspended === true ? 'wakes it, and is suspended' : 'wakes it'}
+        </span>
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
+      {isSuspended === true && pid !== undefined ? <Resumption pid={pid} /> : undefined}
       {place !== 'elsewhere' || isDead ? undefined : (
         <>
           <p>
@@ -67,7 +89,38 @@ export function WorkerLine({
           />
         </>
       )}
-    </div>
+    </>
+  );
+}
+
+const FORMER = {
+  running: { text: 'woke it before, and lives', status: 'quiet' },
+  suspended: { text: 'woke it before, and is suspended', status: 'error' },
+  gone: { text: 'woke it before, and is gone', status: 'quiet' },
+} as const satisfies Record<FormerWorker['state'], unknown>;
+
+type FormerWorker = NonNullable<ShownSession['formerWorkers']>[number];
+
+function Former({ former: { host, pid, state, since } }: { readonly former: FormerWorker }): JSX.Element {
+  return (
+    <>
+      <p class="process">
+        <code class="process-title">{visibleText(`${host}:${pid}`, 200)}</code>
+        <span class={`badge is-${FORMER[state].status}`}>{FORMER[state].text}</span>
+        <When iso={since} tell={(began) => `since ${clockTime(began).slice(0, 8)}`} />
+      </p>
+      {state === 'suspended' ? <Resumption pid={pid} /> : undefined}
+    </>
+  );
+}
+
+function Resumption({ pid }: { readonly pid: number }): JSX.Element {
+  return (
+    <>
+      <p class="quiet">It was stopped. It goes on, or is ended, with:</p>
+      <Command line={`kill -CONT ${pid}`} what="the command that lets it go on" />
+      <Command line={`kill -KILL ${pid}`} what="the command that ends it" />
+    </>
   );
 }
 

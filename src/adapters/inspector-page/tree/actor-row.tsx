@@ -5,7 +5,7 @@ import { actorName, wholeName } from '../model/actor-names.ts';
 import { TONE_WORDS, badExit, toneOf } from '../model/outcomes.ts';
 import { spanOf } from '../model/spans.ts';
 import { visibleText } from '../model/visible-text.ts';
-import { stateText, wholeTime } from '../model/words.ts';
+import { amount, counted, stateText, wholeTime } from '../model/words.ts';
 import { Sign } from '../shared/sign.tsx';
 import type { SignName } from '../shared/sign.tsx';
 
@@ -25,6 +25,8 @@ export interface ActorRowProps {
   readonly time: number;
   /** What it belongs to, where that is not to be seen. */
   readonly above?: string | undefined;
+  /** How many events it ignored that another of its states takes. */
+  readonly missed: number;
   readonly onChoose: () => void;
   readonly onToggle: () => void;
 }
@@ -44,6 +46,7 @@ export function ActorRow({
   isChosen,
   time,
   above,
+  missed,
   onChoose,
   onToggle,
 }: ActorRowProps): JSX.Element {
@@ -75,6 +78,7 @@ export function ActorRow({
         {name}
         {above === undefined ? undefined : <small> {above}</small>}
       </span>
+      <Missed count={missed} />
       <span class="unseen">, {visibleText(actor.kind ?? 'actor', 60)}, </span>
       <span class={`state is-${tone}${exit === undefined ? '' : ' is-exit'}`}>
         <Sign of={tone} />
@@ -86,6 +90,15 @@ export function ActorRow({
       </span>
       <span class="age">{span}</span>
     </div>
+  );
+}
+
+function Missed({ count }: { readonly count: number }): JSX.Element | undefined {
+  if (count === 0) return undefined;
+  return (
+    <span class="badge is-error" title={`It ignored ${counted(count, 'event')} which another of its states takes`}>
+      {amount(count)} ignored
+    </span>
   );
 }
 

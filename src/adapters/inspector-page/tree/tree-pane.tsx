@@ -10,7 +10,7 @@ import { VirtualList } from '../shared/virtual-list.tsx';
 import { ActorRow } from './actor-row.tsx';
 import type { TreeRows } from './tree-rows.ts';
 import { TreeTools } from './tree-tools.tsx';
-import { counts, isListing, MOST_FOUND, openAbove, rows, setOpen, watchFound } from './tree-view.ts';
+import { counts, isListing, missedOf, MOST_FOUND, openAbove, rows, setOpen, watchFound } from './tree-view.ts';
 import './tree.css';
 
 // Where the keys of a tree lead from one row, and what they open or close. Lists of what was found have the same keys,
@@ -144,6 +144,7 @@ function treeRow(
       isOpen={isOpen}
       isChosen={row.key === chosen}
       time={time}
+      missed={missedOf(row.key)}
       onChoose={() => chooseActor(row.key)}
       onToggle={() => setOpen(row.key, !row.isOpen)}
     />
@@ -247,6 +248,7 @@ function FoundList(): JSX.Element {
               isChosen={actor.key === chosen}
               time={time}
               above={aboveOf(actor.parent)}
+              missed={missedOf(actor.key)}
               onChoose={() => chooseActor(actor.key)}
               onToggle={() => undefined}
             />

@@ -38,6 +38,11 @@ export const counts: ReadonlySignal<ActorCounts> = computed(() => {
   return { all: active + over, active, over, failed: indexOf(timeline).failedBy(world.value.moment?.s ?? 0) };
 });
 
+/** How many events an actor has ignored by then that another of its states takes. */
+export function missedOf(key: string): number {
+  return indexOf(recording.value.watched.timeline).missedBy(key, world.value.moment?.s ?? 0);
+}
+
 export const isHiding: ReadonlySignal<boolean> = computed(() => wantsHiding.value ?? counts.value.all > MANY_ACTORS);
 
 export function hide(wanted: boolean): void {

@@ -1,0 +1,150 @@
+/**
+ * What is seen of the work of a session besides its folded log, and what it needs attention for: wakes that are taken
+ * over again and again, and what it left behind when it came to rest.
+ */
+import type { SessionState } from './session-state.ts';
+import { messageMover } from './why-movers.ts';
+import type { Mover } from './why-movers.ts';
+import type { Reason } from './why-reason.ts';
+
+export interface SessionWork {
+  /** What calls are about, by their ids: the line of a command. */
+  readonly calls?: ReadonlyMap<string, string> | undefined;
+  /** Those that woke it lately and are suspended now. */
+  readonly suspended?: readonly SuspendedProcess[] | undefined;
+  /** What git has begun in its folder, and not ended. */
+  readonly underWay?: WorkUnderWay | undefined;
+}
+
+export interface SuspendedProcess {
+  readonly host: string;
+  readonly pid: number;
+}
+
+export interface WorkUnderWay {
+  readonly what: 'merge' | 'rebase' | 'cherry-pick' | 'revert';
+  /** Absolute. */
+  readonly folder: string;
+  /** In conflict when it stopped. */
+  readonly files: readonly string[];
+}
+
+/** One wake is lost with each process that dies. More in a row are lost by something that goes on. */
+const LOST_IN_A_ROW = 2;
+const MOST_FILES = 5;
+
+export function isLosing({ lastWake, failuresInARow }: SessionState, { suspended = [] }: SessionWork): boolean {
+  return suspended.length > 0 || (lastWake?.outcome === 'lost' && failuresInARow >= LOST_IN_A_ROW);
+}
+
+/** Its wakes are lost, or will be. */
+export function losing(state: SessionState, work: SessionWork): readonly Reason[] {
+  if (!isLosing(state, work)) return [];
+  const { lastWake, failuresInARow } = state;
+  const { suspended = [] } = work;
+  const isLost = lastWake?.outcome === 'lost';
+  const lost = !isLost
+    ? []
+    : failuresInARow < LOST_IN_A_ROW
+      ? ['Its last wake was lost: another worker has taken it over']
+      : [`Its last ${failuresInARow} wakes were lost: workers take it from each other, or die of it`];
+  const stopped = suspended.map(({ host, pid }) => `the process ${pid} on ${host} is suspended (stopped)`);
+  const text = [...lost, ...stopped].join('; ');
+  return [
+    {
+      kind: 'losing',
+      text: `${text.charAt(0).toUpperCase()}${text.slice(1)}.${isLost ? ' Each begins anew what the one before did not end; lost too often, it is parked.' : ''}`,
+      ...(lastWake === undefined || !isLost ? {} : { since: lastWake.endedAt }),
+      movers: [
+        ...suspendedMovers(work),
+        {
+          who: 'person',
+          events: [],
+          does: 'prevents it: a worker that is suspended for longer than leaseMs (of createNodeRuntime) loses its wake, so let one worker run, or make that longer',
+        },
+      ],
+    },
+  ];
+}
+
+/** After a sentence. */
+export function suspendedText({ suspended = [] }: SessionWork): string {
+  return suspended.map(({ host, pid }) => ` The process ${pid} on ${host} is suspended (stopped).`).join('');
+}
+
+export function suspendedMovers({ suspended = [] }: SessionWork): readonly Mover[] {
+  return suspended.flatMap(({ host, pid }): readonly Mover[] => [
+    { who: 'person', events: [], does: `lets ${pid} go on, on ${host}`, program: ['kill', '-CONT', String(pid)] },
+    {
+      who: 'person',
+      events: [],
+      does: `ends ${pid}, so that one worker is left`,
+      program: ['kill', '-KILL', String(pid)],
+    },
+  ]);
+}
+
+/** It rests, and not all is well. Undefined: nothing is known of that. */
+export function left(state: SessionState, { calls, underWay }: SessionWork): Reason | undefined {
+  const { sessionId, summary, lastWake, failedCall } = state;
+  if (lastWake === undefined || lastWake.outcome === 'interrupted') return undefined;
+  if (failedCall === undefined && underWay === undefined) return undefined;
+  const said = summary === undefined || summary === '' ? '' : `: ${summary.replace(/\.$/, '')}`;
+  const failed = failedCall === undefined ? '' : ` ${failedText(failedCall, calls)}`;
+  const begun = underWay === undefined ? '' : ` ${underWayText(underWay)}`;
+  return {
+    kind: 'left',
+    text: `It came to rest${said}.${failed}${begun} It waits for nothing but a message.`,
+    since: lastWake.endedAt,
+    movers: [
+      ...(underWay === undefined ? [] : underWayMovers(underWay)),
+      messageMover(sessionId),
+      ...(underWay === undefined
+        ? []
+        : ([
+            { who: 'person', events: [], does: 'sees the worktrees that there are', command: ['worktree', 'list'] },
+          ] as const)),
+    ],
+  };
+}
+
+function failedText(
+  { callId, name, exitCode, signalCode }: NonNullable<SessionState['failedCall']>,
+  calls: SessionWork['calls'],
+): string {
+  const how =
+    exitCode !== undefined
+      ? `ended with exit code ${exitCode}`
+      : signalCode !== undefined
+        ? `was ended by ${signalCode}`
+        : 'failed';
+  return `Its last call ${how}: ${callText(name, calls?.get(callId))}.`;
+}
+
+/** The tool, and the line that says what it is about where it does not begin with the tool itself. */
+export function callText(name: string, line: string | undefined): string {
+  if (line === undefined || line === '' || line === name) return name;
+  return line.startsWith(`${name} `) ? line : `${name} “${line}”`;
+}
+
+/** `A merge is in progress: prices.json is in conflict.` */
+export function underWayText({ what, files }: Pick<WorkUnderWay, 'what' | 'files'>): string {
+  const named = files.slice(0, MOST_FILES).join(', ');
+  const more = files.length > MOST_FILES ? ` and ${files.length - MOST_FILES} more` : '';
+  const conflict = files.length === 0 ? '' : `: ${named}${more} ${files.length === 1 ? 'is' : 'are'} in conflict`;
+  return `A ${what} is in progress${conflict}.`;
+}
+
+function underWayMovers({ what, folder }: WorkUnderWay): readonly Mover[] {
+  const git = (...words: readonly string[]): readonly string[] => ['git', '-C', folder, ...words];
+  return [
+    { who: 'person', events: [], does: 'sees the files in conflict, to mend them', program: git('status') },
+    {
+      who: 'person',
+      events: [],
+      does: `goes on with the ${what}, once they are mended and added`,
+      program: git(what, '--continue'),
+    },
+    { who: 'person', events: [], does: `takes the ${what} back`, program: git(what, '--abort') },
+  ];
+}

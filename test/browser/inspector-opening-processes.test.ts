@@ -1,0 +1,57 @@
+/** What the page opens on where nothing needs a person, and the buttons of the session that is shown. */
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { InspectionSource } from '../../src/actors/inspection/inspection-source.ts';
+import { browserOfFile } from '../support/browser.ts';
+import { buildPageOnce, showHouse } from './inspector-session-house.ts';
+import type { BuiltPage } from './inspector-session-house.ts';
+
+const browser = await browserOfFile();
+const LIMIT = { timeout: 15_000 };
+const RESTS = [{ text: 'It is out.', directive: { outcome: 'sleep', summary: 'Deployed.' } }];
+
+let page: BuiltPage;
+
+const button = (view: Page, name: string): Locator => view.getByRole('button', { name, exact: true });
+const selected = (view: Page): Locator =>
+  view.getByRole('listbox', { name: 'Sessions' }).locator('[aria-selected=true]');
+/** As `wakechart inspect` over a home. */
+const asStore = (source: InspectionSource): Partial<InspectionSource> => ({
+  about: () => ({ ...source.about(), kind: 'store' }),
+});
+
+describe.skipIf(browser === undefined)('the page', () => {
+  beforeAll(async () => {
+    page = await buildPageOnce();
+  });
+  afterAll(() => page[Symbol.asyncDispose]());
+
+  it('opens on a session where none needs a person, and on what the address names', async () => {
+    const house = await showHouse({ page, browser: browser!, replaced: asStore });
+    const first = await house.playing(RESTS);
+    const second = await house.waitingToo();
+    const view = await house.open();
+    await selected(view).waitFor(LIMIT);
+    expect(view.url()).not.toContain(first);
+    await expect.poll(() => view.url(), LIMIT).toContain(second);
+    const other = await house.open(`#r=${first}`);
+    await selected(other).waitFor(LIMIT);
+    expect(other.url()).toContain(first);
+  });
+
+  it('interrupts the session that is shown, wakes it, and terminates it after a second question', async () => {
+    const house = await showHouse({ page, browser: browser! });
+    const session = await house.waiting();
+    const view = await house.open(`#r=${session}`);
+    await button(view, 'Interrupt').click(LIMIT);
+    await view.getByText(/Interrupted: stored as event \d+\.$/).waitFor(LIMIT);
+    await button(view, 'Wake').click(LIMIT);
+    await button(view, 'Terminate …').click(LIMIT);
+    await button(view, 'Leave it').click();
+    expect((await house.house.runtime.sessions.status(session)).status).not.toBe('terminated');
+    await button(view, 'Terminate …').click(LIMIT);
+    await button(view, 'Terminate this session').click();
+    await view.getByText(/Terminated: stored up to event \d+\.$/).waitFor(LIMIT);
+    await expect.poll(() => button(view, 'Terminate …').count(), LIMIT).toBe(0);
+  });
+});

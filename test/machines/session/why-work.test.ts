@@ -1,0 +1,127 @@
+/** What a session says whose wakes are lost, and one that came to rest with a failure. */
+import { describe, expect, it } from 'vitest';
+import { needOf, statusOf } from '../../../src/machines/inspection-log/session-words.ts';
+import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
+import { callText, underWayText } from '../../../src/machines/session/why-work.ts';
+import type { SessionWork } from '../../../src/machines/session/why-work.ts';
+import { explain } from '../../../src/machines/session/why.ts';
+import type { Explanation } from '../../../src/machines/session/why.ts';
+import {
+  START_MS,
+  asked,
+  consumed,
+  created,
+  idOf,
+  message,
+  parked,
+  resting,
+  running,
+  stateAfter,
+  toolStarted,
+  wakeEnded,
+  wakeStarted,
+} from '../../support/session-events.ts';
+
+const told = (drafts: readonly SessionEventDraft[], work: SessionWork = {}): Explanation =>
+  explain(stateAfter(...drafts), START_MS, { work });
+const lost = (epoch: number): readonly SessionEventDraft[] => [
+  wakeEnded(`wake_${epoch}`, 'lost'),
+  wakeStarted(epoch + 1),
+];
+const awake = [created, message('Go.'), wakeStarted(1), running];
+const result = (output: object, outcome: 'completed' | 'failed' | 'cancelled' = 'completed'): SessionEventDraft => ({
+  type: 'agent.tool_result',
+  data: { callId: 'c', name: 'shell_run', outcome, output: { ...output } },
+});
+const rested = (...results: readonly SessionEventDraft[]): readonly SessionEventDraft[] => [
+  ...awake,
+  consumed([idOf(2)], 's'),
+  asked('c', 's'),
+  toolStarted('c'),
+  ...results,
+  wakeEnded('wake_1', 'sleep'),
+  resting,
+];
+const SUSPENDED = [{ host: 'vm', pid: 12 }];
+
+describe('a session whose wakes are lost', () => {
+  it('needs attention from the second one in a row on', () => {
+    expect(told([...awake, ...lost(1)]).reasons[0]?.kind).toBe('running');
+    const [first, second] = told([...awake, ...lost(1), ...lost(2)]).reasons;
+    expect(first?.text).toMatch(/^Its last 2 wakes were lost: workers take it from each other, or die of it\./);
+    expect([first?.kind, second?.kind]).toEqual(['losing', 'running']);
+    expect(second?.text).not.toContain('The wake before it was lost');
+    expect(statusOf('losing').status).toBe('error');
+  });
+
+  it('names who is suspended, by which command that goes on or ends, and what prevents it', () => {
+    const [first] = told([...awake, ...lost(1)], { suspended: SUSPENDED }).reasons;
+    expect(first?.text).toContain('Its last wake was lost');
+    expect(first?.text).toContain('the process 12 on vm is suspended (stopped)');
+    expect(first?.movers.map(({ program }) => program?.join(' '))).toEqual([
+      'kill -CONT 12',
+      'kill -KILL 12',
+      undefined,
+    ]);
+    expect(first?.movers.at(-1)?.does).toContain('leaseMs');
+    expect(told(awake, { suspended: SUSPENDED }).reasons[0]?.text).toBe('The process 12 on vm is suspended (stopped).');
+  });
+
+  it('names them still when it was parked', () => {
+    const [first] = told([...awake, wakeEnded('wake_1', 'lost'), resting, parked], { suspended: SUSPENDED }).reasons;
+    expect(first?.text).toContain('The process 12 on vm is suspended (stopped).');
+    expect(first?.movers[0]?.program).toEqual(['kill', '-CONT', '12']);
+  });
+});
+
+describe('a session that came to rest', () => {
+  it.each([
+    [{ exitCode: 1, signalCode: null }, 'Its last call ended with exit code 1: shell_run “npm test”.'],
+    [{ exitCode: null, signalCode: 'SIGTERM' }, 'Its last call was ended by SIGTERM: shell_run “npm test”.'],
+  ])('says that its last call failed: %j', (output, text) => {
+    const { reasons } = told(rested(result(output)), { calls: new Map([['c', 'npm test']]) });
+    expect(reasons[0]).toMatchObject({ kind: 'left', text: expect.stringContaining(text) });
+    expect(needOf({ status: 'idle', pendingActions: 0, why: { kind: 'left' } })).toBe('left');
+  });
+
+  it('says nothing of one that was cancelled, that was followed by one that went well, or by a message', () => {
+    expect(told(rested(result({}, 'failed'))).reasons[0]?.kind).toBe('left');
+    for (const drafts of [
+      rested(result({}, 'cancelled')),
+      rested(result({ exitCode: 1 }), asked('d', 's'), result({ exitCode: 0 })),
+      [...rested(result({ exitCode: 1 })), message('And?'), wakeStarted(2), running, consumed([idOf(10)], 's')],
+    ])
+      expect(stateAfter(...drafts).failedCall).toBeUndefined();
+    expect(told(rested(result({ exitCode: 0 }))).reasons[0]?.kind).toBe('nothing');
+  });
+
+  it('says what git has begun in its folder, and by which commands that is ended', () => {
+    const underWay = { what: 'merge', folder: '/w', files: ['prices.json'] } as const;
+    const [first] = told(rested(), { underWay }).reasons;
+    expect(first?.text).toContain('A merge is in progress: prices.json is in conflict.');
+    expect(first?.movers.map(({ program, command }) => (program ?? command)?.join(' '))).toEqual([
+      'git -C /w status',
+      'git -C /w merge --continue',
+      'git -C /w merge --abort',
+      expect.stringContaining('session send'),
+      'worktree list',
+    ]);
+  });
+});
+
+describe('the words of what is left', () => {
+  it('are few, however many files there are', () => {
+    expect(underWayText({ what: 'rebase', files: [] })).toBe('A rebase is in progress.');
+    expect(underWayText({ what: 'merge', files: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] })).toBe(
+      'A merge is in progress: a, b, c, d, e and 2 more are in conflict.',
+    );
+  });
+
+  it('name a tool once', () => {
+    expect([callText('read', 'read a.txt'), callText('shell_run', 'ls'), callText('x', undefined)]).toEqual([
+      'read a.txt',
+      'shell_run “ls”',
+      'x',
+    ]);
+  });
+});
