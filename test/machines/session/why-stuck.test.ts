@@ -98,12 +98,12 @@ describe('what there is around a session', () => {
   });
 
   it('says where the disk is, and what is largest there', () => {
-    const largestFiles = [{ path: '/home/trace.log', bytes: 4_194_304 }];
+    const largestFiles = [{ path: '/srv/agents/trace.log', bytes: 4_194_304 }];
     const [reason] = explain(stateAfter(...awake), START_MS, {
-      surroundings: { freeBytes: 0, home: '/home', largestFiles },
+      surroundings: { freeBytes: 0, home: '/srv/agents', largestFiles },
     }).reasons;
     expect(reason?.text).toBe(
-      'The disk of its home, /home, is full (0 bytes left): what happens cannot be written, so nothing goes on. The largest files there: /home/trace.log (4096 KiB).',
+      'The disk of its home, /srv/agents, is full (0 bytes left): what happens cannot be written, so nothing goes on. The largest files there: /srv/agents/trace.log (4096 KiB).',
     );
   });
 
