@@ -14,8 +14,10 @@ import type { ChartCover } from './chart-cover.ts';
 import { plansOf } from './chart-plans.ts';
 import type { Plan } from './chart-plans.ts';
 import { disagreementError } from './chart-story.ts';
-import { Disagreement, follow, invalidCheck } from './chart-trial.ts';
+import { Disagreement, follow, followExactly } from './chart-trial.ts';
 import type { AnyAdapter, Trial } from './chart-trial.ts';
+import { checkedSteps } from './given-steps.ts';
+import { invalidCheck } from './invalid-check.ts';
 import { loadFastCheck } from './load-fast-check.ts';
 
 /** A machine, or one with samples of what events and answers carry. */
@@ -40,7 +42,7 @@ interface CheckOptions {
   readonly seed?: number | undefined;
   /** With `seed`: begins at the run that failed. */
   readonly path?: string | undefined;
-  /** Only these, once. Needs no fast-check. */
+  /** Only these, once; each has to be possible. Needs no fast-check. */
   readonly steps?: readonly ChartStep[] | undefined;
   /** Turns of the event loop that a step may take where the real thing works with files or sockets. Default 200. */
   readonly patience?: number | undefined;
@@ -70,7 +72,7 @@ export async function checkChart<Real, Machine extends AnyStateMachine>(
   const { cover } = trial;
   if (options.steps === undefined) return { cover, ...(await randomRuns(trial, options)) };
   try {
-    await follow(trial, options.steps);
+    await followExactly(trial, checkedSteps(options.steps));
   } catch (found) {
     throw found instanceof Disagreement ? disagreementError({ chart: known.machine.id }, found) : found;
   }
