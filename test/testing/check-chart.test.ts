@@ -148,6 +148,8 @@ describe('a check of a real thing against its chart', () => {
 
   it.each([
     [{ path: '1:2' }, 'no'],
+    [{ seed: 1, path: 'zz' }, '"zz" leads to no run'],
+    [{ seed: Number.NaN }, 'seed'],
     [{ runs: -1 }, 'runs'],
     [{ maxSteps: 1.5 }, 'maxSteps'],
   ])('refuses the options %j', async (options, word) => {
@@ -160,5 +162,17 @@ describe('a check of a real thing against its chart', () => {
     const adapter = { ...shopAdapter(), events: { CANSEL: () => undefined } } as never;
     const error = await disagreementOf(checkChart(order, adapter));
     expect(error.message).toContain('it has ADD, PAY, CANCEL');
+  });
+
+  it.each([
+    [undefined, 'expected object'],
+    [{}, 'start: expected a function'],
+    [{ ...shopAdapter(), read: 'state' }, 'read: expected a function'],
+    [{ ...shopAdapter(), events: { PAY: true } }, 'events.PAY: expected a function'],
+    [{ ...shopAdapter(), repeats: 'ADD' }, 'repeats'],
+  ])('refuses the adapter %j', async (adapter, words) => {
+    const error = await disagreementOf(checkChart(order, adapter as never));
+    expect(error.code).toBe('CHART_CHECK_INVALID');
+    expect(error.message).toContain(words);
   });
 });
