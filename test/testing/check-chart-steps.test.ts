@@ -43,7 +43,7 @@ describe('the steps of a check', () => {
   });
 
   it('are all done otherwise, also where the chart takes nothing', async () => {
-    await check([
+    const checked = check([
       pay,
       add,
       { kind: 'again', event: add.event },
@@ -56,5 +56,6 @@ describe('the steps of a check', () => {
       pay,
       { kind: 'done', call: 'charge', output: { receipt: 'r1' } },
     ]);
+    await expect(checked).resolves.toMatchObject({ runs: 1 });
   });
 });
