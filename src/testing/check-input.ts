@@ -1,25 +1,8 @@
 /** What a test gives to a check: what is malformed or misspelt must not pass for done. */
-import { z } from 'zod';
 import type { ChartStep } from '../machines/inspection/chart-step.ts';
-import { parseOrThrow } from '../machines/validate.ts';
+import { givenSteps } from '../machines/inspection/given-steps.ts';
+import { isRecord, parseOrThrow } from '../machines/validate.ts';
 import { INVALID_CHECK, invalidCheck } from './invalid-check.ts';
-
-const event = z.looseObject({ type: z.string().min(1) });
-const call = z.string().min(1);
-const output = z.unknown().optional();
-
-const givenSteps = z.array(
-  z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('event'), event }),
-    z.strictObject({ kind: z.literal('done'), call, output }),
-    z.strictObject({ kind: z.literal('error'), call }),
-    z.strictObject({ kind: z.literal('wait'), ms: z.number().nonnegative() }),
-    z.strictObject({ kind: z.literal('lost'), call }),
-    z.strictObject({ kind: z.literal('late'), call, output }),
-    z.strictObject({ kind: z.literal('again'), event }),
-    z.strictObject({ kind: z.literal('restart') }),
-  ]),
-);
 
 /** @returns the steps as they were given @throws RuntimeError CHART_CHECK_INVALID */
 export function checkedSteps(steps: readonly ChartStep[]): readonly ChartStep[] {
@@ -27,22 +10,22 @@ export function checkedSteps(steps: readonly ChartStep[]): readonly ChartStep[] 
   return steps;
 }
 
-const work = z.custom((value) => typeof value === 'function', 'expected a function');
-const otherWork = work.optional();
-
-const adapterParts = z.object({
-  start: work,
-  read: work,
-  events: z.record(z.string(), otherWork),
-  expected: otherWork,
-  restart: otherWork,
-  stop: otherWork,
-  repeats: z.array(z.string()).optional(),
-});
+const OTHER_PARTS = ['expected', 'restart', 'stop'];
 
 /** @throws RuntimeError CHART_CHECK_INVALID */
 export function refuseBadAdapter(adapter: unknown): void {
-  parseOrThrow(adapterParts, adapter, { what: 'the adapter', ...INVALID_CHECK });
+  if (!isRecord(adapter)) throw invalidCheck('there is no adapter');
+  const { events, repeats = [] } = adapter;
+  if (!isRecord(events)) throw invalidCheck('the adapter has no events');
+  const parts = [
+    ...['start', 'read'].map((name) => [name, adapter[name]] as const),
+    ...[...OTHER_PARTS.map((name) => [name, adapter[name]] as const), ...Object.entries(events)].filter(
+      ([, part]) => part !== undefined,
+    ),
+  ];
+  const bad = parts.flatMap(([name, part]) => (typeof part === 'function' ? [] : [name]));
+  if (bad.length > 0) throw invalidCheck(`the adapter has no function for ${bad.join(', ')}`);
+  if (!Array.isArray(repeats)) throw invalidCheck('the adapter has no list of types for repeats');
 }
 
 /** @throws RuntimeError CHART_CHECK_INVALID */

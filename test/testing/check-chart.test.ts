@@ -165,10 +165,11 @@ describe('a check of a real thing against its chart', () => {
   });
 
   it.each([
-    [undefined, 'expected object'],
-    [{}, 'start: expected a function'],
-    [{ ...shopAdapter(), read: 'state' }, 'read: expected a function'],
-    [{ ...shopAdapter(), events: { PAY: true } }, 'events.PAY: expected a function'],
+    [undefined, 'there is no adapter'],
+    [{}, 'has no events'],
+    [{ events: {} }, 'no function for start, read'],
+    [{ ...shopAdapter(), read: 'state' }, 'no function for read'],
+    [{ ...shopAdapter(), events: { PAY: true } }, 'no function for PAY'],
     [{ ...shopAdapter(), repeats: 'ADD' }, 'repeats'],
   ])('refuses the adapter %j', async (adapter, words) => {
     const error = await disagreementOf(checkChart(order, adapter as never));

@@ -15,7 +15,7 @@ const hitsFile = z.strictObject({
   charts: z.array(chartHits).max(100_000),
 });
 
-const HITS_HINT = 'Give the `hits` of coverChart for this chart, also where nothing was taken yet.';
+const HITS_HINT = 'Give the hits of coverChart for this chart, also where nothing was taken yet.';
 
 /** @param chart its id @throws RuntimeError HITS_INVALID for what is none, and for hits of another chart */
 export function hitsOfChart(chart: string, value: unknown): ChartHits {
