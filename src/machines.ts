@@ -15,7 +15,7 @@ export type { ChartDescription } from './machines/inspection/chart-description.t
 export { chartEvents } from './machines/inspection/chart-events.ts';
 export type { ChartEvents, DeclaredEvent, EventOf } from './machines/inspection/chart-events.ts';
 export { auditChart } from './machines/inspection/audit-chart.ts';
-export type { ExplorationLimits } from './machines/inspection/explore-chart.ts';
+export type { ExplorationLimits } from './machines/inspection/exploration-limits.ts';
 export type { AuditRule, ChartAudit, Finding, MatrixCell, StateReach } from './machines/inspection/chart-audit.ts';
 export { diffCharts } from './machines/inspection/diff-charts.ts';
 export { coverageOf } from './machines/inspection/coverage.ts';
@@ -72,11 +72,11 @@ export async function renderChart(description: ChartDescription, options?: Rende
 /**
  * What was seen of a chart, as an HTML page that stands alone: the chart with what was taken and what never was, and the
  * shortest way to each transition that is missing. `hits` are those of `coverChart`. Needs Node, as above.
- * @throws RuntimeError CHART_EXPECTED, RENDER_OPTIONS_INVALID
+ * @throws RuntimeError CHART_EXPECTED, HITS_INVALID, RENDER_OPTIONS_INVALID
  */
 export async function renderCoverage(
   chart: ChartSource,
-  hits: ChartHits | undefined,
+  hits: ChartHits,
   options?: Pick<RenderOptions, 'theme' | 'cacheDirectory'>,
 ): Promise<string> {
   return (await import('./adapters/diagram/coverage-page.ts')).renderCoverage(chart, hits, options);

@@ -22,7 +22,7 @@ export interface ChartCover {
   /**
    * Passes when every transition was taken but those in `except`, by id, each with the reason why; or when the share of
    * the others, in percent, is `floor` at least.
-   * @throws RuntimeError CHART_NOT_COVERED, also for an exception that was taken or that the chart does not have;
+   * @throws RuntimeError CHART_NOT_COVERED, also for an exception without a reason, that was taken or that the chart does not have;
    *   COVERAGE_FLOOR_INVALID
    */
   readonly assert: (options?: {
@@ -132,6 +132,9 @@ function coverProblems(
   const isBelow = judged > 0 && (100 * (judged - wanted.length)) / judged < floor;
   return [
     ...(isBelow ? wanted.map((id) => `${id} was never taken`) : []),
+    ...Object.entries(except).flatMap(([id, reason]) =>
+      typeof reason === 'string' && reason.trim() !== '' ? [] : [`${id} is an exception without a reason`],
+    ),
     ...needless.map((id) => `${id} is an exception, and was taken or is not in the chart`),
     ...unknown.map((id) => `${id} was taken, and is not in the chart`),
   ];

@@ -1,5 +1,6 @@
 /** Finds out whether a real thing does what its chart says, whatever comes in whatever order. */
 import type { AnyStateMachine } from 'xstate';
+import { messageOf } from '../machines/errors.ts';
 import { shortestPaths } from '../machines/inspection/chart-paths.ts';
 import type { ChartPaths } from '../machines/inspection/chart-paths.ts';
 import type { ChartStep } from '../machines/inspection/chart-step.ts';
@@ -7,15 +8,17 @@ import { ChartWalk } from '../machines/inspection/chart-walk.ts';
 import type { Chart } from '../machines/inspection/chart.ts';
 import { chartOf } from '../machines/inspection/describe-chart.ts';
 import { matchesEvent } from '../machines/inspection/event-match.ts';
-import type { ExplorationLimits } from '../machines/inspection/explore-chart.ts';
+import type { ExplorationLimits } from '../machines/inspection/exploration-limits.ts';
 import type { ChartAdapter } from './chart-adapter.ts';
 import { CountedCover } from './chart-cover.ts';
 import type { ChartCover } from './chart-cover.ts';
 import { plansOf } from './chart-plans.ts';
 import type { Plan } from './chart-plans.ts';
 import { disagreementError } from './chart-story.ts';
-import { Disagreement, follow, invalidCheck } from './chart-trial.ts';
+import { Disagreement, follow, followExactly } from './chart-trial.ts';
 import type { AnyAdapter, Trial } from './chart-trial.ts';
+import { checkedSteps, refuseBadAdapter, refuseBadReplay } from './check-input.ts';
+import { invalidCheck } from './invalid-check.ts';
 import { loadFastCheck } from './load-fast-check.ts';
 
 /** A machine, or one with samples of what events and answers carry. */
@@ -25,10 +28,10 @@ type ChartWith<Machine extends AnyStateMachine> = Machine | (Chart & { readonly 
  * A shortest way to every state and every transition that the samples lead to: what is sent, what invoked actors
  * answer, how long to wait. At most 2,000 snapshots are tried, 64 of one configuration; `unreached` says what was not
  * reached and why. The same chart gives the same paths. Nothing of the chart is started; guards and `assign` are asked.
- * @throws RuntimeError CHART_EXPECTED, CHART_NOT_STARTED
+ * @throws RuntimeError CHART_EXPECTED, CHART_NOT_STARTED, EXPLORATION_LIMITS_INVALID
  */
 export function chartPaths(chart: AnyStateMachine | Chart, limits?: ExplorationLimits): ChartPaths {
-  return shortestPaths(new ChartWalk(chartOf(chart)), limits === undefined ? {} : { limits });
+  return shortestPaths(new ChartWalk(chartOf(chart)), { limits });
 }
 
 interface CheckOptions {
@@ -40,7 +43,7 @@ interface CheckOptions {
   readonly seed?: number | undefined;
   /** With `seed`: begins at the run that failed. */
   readonly path?: string | undefined;
-  /** Only these, once. Needs no fast-check. */
+  /** Only these, once; each has to be possible. Needs no fast-check. */
   readonly steps?: readonly ChartStep[] | undefined;
   /** Turns of the event loop that a step may take where the real thing works with files or sockets. Default 200. */
   readonly patience?: number | undefined;
@@ -59,6 +62,8 @@ export async function checkChart<Real, Machine extends AnyStateMachine>(
   options: CheckOptions = {},
 ): Promise<{ readonly cover: ChartCover; readonly runs: number; readonly seed: number | undefined }> {
   const known = chartOf(chart);
+  refuseBadAdapter(adapter);
+  refuseBadReplay(options.seed, options.path);
   const trial: Trial<Real> = {
     walk: new ChartWalk(known),
     // Events are sent as the machine types them; nothing below depends on which they are.
@@ -70,7 +75,7 @@ export async function checkChart<Real, Machine extends AnyStateMachine>(
   const { cover } = trial;
   if (options.steps === undefined) return { cover, ...(await randomRuns(trial, options)) };
   try {
-    await follow(trial, options.steps);
+    await followExactly(trial, checkedSteps(options.steps));
   } catch (found) {
     throw found instanceof Disagreement ? disagreementError({ chart: known.machine.id }, found) : found;
   }
@@ -81,8 +86,6 @@ async function randomRuns<Real>(
   trial: Trial<Real>,
   { runs, maxSteps, seed, path }: CheckOptions,
 ): Promise<{ readonly runs: number; readonly seed: number }> {
-  if (path !== undefined && seed === undefined)
-    throw invalidCheck('a path is one within the runs of a seed; there is none');
   const fastCheck = await loadFastCheck();
   const { walk, adapter } = trial;
   const events = new Set(Object.keys(adapter.events));
@@ -97,17 +100,28 @@ async function randomRuns<Real>(
     maxSteps: wholeOr(maxSteps, 30, 'maxSteps'),
   });
   const property = fastCheck.asyncProperty(plans, (plan) => follow(trial, plan));
-  const details = await fastCheck.check(property, {
+  const parameters = {
     numRuns: wholeOr(runs, 100, 'runs') + ways.length,
     examples: ways.map((way): [Plan] => [way]),
     ...(seed === undefined ? {} : { seed }),
-    ...(path === undefined ? {} : { path }),
-  });
+  };
+  const details = await (path === undefined
+    ? fastCheck.check(property, parameters)
+    : replayed(path, () => fastCheck.check(property, { ...parameters, path })));
   if (!details.failed) return { runs: details.numRuns, seed: details.seed };
   const { errorInstance: found, counterexamplePath } = details;
   throw found instanceof Disagreement
     ? disagreementError({ chart: walk.description.id, seed: details.seed, path: counterexamplePath }, found)
     : found;
+}
+
+/** fast-check finds out by itself whether a path leads anywhere. */
+async function replayed<Result>(path: string, check: () => Promise<Result>): Promise<Result> {
+  try {
+    return await check();
+  } catch (cause) {
+    throw invalidCheck(`the path "${path}" leads to no run: ${messageOf(cause)}`, cause);
+  }
 }
 
 function refuseUnknownEvents<Real>({ walk, adapter }: Trial<Real>, { samples = {}, events = {} }: Chart): void {

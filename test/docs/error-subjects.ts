@@ -40,7 +40,8 @@ export const SUBJECTS: readonly SubjectOfErrors[] = [
   { title: 'Imports', codes: /^IMPORT_/ },
   {
     title: 'Charts, audits and the inspector',
-    codes: /^(?:CHART_|AUDITS?_|COVERAGE_|FAST_CHECK_|HITS_|LIFECYCLE_|MODULE_|RENDER_|INSPECT|RECORDER_|STATELY_)/,
+    codes:
+      /^(?:CHART_|AUDITS?_|COVERAGE_|EXPLORATION_|FAST_CHECK_|HITS_|LIFECYCLE_|MODULE_|RENDER_|INSPECT|RECORDER_|STATELY_)/,
   },
   { title: 'The runtime', codes: /^(?:RUNTIME_|UNREACHABLE$)/ },
 ];

@@ -69,6 +69,7 @@ describe('what a run takes of a chart', () => {
     expect(codeOf(() => cover.assert({ floor: 101 }))).toBe('COVERAGE_FLOOR_INVALID');
     expect(() => cover.assert({ except })).toThrow(`${first} was never taken`);
     expect(codeOf(() => cover.assert({ except: { ...except, [first]: 'Nor this.' } }))).toBeUndefined();
+    expect(() => cover.assert({ except: { ...except, [first]: ' ' } })).toThrow(`${first} is an exception without a`);
     expect(() => cover.assert({ floor: 0, except: { 'open|PAY|0': 'It is taken.' } })).toThrow('was taken or is not');
   });
 

@@ -2,7 +2,8 @@
 import { assign, createMachine, raise, setup } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { stepText } from '../../src/machines/inspection/chart-step.ts';
-import { chartPaths } from '../../src/testing.ts';
+import { auditChart } from '../../src/machines/inspection/audit-chart.ts';
+import { chartPaths, coverChart } from '../../src/testing.ts';
 import type { ChartPaths } from '../../src/testing.ts';
 import { order } from './order-shop.ts';
 
@@ -105,13 +106,34 @@ describe('the paths of a chart', () => {
     expect(Object.values(reasons).every((because) => because.endsWith('as far as was searched'))).toBe(true);
   });
 
-  it('are refused of a chart that cannot be started, and of what is no chart', () => {
+  it('are refused of a chart that cannot be started', () => {
     const machine = setup({ types: { input: {} as { readonly of: { readonly name: string } } } }).createMachine({
       id: 'needy',
       context: ({ input }) => ({ name: input.of.name }),
     });
     expect(() => chartPaths(machine)).toThrow(expect.objectContaining({ code: 'CHART_NOT_STARTED' }) as Error);
     expect(chartPaths({ machine, input: { of: { name: 'x' } } }).isComplete).toBe(true);
-    expect(() => chartPaths({} as never)).toThrow(expect.objectContaining({ code: 'CHART_EXPECTED' }) as Error);
+  });
+
+  it.each([undefined, null, 'x', 5, {}, [], { machine: null }, { machine: 'x' }, { root: 1 }])(
+    'are refused of %j, which is no chart',
+    (given) => {
+      const refusal = expect.objectContaining({ code: 'CHART_EXPECTED' }) as Error;
+      expect(() => chartPaths(given as never)).toThrow(refusal);
+      expect(() => coverChart(given as never)).toThrow(refusal);
+    },
+  );
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, 1.5, '7'])('are refused with the limit %j', (limit) => {
+    const refusal = expect.objectContaining({ code: 'EXPLORATION_LIMITS_INVALID' }) as Error;
+    const limits = { maxSnapshots: 20, maxPerConfiguration: 20 };
+    for (const name of ['maxSnapshots', 'maxPerConfiguration'])
+      for (const ask of [chartPaths, auditChart])
+        expect(() => ask(order, { ...limits, [name]: limit })).toThrow(refusal);
+  });
+
+  it('end where only one limit is given', () => {
+    expect(chartPaths(order, { maxSnapshots: 20 } as never).isComplete).toBe(false);
+    expect(chartPaths(order, { maxPerConfiguration: 3 } as never).isComplete).toBe(false);
   });
 });

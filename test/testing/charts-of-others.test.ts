@@ -50,8 +50,16 @@ describe('a random chart', () => {
         // Calls of one name that run at once cannot be told apart.
         fc.pre(invokes.length <= 1);
         const { cover } = chartPaths(chart, FEW);
-        const adapter = xstateAdapter(chart.machine, { input: chart.input });
-        for (const { steps } of cover) await checkChart(chart, adapter, { steps });
+        const adapter = xstateAdapter(chart.machine, chart);
+        for (const { steps, values } of cover) {
+          const passed: unknown[] = [];
+          const expected: typeof adapter.expected = (snapshot) => {
+            passed.push(snapshot.value);
+            return adapter.expected?.(snapshot);
+          };
+          await checkChart(chart, { ...adapter, expected }, { steps });
+          expect(passed).toEqual(values);
+        }
       }),
       modelRuns(40, { atMost: 400 }),
     );

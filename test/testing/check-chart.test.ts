@@ -148,6 +148,8 @@ describe('a check of a real thing against its chart', () => {
 
   it.each([
     [{ path: '1:2' }, 'no'],
+    [{ seed: 1, path: 'zz' }, '"zz" leads to no run'],
+    [{ seed: Number.NaN }, 'seed'],
     [{ runs: -1 }, 'runs'],
     [{ maxSteps: 1.5 }, 'maxSteps'],
   ])('refuses the options %j', async (options, word) => {
@@ -160,5 +162,18 @@ describe('a check of a real thing against its chart', () => {
     const adapter = { ...shopAdapter(), events: { CANSEL: () => undefined } } as never;
     const error = await disagreementOf(checkChart(order, adapter));
     expect(error.message).toContain('it has ADD, PAY, CANCEL');
+  });
+
+  it.each([
+    [undefined, 'there is no adapter'],
+    [{}, 'has no events'],
+    [{ events: {} }, 'no function for start, read'],
+    [{ ...shopAdapter(), read: 'state' }, 'no function for read'],
+    [{ ...shopAdapter(), events: { PAY: true } }, 'no function for PAY'],
+    [{ ...shopAdapter(), repeats: 'ADD' }, 'repeats'],
+  ])('refuses the adapter %j', async (adapter, words) => {
+    const error = await disagreementOf(checkChart(order, adapter as never));
+    expect(error.code).toBe('CHART_CHECK_INVALID');
+    expect(error.message).toContain(words);
   });
 });

@@ -2,29 +2,30 @@
 import { createActor, fromPromise } from 'xstate';
 import type { AnyActor, AnyStateMachine } from 'xstate';
 import { invokesOf, nodesOf } from '../../src/machines/inspection/chart-reading.ts';
-import { describeChart } from '../../src/machines/inspection/describe-chart.ts';
+import { ChartWalk } from '../../src/machines/inspection/chart-walk.ts';
+import type { Chart } from '../../src/machines/inspection/chart.ts';
 import type { ChartAdapter, ChartWorld } from '../../src/testing/chart-adapter.ts';
 
-interface Setting {
-  readonly input?: unknown;
+interface Setting extends Pick<Chart, 'input' | 'events' | 'samples'> {
   /** Whether its context is a matter of the chart alone. Default true. */
   readonly hasOwnContext?: boolean;
 }
 
 export function xstateAdapter(
   machine: AnyStateMachine,
-  { input, hasOwnContext = true }: Setting = {},
+  { hasOwnContext = true, ...known }: Setting = {},
 ): ChartAdapter<AnyActor> {
-  const { events } = describeChart(machine);
+  // Those that wildcards take too.
+  const { events } = new ChartWalk({ machine, ...known });
   const seen = ({ value, status, context }: Snapshot): object => ({
     value,
     status,
     ...(hasOwnContext ? { context: plain(context) } : {}),
   });
   return {
-    start: (world) => createActor(calling(machine, world), { clock: world.clock, input }).start(),
+    start: (world) => createActor(calling(machine, world), { clock: world.clock, input: known.input }).start(),
     events: Object.fromEntries(
-      events.map(({ type }) => [
+      events.map(({ event: { type } }) => [
         type,
         (actor: AnyActor, event: { readonly type: string }) => {
           // An actor at its end complains of what comes.

@@ -12,6 +12,7 @@ import { ChartWalk } from '../../machines/inspection/chart-walk.ts';
 import { coverageOf } from '../../machines/inspection/coverage.ts';
 import { chartOf } from '../../machines/inspection/describe-chart.ts';
 import type { ChartSource } from '../../machines/inspection/describe-chart.ts';
+import { hitsOfChart } from '../../machines/inspection/hits.ts';
 import { coverageStyles } from './coverage-styles.ts';
 import { renderChart } from './render-chart.ts';
 import type { RenderOptions } from './render-chart.ts';
@@ -20,16 +21,17 @@ import { transitionSentence } from './wording.ts';
 
 /**
  * The page as HTML. The same chart and hits give the same bytes.
- * @param hits what was seen of this chart, as `coverChart` counts it; undefined where nothing was
- * @throws RuntimeError CHART_EXPECTED, RENDER_OPTIONS_INVALID
+ * @param seen what was seen of this chart, as `coverChart` counts it
+ * @throws RuntimeError CHART_EXPECTED, HITS_INVALID, RENDER_OPTIONS_INVALID
  */
 export async function renderCoverage(
   source: ChartSource,
-  hits: ChartHits | undefined,
+  seen: ChartHits,
   { theme = 'auto', cacheDirectory }: Pick<RenderOptions, 'theme' | 'cacheDirectory'> = {},
 ): Promise<string> {
   const walk = new ChartWalk(chartOf(source));
   const { description } = walk;
+  const hits = hitsOfChart(description.id, seen);
   const coverage = coverageOf(description, hits);
   const picture = await renderChart(description, {
     theme,
@@ -164,9 +166,9 @@ function guardSection({ guards: { missing } }: ChartCoverage): string {
   return element('section', {}, '<h2>Guards that were seen one way only</h2>', element('ul', {}, ...items));
 }
 
-function takenSection({ transitions }: ChartDescription, hits: ChartHits | undefined): string {
+function takenSection({ transitions }: ChartDescription, hits: ChartHits): string {
   const countOf = ({ id }: ChartTransition): number =>
-    hits !== undefined && Object.hasOwn(hits.transitions, id) ? (hits.transitions[id] ?? 0) : 0;
+    Object.hasOwn(hits.transitions, id) ? (hits.transitions[id] ?? 0) : 0;
   const rows = transitions
     .filter((transition) => countOf(transition) > 0)
     .map(

@@ -12,8 +12,9 @@ import { ROOT } from './chart-states.ts';
 import type { Chart } from './chart.ts';
 import { describeChart } from './describe-chart.ts';
 import { candidatesFor } from './event-match.ts';
-import type { Exploration, ExplorationLimits } from './explore-chart.ts';
-import { EXPLORATION_LIMITS, exploreChart } from './explore-chart.ts';
+import type { Exploration } from './explore-chart.ts';
+import type { ExplorationLimits } from './exploration-limits.ts';
+import { exploreChart } from './explore-chart.ts';
 import { findingsOfEvents } from './findings-events.ts';
 import { findingsOfLeaving } from './findings-leaving.ts';
 import { findingsOfParts } from './findings-parts.ts';
@@ -139,9 +140,9 @@ const FINDINGS: readonly FindingsOf[] = [
 /**
  * Nothing of the machine is started and none of its actions runs; guards, and what changes the context, are asked with
  * the samples that the chart gives. One that throws is a finding.
- * @throws RuntimeError CHART_EXPECTED, CHART_NOTES_INVALID
+ * @throws RuntimeError CHART_EXPECTED, CHART_NOTES_INVALID, EXPLORATION_LIMITS_INVALID
  */
-export function auditChart(chart: Chart, limits: ExplorationLimits = EXPLORATION_LIMITS): ChartAudit {
+export function auditChart(chart: Chart, limits?: ExplorationLimits): ChartAudit {
   const description = describeChart(chart.machine, { events: chart.events ?? {} });
   const index = indexChart(description);
   const matrix = eventMatrix(index);

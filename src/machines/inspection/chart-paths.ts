@@ -10,8 +10,9 @@ import { indexChart } from './chart-index.ts';
 import type { ChartIndex } from './chart-index.ts';
 import type { ChartStep } from './chart-step.ts';
 import type { ChartPlace, ChartWalk, WalkedStep } from './chart-walk.ts';
-import { EXPLORATION_LIMITS, leavesIn } from './explore-chart.ts';
-import type { ExplorationLimits } from './explore-chart.ts';
+import { leavesIn } from './explore-chart.ts';
+import { checkedLimits } from './exploration-limits.ts';
+import type { ExplorationLimits } from './exploration-limits.ts';
 import { enteredBy, shadowedTransitions, startedWith } from './reachability.ts';
 
 export interface ChartPath {
@@ -39,9 +40,9 @@ export interface ChartPaths {
 /** Breadth first: what is found first is found on a shortest way. */
 export function shortestPaths(
   walk: ChartWalk,
-  { limits = EXPLORATION_LIMITS, events }: { readonly limits?: ExplorationLimits; readonly events?: Events } = {},
+  { limits, events }: { readonly limits?: ExplorationLimits | undefined; readonly events?: Events } = {},
 ): ChartPaths {
-  const search = new Search(walk, limits, events);
+  const search = new Search(walk, checkedLimits(limits), events);
   search.run();
   return search.paths();
 }

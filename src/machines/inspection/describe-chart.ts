@@ -1,6 +1,7 @@
 /** Describes any XState 5 machine, or a lifecycle compiled from one. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { RuntimeError } from '../errors.ts';
+import { isRecord } from '../validate.ts';
 import type { ChartDescription, ChartEvent } from './chart-description.ts';
 import { refuseBadEvents } from './chart-events.ts';
 import type { ChartEvents } from './chart-events.ts';
@@ -13,8 +14,9 @@ export type ChartSource = AnyStateMachine | { readonly machine: AnyStateMachine 
 
 /** @throws RuntimeError CHART_EXPECTED, when it is neither */
 export function machineOf(source: ChartSource): AnyStateMachine {
-  const machine = 'root' in source ? source : (source as { readonly machine?: AnyStateMachine }).machine;
-  if (machine !== undefined && typeof machine === 'object' && 'root' in machine && 'states' in machine) return machine;
+  const given: unknown = source;
+  const machine = isRecord(given) && !('root' in given) ? given['machine'] : given;
+  if (isRecord(machine) && 'root' in machine && 'states' in machine) return machine as unknown as AnyStateMachine;
   throw new RuntimeError('CHART_EXPECTED', 'expected an XState 5 machine or a compiled lifecycle', {
     category: 'validation',
     hint: 'Give what createMachine() or setup().createMachine() returns.',

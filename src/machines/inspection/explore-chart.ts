@@ -15,6 +15,8 @@ import type { EventsOfChart, TriedEvent } from './explored-events.ts';
 import { eventOfLabel, eventsToTry } from './explored-events.ts';
 import type { ExploredMachine, TriedSnapshot, TriedStep } from './explored-machine.ts';
 import { exploredMachine } from './explored-machine.ts';
+import { checkedLimits } from './exploration-limits.ts';
+import type { ExplorationLimits } from './exploration-limits.ts';
 
 // One text for each state that a machine can be in: its value, its context and what its history states remember.
 
@@ -73,18 +75,6 @@ function objectKey(value: object, above: readonly object[]): string {
     .join(',')}}`;
 }
 
-export interface ExplorationLimits {
-  /** Snapshots to check in all. */
-  readonly maxSnapshots: number;
-  /**
-   * Snapshots of one configuration, which differ in context or history: a counter in the context must not use up the
-   * rest.
-   */
-  readonly maxPerConfiguration: number;
-}
-
-export const EXPLORATION_LIMITS: ExplorationLimits = { maxSnapshots: 2_000, maxPerConfiguration: 64 };
-
 /** Events that never come to an end, each of which takes long to try, after which no more are tried. */
 const MAX_ENDLESS = 5;
 
@@ -135,14 +125,10 @@ export interface Exploration {
   readonly explored: ExploredMachine;
 }
 
-export function exploreChart(
-  chart: Chart,
-  description: ChartDescription,
-  limits: ExplorationLimits = EXPLORATION_LIMITS,
-): Exploration {
+export function exploreChart(chart: Chart, description: ChartDescription, limits?: ExplorationLimits): Exploration {
   const explored = exploredMachine(machineOf(chart.machine));
   const silent = description.transitions.flatMap(({ id, actions }) => (actions.length === 0 ? [id] : []));
-  const search = new Search(explored, limits, new Set(silent));
+  const search = new Search(explored, checkedLimits(limits), new Set(silent));
   search.arrive(
     explored.start(chart.input),
     { leaves: [], path: [], isSound: chart.input !== undefined || !needsInput(explored.machine) },

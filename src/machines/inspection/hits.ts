@@ -1,17 +1,35 @@
 /** What was seen of charts while they worked: how it is written down, and how what several have seen becomes one. */
 import { z } from 'zod';
 import { RuntimeError } from '../errors.ts';
-import { describeIssues } from '../validate.ts';
+import { describeIssues, parseOrThrow } from '../validate.ts';
 import type { ChartHits } from './chart-change.ts';
 
 const HITS_FORMAT = 'chart-hits/1';
 
 const counts = z.record(z.string().max(2_000), z.int().nonnegative());
 
+const chartHits = z.strictObject({ chart: z.string().max(500), transitions: counts, pairs: counts });
+
 const hitsFile = z.strictObject({
   format: z.literal(HITS_FORMAT),
-  charts: z.array(z.strictObject({ chart: z.string().max(500), transitions: counts, pairs: counts })).max(100_000),
+  charts: z.array(chartHits).max(100_000),
 });
+
+const HITS_HINT = 'Give the hits of coverChart for this chart, also where nothing was taken yet.';
+
+/** @param chart its id @throws RuntimeError HITS_INVALID for what is none, and for hits of another chart */
+export function hitsOfChart(chart: string, value: unknown): ChartHits {
+  const hits = parseOrThrow(chartHits, value, {
+    what: `what was seen of the chart "${chart}"`,
+    code: 'HITS_INVALID',
+    hint: HITS_HINT,
+  });
+  if (hits.chart === chart) return hits;
+  throw new RuntimeError('HITS_INVALID', `expected what was seen of the chart "${chart}", received "${hits.chart}"`, {
+    category: 'validation',
+    hint: HITS_HINT,
+  });
+}
 
 /** @param name of the file, for the error @throws RuntimeError HITS_UNREADABLE */
 export function parseHits(text: string, name: string): readonly ChartHits[] {

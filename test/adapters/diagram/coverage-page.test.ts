@@ -2,6 +2,7 @@
 import { createMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { renderCoverage } from '../../../src/machines.ts';
+import { coverChart } from '../../../src/testing.ts';
 
 const machine = createMachine({
   id: 'door',
@@ -36,7 +37,7 @@ describe('the page of what was taken', () => {
   });
 
   it('shows a chart of which nothing was seen, all of it, and one that cannot be started', async () => {
-    expect(await renderCoverage(machine, undefined)).toContain('<strong>0 of 4</strong> 0 %');
+    expect(await renderCoverage(machine, coverChart(machine).hits)).toContain('<strong>0 of 4</strong> 0 %');
     const all = ['closed|OPEN|0', 'closed|PICK|0', 'open|CLOSE|0', 'open|after(5000)|0'];
     const transitions = Object.fromEntries(all.map((id) => [id, 1]));
     expect(await renderCoverage(machine, { ...hits, transitions })).toContain('Nothing: all was taken.');
@@ -44,6 +45,14 @@ describe('the page of what was taken', () => {
       id: 'needy',
       context: ({ input }) => (input as { readonly of: { readonly name: object } }).of.name,
     });
-    expect(await renderCoverage(needy, undefined)).toContain('needy: what was taken');
+    expect(await renderCoverage(needy, coverChart(needy).hits)).toContain('needy: what was taken');
   });
+
+  it.each([undefined, null, {}, coverChart(machine), { ...hits, chart: 'window' }])(
+    'is refused for %j, which is nothing that was seen of the chart',
+    async (given) => {
+      const refusal = expect.objectContaining({ code: 'HITS_INVALID' }) as Error;
+      await expect(renderCoverage(machine, given as never)).rejects.toThrow(refusal);
+    },
+  );
 });

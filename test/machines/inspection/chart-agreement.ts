@@ -9,7 +9,8 @@ import type { ChartIndex } from '../../../src/machines/inspection/chart-index.ts
 import { indexChart } from '../../../src/machines/inspection/chart-index.ts';
 import { transitionIds } from '../../../src/machines/inspection/describe-chart.ts';
 import { exploreChart } from '../../../src/machines/inspection/explore-chart.ts';
-import type { ExplorationLimits, ExploredSnapshot } from '../../../src/machines/inspection/explore-chart.ts';
+import type { ExploredSnapshot } from '../../../src/machines/inspection/explore-chart.ts';
+import type { ExplorationLimits } from '../../../src/machines/inspection/exploration-limits.ts';
 
 /** Sentences about every disagreement, and how many pairs of snapshot and event were compared. */
 export function disagreements(

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { chartEvents } from '../../../src/machines/inspection/chart-events.ts';
 import { describeChart } from '../../../src/machines/inspection/describe-chart.ts';
 import { exploreChart } from '../../../src/machines/inspection/explore-chart.ts';
-import type { ExplorationLimits } from '../../../src/machines/inspection/explore-chart.ts';
+import type { ExplorationLimits } from '../../../src/machines/inspection/exploration-limits.ts';
 import type { Chart } from '../../../src/machines/inspection/chart.ts';
 
 const EVENTS = ['A', 'B', 'C', 'part.one', 'part.two'] as const;
