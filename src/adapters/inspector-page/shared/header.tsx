@@ -74,7 +74,7 @@ function Past(): JSX.Element {
         )}
       </span>
       <button class="primary" onClick={goLive}>
-        {about.value?.hasEnded === true ? 'To the end' : 'Back to live'}
+        {about.value?.hasEnded === true || about.value?.kind === 'log' ? 'To the end' : 'Back to live'}
       </button>
     </div>
   );
@@ -132,6 +132,12 @@ function badgeOf(phase: RecordingPhase): BadgeText {
           hint: 'The inspector was asked and has not answered yet. What is shown may be old.',
         };
       if (about.value?.hasEnded === true) return { name: 'over', text: isInPast.value ? '' : 'ended' };
+      if (about.value?.kind === 'log')
+        return {
+          name: 'over',
+          text: isInPast.value ? '' : 'recorded',
+          hint: 'What is added to the recording is shown. Times are as of its last record.',
+        };
       return { name: 'live', text: isInPast.value ? '' : 'live' };
   }
 }
