@@ -3,7 +3,7 @@
  * only. Time stands where the recording does.
  */
 import { RuntimeError } from '../../machines/errors.ts';
-import type { readSessionLine, SessionLine } from '../../machines/inspection-log/session-line.ts';
+import type { SessionLine } from '../../machines/inspection-log/session-line.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { foldSession } from '../../machines/session/session-fold.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
@@ -65,8 +65,8 @@ export class RecordedSessions {
     this.#time = Math.max(this.#time, time);
   }
 
-  /** @param line undefined: one that is damaged @param characters of it */
-  add(line: ReturnType<typeof readSessionLine>, characters: number): void {
+  /** @param line undefined: one that is damaged; 'full': no more follow @param characters of it */
+  add(line: SessionLine | 'full' | undefined, characters: number): void {
     if (line === 'full') {
       this.#isFull = true;
       return;

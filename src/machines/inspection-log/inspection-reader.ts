@@ -15,6 +15,7 @@ import type { ReadReport } from './read-report.ts';
 import { ReadNotes } from './read-report.ts';
 import { RecordOrder } from './record-order.ts';
 import { readSessionLine, SESSION_LINE } from './session-line.ts';
+import type { SessionLine } from './session-line.ts';
 
 // Keeps one copy of the names that repeat in a million records: JSON makes a new string for each, which would be most
 // of what a log takes in memory.
@@ -49,8 +50,8 @@ class SharedTexts {
 const TOO_LONG = `expected a line of at most ${MAX_LINE_CHARACTERS} characters`;
 
 export interface InspectionReaderOptions {
-  /** Hears of events of sessions, which are no records; undefined for a damaged one. */
-  readonly onSessionLine?: ((line: ReturnType<typeof readSessionLine>, characters: number) => void) | undefined;
+  /** Hears of events of sessions, which are no records; undefined for a damaged one, 'full' where no more follow. */
+  readonly onSessionLine?: ((line: SessionLine | 'full' | undefined, characters: number) => void) | undefined;
 }
 
 export class InspectionReader {

@@ -36,8 +36,8 @@ export function sessionLineOf({ agentId: agent, event, isCut }: SessionLine): Re
 export const FULL_LINE = { k: SESSION_LINE, ends: 'full' } as const;
 const fullLine = z.object({ ends: z.literal(FULL_LINE.ends) });
 
-/** @param stored fresh from JSON @returns 'full': no more follow @returns undefined: it is no such line, or damaged */
-export function readSessionLine(stored: unknown): SessionLine | typeof FULL_LINE.ends | undefined {
+/** @param stored fresh from JSON @returns 'full': no more follow; undefined: it is no such line, or damaged */
+export function readSessionLine(stored: unknown): SessionLine | 'full' | undefined {
   if (fullLine.safeParse(stored).success) return FULL_LINE.ends;
   const line = sessionLine.safeParse(stored);
   const event = line.success ? readStoredEvent(line.data.event) : undefined;

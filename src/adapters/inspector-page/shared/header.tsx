@@ -1,5 +1,6 @@
 /** What is checked, whether it is heard of, which moment of it is shown, and what is missing. */
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { actorName } from '../model/actor-names.ts';
 import type { RecordingPhase } from '../model/recording.ts';
 import { slowSince } from '../model/server-watch.ts';
@@ -81,9 +82,24 @@ function Past(): JSX.Element {
 }
 
 function Notes({ notes }: { readonly notes: readonly string[] }): JSX.Element | undefined {
+  const box = useRef<HTMLDetailsElement>(null);
+  // It covers what is beneath it: Escape closes it, and a press anywhere else.
+  useEffect(() => {
+    const left = new AbortController();
+    const close = (event: Event): void => {
+      const { current } = box;
+      if (current?.open !== true) return;
+      if (event instanceof KeyboardEvent ? event.key !== 'Escape' : event.composedPath().includes(current)) return;
+      if (event instanceof KeyboardEvent) event.stopPropagation();
+      current.open = false;
+    };
+    for (const type of ['keydown', 'pointerdown'])
+      document.addEventListener(type, close, { capture: true, signal: left.signal });
+    return () => left.abort();
+  }, []);
   if (notes.length === 0) return undefined;
   return (
-    <details class="notes">
+    <details class="notes" ref={box}>
       <summary>{counted(notes.length, 'note')}</summary>
       <ul>
         {notes.map((note) => (
