@@ -96,7 +96,9 @@ describe('what a model says', () => {
 
   it('holds no part of a secret of several words or lines, while it is said', async () => {
     const phrase = 'correct horse battery staple tango whiskey';
-    const pem = ['-----BEGIN KEY-----', 'aGVsbG8gd29ybGQgYWdhaW4', 'c2VjcmV0IGxpbmUgdHdv', '-----END KEY-----'].join('\n');
+    const pem = ['-----BEGIN KEY-----', 'aGVsbG8gd29ybGQgYWdhaW4', 'c2VjcmV0IGxpbmUgdHdv', '-----END KEY-----'].join(
+      '\n',
+    );
     for (const secret of [phrase, pem]) {
       const redaction = new SecretRedaction(new Map([['vault/words', secret]]));
       let redacted = 0;

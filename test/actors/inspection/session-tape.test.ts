@@ -231,9 +231,7 @@ describe('a recording with logs of sessions', () => {
     const seqsOf = async (source: LogSource): Promise<readonly number[] | undefined> =>
       (await source.events(SESSION_ID, { from: 1, limit: 10 }))?.events.map(({ seq }) => seq);
     const gap = await readBack(lines.filter((_, index) => index !== 2));
-    expect(gap.about().notes).toEqual([
-      'Events of sessions that are missing, so that what came after may be odd: 1.',
-    ]);
+    expect(gap.about().notes).toEqual(['Events of sessions that are missing, so that what came after may be odd: 1.']);
     expect(await seqsOf(gap)).toEqual([1, 2, 4, 5, 6]);
     const wild = { ...(JSON.parse(lines[2] ?? '') as object), seq: 9_000_000 };
     const high = await readBack(lines.toSpliced(2, 0, JSON.stringify(wild)));
