@@ -145,7 +145,7 @@ describe('what waits for its turn', () => {
     expect(woken.slice(8)).toEqual(['clicked', 'queued 1']);
     commands.close();
     await expect(wake('too late')).rejects.toMatchObject({ code: 'INSPECTION_ENDED' });
-    for (const open of gates) open();
+    for (const release of gates) release();
     await Promise.all(begun);
     expect(woken).toHaveLength(10);
   });
