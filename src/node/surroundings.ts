@@ -1,4 +1,4 @@
-/** What there is around the sessions of a home: the room on its disk, and the schedules that send to them. */
+/** What there is around the sessions of a home: the space on its disk, and the schedules that send to them. */
 import type { ScheduleRegistry } from '../actors/schedule/durable-registry.ts';
 import { sendingSchedules } from '../actors/schedule/sending-schedules.ts';
 import { freeSpace, largestFiles } from '../adapters/system/free-space.ts';

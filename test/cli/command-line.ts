@@ -15,6 +15,8 @@ export interface CommandLineOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** What is piped in, and then closed. Default: nothing is piped in. */
   readonly input?: string | Uint8Array | undefined;
+  /** More could be written to it. Default false. */
+  readonly keepsInput?: boolean;
   readonly uid?: number | undefined;
   /** Where standard output goes instead of to us: an open file. */
   readonly outputFile?: number | undefined;
@@ -43,7 +45,7 @@ function temporaryFolderFor(words: readonly string[]): { readonly TMPDIR?: strin
 
 export function start(
   words: readonly string[],
-  { cwd, env, input, uid, outputFile }: CommandLineOptions = {},
+  { cwd, env, input, keepsInput = false, uid, outputFile }: CommandLineOptions = {},
 ): RunningCommand {
   const child = spawn(process.execPath, [program, ...words], {
     cwd,
@@ -65,7 +67,8 @@ export function start(
   if (child.stdin !== null) {
     // It may end without having read everything.
     child.stdin.on('error', () => undefined);
-    child.stdin.end(input);
+    if (keepsInput) child.stdin.write(input ?? '');
+    else child.stdin.end(input);
   }
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject);

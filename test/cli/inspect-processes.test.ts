@@ -13,6 +13,7 @@ import type {
 } from '../../src/actors/inspection/inspection-source.ts';
 import { start, until } from './command-line.ts';
 import type { RunningCommand } from './command-line.ts';
+import { idOf } from '../support/session-events.ts';
 import { isListening } from '../support/listening.ts';
 import { addressesIn, signedIn, visit } from './inspector-visit.ts';
 import type { Visit } from './inspector-visit.ts';
@@ -377,5 +378,16 @@ describe.concurrent('the demo with --inspect', { timeout: 120_000 }, () => {
       stderr: expect.stringContaining('The demo was stopped; what there is of it lies in') as string,
     });
     expect(await isListening(browser)).toBe(false);
+  });
+});
+
+describe('what a living program pipes in', () => {
+  it('is shown with --session, although the session may come later', async () => {
+    const header = '{"format":"inspection-log/1","boot":"b","startedAt":1000}\n';
+    const running = start(['inspect', '-', '--session', idOf(7)], { input: header, keepsInput: true });
+    begun.push(running);
+    await until('the address', () => running.stdout().includes(idOf(7)));
+    running.process.kill('SIGINT');
+    await running.ended;
   });
 });

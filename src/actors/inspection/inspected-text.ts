@@ -76,7 +76,7 @@ export class InspectedText {
 
   /**
    * At most `maxCharacters` of its end. @param isTorn it was cut before at its beginning @param isOpen more of it comes:
-   * the word that it ends with may be the beginning of a secret
+   * it may end with the beginning of a secret
    */
   endOf(
     text: string,
@@ -84,13 +84,16 @@ export class InspectedText {
     { isTorn, isOpen }: { readonly isTorn: boolean; readonly isOpen: boolean },
   ): string {
     if (this.#redact === undefined) return endOf(text, maxCharacters);
-    const open = isOpen ? Math.min(/\S*$/.exec(text.slice(-MAX_WORD_CHARACTERS))?.[0].length ?? 0, this.#longest) : 0;
-    const redacted = this.#redacted(text.slice(0, text.length - open));
+    const redacted = isOpen ? this.#begun(text) : this.#redacted(text);
     return endOf(isTorn ? redacted.slice(this.margin) : redacted, maxCharacters);
   }
 
-  get #longest(): number {
-    return this.#redact?.longest?.() ?? 0;
+  /** A redaction that cannot tell where a secret may begin has the last word held back. */
+  #begun(text: string): string {
+    const { begun, longest } = this.#redact ?? {};
+    if (begun !== undefined) return this.#redacted(text, begun);
+    const word = /\S*$/.exec(text.slice(-MAX_WORD_CHARACTERS))?.[0].length ?? 0;
+    return this.#redacted(text.slice(0, text.length - Math.min(word, longest?.() ?? word)));
   }
 
   /** A secret of digits may have been taken for a number. */
@@ -102,10 +105,10 @@ export class InspectedText {
     return redacted === text ? value : redacted;
   }
 
-  #redacted(text: string): string {
-    if (this.#redact === undefined) return text;
+  #redacted(text: string, redact: ((text: string) => string) | undefined = this.#redact): string {
+    if (redact === undefined) return text;
     try {
-      const redacted: unknown = this.#redact(text);
+      const redacted: unknown = redact(text);
       return typeof redacted === 'string' ? redacted : NOT_REDACTED;
     } catch {
       return NOT_REDACTED;

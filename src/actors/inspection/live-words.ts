@@ -25,6 +25,8 @@ interface Session {
   isTorn: boolean;
   loggedAfter: number | undefined;
   readonly calls: Map<string, LiveCall>;
+  /** As it was asked for last. Absent: it has changed since. */
+  told?: LiveSpeech | undefined;
 }
 
 /** Hears one model step. */
@@ -82,9 +84,12 @@ export class LiveWords implements Live {
     this.#tell(sessionId);
   }
 
+  /** The same object until something else is said: those who prepare it for viewers do so once for all of them. */
   of(sessionId: string): LiveSpeech | undefined {
     const session = this.#sessions.get(sessionId);
-    return session === undefined ? undefined : { ...session, calls: [...session.calls.values()] };
+    if (session === undefined) return undefined;
+    const { parts, isTorn, loggedAfter, calls } = session;
+    return (session.told ??= { parts: [...parts], isTorn, loggedAfter, calls: [...calls.values()] });
   }
 
   /** Calls the listener at each piece. @returns leaves; idempotent */
@@ -133,6 +138,8 @@ export class LiveWords implements Live {
   }
 
   #tell(sessionId: string): void {
+    const session = this.#sessions.get(sessionId);
+    if (session !== undefined) session.told = undefined;
     for (const listener of this.#listeners.get(sessionId) ?? []) listener();
   }
 }

@@ -15,6 +15,8 @@ import type { RuntimeSourceOptions } from './runtime-source.ts';
 
 interface RecordedSession {
   state: SessionState;
+  /** One that does not follow on what came before: it counts once the next one follows on it. */
+  ahead: SessionLine | undefined;
   readonly log: SessionEvent[];
   readonly watchers: Set<() => void>;
 }
@@ -28,7 +30,9 @@ export class RecordedSessions {
   #characters = 0;
   #cut = 0;
   #broken = 0;
+  #missing = 0;
   #left = 0;
+  #isFull = false;
 
   get size(): number {
     return this.#sessions.size;
@@ -39,9 +43,13 @@ export class RecordedSessions {
     const counted: readonly (readonly [number, string])[] = [
       [this.#cut, 'Events of sessions that are cut, since they were too long to be recorded whole'],
       [this.#broken, 'Events of sessions that could not be read, so that what came after may be odd'],
+      [this.#missing, 'Events of sessions that are missing, so that what came after may be odd'],
       [this.#left, 'Events of sessions that are not kept in memory, since the recording holds too many'],
     ];
-    return counted.flatMap(([count, what]) => (count > 0 ? [`${what}: ${count}.`] : []));
+    return [
+      ...counted.flatMap(([count, what]) => (count > 0 ? [`${what}: ${count}.`] : [])),
+      ...(this.#isFull ? ['The logs of sessions end early: they were too long to be recorded any further.'] : []),
+    ];
   }
 
   /** The time of the newest that was recorded: waits are told as they were then. No timer ever fires. */
@@ -57,8 +65,12 @@ export class RecordedSessions {
     this.#time = Math.max(this.#time, time);
   }
 
-  /** @param line undefined: one that is damaged @param characters of it */
-  add(line: SessionLine | undefined, characters: number): void {
+  /** @param line undefined: one that is damaged; 'full': no more follow @param characters of it */
+  add(line: SessionLine | 'full' | undefined, characters: number): void {
+    if (line === 'full') {
+      this.#isFull = true;
+      return;
+    }
     if (line === undefined) {
       this.#broken += 1;
       return;
@@ -68,9 +80,36 @@ export class RecordedSessions {
       this.#left += 1;
       return;
     }
-    const { agentId, event, isCut } = line;
+    const { agentId, event } = line;
     const session = this.#sessions.get(event.sessionId) ?? this.#begin(event.sessionId, agentId);
-    if (event.seq <= session.state.head) return;
+    for (const each of this.#following(session, line)) this.#fold(session, each);
+  }
+
+  /**
+   * What can be told by now. A number that is too high is damaged, or events before it are missing: which it is the next
+   * one says.
+   */
+  #following(session: RecordedSession, line: SessionLine): readonly SessionLine[] {
+    const { state, ahead } = session;
+    const { seq } = line.event;
+    if (seq <= state.head) return [];
+    if (seq === state.head + 1) {
+      session.ahead = undefined;
+      return [line];
+    }
+    if (seq === ahead?.event.seq) return [];
+    if (ahead !== undefined && seq === ahead.event.seq + 1) {
+      session.ahead = undefined;
+      this.#broken -= 1;
+      this.#missing += ahead.event.seq - state.head - 1;
+      return [ahead, line];
+    }
+    session.ahead = line;
+    this.#broken += 1;
+    return [];
+  }
+
+  #fold(session: RecordedSession, { event, isCut }: SessionLine): void {
     try {
       session.state = foldSession(session.state, event);
     } catch {
@@ -117,7 +156,8 @@ export class RecordedSessions {
   };
 
   #begin(sessionId: string, agentId: string): RecordedSession {
-    const session = { state: initialSessionState({ sessionId, agentId }), log: [], watchers: new Set<() => void>() };
+    const state = initialSessionState({ sessionId, agentId });
+    const session = { state, ahead: undefined, log: [], watchers: new Set<() => void>() };
     this.#sessions.set(sessionId, session);
     return session;
   }

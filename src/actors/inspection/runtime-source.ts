@@ -37,7 +37,7 @@ import type {
 import { ProcessReports } from './process-reports.ts';
 import type { NotedRecorder } from './recorder-notes.ts';
 import { recorderNotes } from './recorder-notes.ts';
-import { saidNow } from './said-now.ts';
+import { SaidNow } from './said-now.ts';
 import type { RuntimeInspection } from './runtime-inspection.ts';
 import { SessionCommands } from './session-command.ts';
 import type { SessionCommandsOptions } from './session-command.ts';
@@ -180,7 +180,8 @@ class RuntimeSource implements ClosableSource {
     const taking = this.#commands;
     this.command = taking === undefined ? undefined : (...given) => this.#command(taking, ...given);
     this.#unhear = live?.attach();
-    this.speech = live === undefined ? undefined : (sessionId) => this.#speechOf(live, sessionId);
+    const said = new SaidNow(this.#text);
+    this.speech = live === undefined ? undefined : (sessionId) => speechOf(live, said, sessionId);
     this.#recording = recorder ?? emptyRecording(clock);
     this.#reports = options.processTree === undefined ? undefined : new ProcessReports(options.processTree, clock);
     const activityOf = (state: SessionState): Promise<string | undefined> => lastActivityOf(state, this.#processes);
@@ -322,13 +323,6 @@ class RuntimeSource implements ClosableSource {
     this.#recordings.close();
   }
 
-  #speechOf(live: NonNullable<RuntimeInspection['live']>, sessionId: string): SpeechFeed {
-    return {
-      now: () => saidNow(live.of(sessionId), this.#text),
-      follow: (listener) => live.follow(sessionId, listener),
-    };
-  }
-
   get #processes(): SessionProcessesOptions {
     const { tasks = [], processTree, outputs, onProblem } = this.#options;
     return { tasks, processTree, reports: this.#reports, outputs, onProblem, text: this.#text };
@@ -362,6 +356,13 @@ class RuntimeSource implements ClosableSource {
       );
     }
   }
+}
+
+function speechOf(live: NonNullable<RuntimeInspection['live']>, said: SaidNow, sessionId: string): SpeechFeed {
+  return {
+    now: () => said.of(live.of(sessionId)),
+    follow: (listener) => live.follow(sessionId, listener),
+  };
 }
 
 /** Nothing was recorded, and nothing will be. */

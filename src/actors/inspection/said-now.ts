@@ -16,8 +16,27 @@ function progressText(name: string, { message, done, total }: ToolProgress): str
   return [name, ...share, ...(message === undefined ? [] : [message])].join(' · ');
 }
 
-export function saidNow(speech: LiveSpeech | undefined, text: InspectedText): InspectedSpeech | undefined {
-  if (speech === undefined) return undefined;
+export class SaidNow {
+  readonly #text: InspectedText;
+  /** What viewers were given of it, and which secrets were known then: several of them watch the same session. */
+  readonly #shown = new WeakMap<LiveSpeech, { readonly version: number; readonly said: InspectedSpeech | undefined }>();
+
+  constructor(text: InspectedText) {
+    this.#text = text;
+  }
+
+  of(speech: LiveSpeech | undefined): InspectedSpeech | undefined {
+    if (speech === undefined) return undefined;
+    const { version } = this.#text;
+    const known = this.#shown.get(speech);
+    if (known?.version === version) return known.said;
+    const said = shownOf(speech, this.#text);
+    this.#shown.set(speech, { version, said });
+    return said;
+  }
+}
+
+function shownOf(speech: LiveSpeech, text: InspectedText): InspectedSpeech | undefined {
   const { loggedAfter, isTorn } = speech;
   const parts: LivePart[] = [];
   let left = MAX_SHOWN_CHARACTERS;

@@ -11,6 +11,8 @@ import type { CommandReceipt, InspectionCommand } from './inspection-source.ts';
 
 /** Wakes that were begun by viewers and run at once; a model is asked in each. */
 const MAX_WAKES = 8;
+/** Sessions that wait for their turn: as many as a person ticks, and not what a script sends. */
+const MAX_QUEUED = 500;
 /** Until then a wake says itself what became of it, where it is over that soon. */
 const PATIENCE_MS = 1_500;
 
@@ -23,10 +25,14 @@ export interface SessionCommandsOptions {
   readonly onProblem: (error: unknown) => void;
 }
 
+type Wake = NonNullable<SessionCommandsOptions['wake']>;
+
 export class SessionCommands {
   readonly #options: SessionCommandsOptions;
-  readonly #queue: (() => void)[] = [];
+  /** Sessions to be woken, in the order in which they were asked for. */
+  readonly #queue = new Set<string>();
   #running = 0;
+  #isClosed = false;
 
   constructor(options: SessionCommandsOptions) {
     this.#options = options;
@@ -50,11 +56,12 @@ export class SessionCommands {
 
   /** What waits for its turn is not begun any more. */
   close(): void {
-    this.#queue.length = 0;
+    this.#isClosed = true;
+    this.#queue.clear();
   }
 
   async #wake(sessionId: string): Promise<CommandReceipt> {
-    const { sessions, wake, clock, onProblem } = this.#options;
+    const { sessions, wake } = this.#options;
     const { status } = await sessions.status(sessionId);
     if (status === 'terminated')
       throw new RuntimeError('SESSION_TERMINATED', `session ${sessionId} is terminated, and wakes no more`, {
@@ -66,10 +73,27 @@ export class SessionCommands {
         category: 'conflict',
         hint: `Wake it with \`wakechart wake --session ${sessionId}\`, or let a worker.`,
       });
-    if (this.#running >= MAX_WAKES) {
-      this.#queue.push(() => void this.#begun(sessionId, wake).catch(onProblem));
-      return { text: `It is woken as soon as one of ${MAX_WAKES} wakes that were begun here has ended` };
-    }
+    if (this.#isClosed)
+      throw new RuntimeError('INSPECTION_ENDED', 'the inspector has been closed, and wakes no session any more', {
+        category: 'conflict',
+        hint: `Wake it with \`wakechart wake --session ${sessionId}\`, or let a worker.`,
+      });
+    return this.#running >= MAX_WAKES ? this.#queued(sessionId) : this.#woken(sessionId, wake);
+  }
+
+  /** One that waits already is woken once. */
+  #queued(sessionId: string): CommandReceipt {
+    if (this.#queue.size >= MAX_QUEUED && !this.#queue.has(sessionId))
+      throw new RuntimeError('WAKE_QUEUE_FULL', `${MAX_QUEUED} sessions wait to be woken from here already`, {
+        category: 'capacity',
+        hint: `Ask again later, or wake it with \`wakechart wake --session ${sessionId}\`.`,
+      });
+    this.#queue.add(sessionId);
+    return { text: `It is woken as soon as one of ${MAX_WAKES} wakes that were begun here has ended` };
+  }
+
+  async #woken(sessionId: string, wake: Wake): Promise<CommandReceipt> {
+    const { clock, onProblem } = this.#options;
     const waking = this.#begun(sessionId, wake);
     const isOver = await waitFor(
       waking.catch(() => undefined),
@@ -80,14 +104,20 @@ export class SessionCommands {
     return { text: 'Woken: its wake runs' };
   }
 
-  async #begun(sessionId: string, wake: NonNullable<SessionCommandsOptions['wake']>): Promise<WakeOutcome> {
+  async #begun(sessionId: string, wake: Wake): Promise<WakeOutcome> {
     this.#running += 1;
     try {
       return await wake(sessionId);
     } finally {
       this.#running -= 1;
-      this.#queue.shift()?.();
+      const [next] = this.#queue;
+      if (next !== undefined) this.#goOn(next, wake);
     }
+  }
+
+  #goOn(sessionId: string, wake: Wake): void {
+    this.#queue.delete(sessionId);
+    void this.#begun(sessionId, wake).catch(this.#options.onProblem);
   }
 }
 

@@ -16,7 +16,7 @@ const SUMMARIES_PER_TURN = 25;
 const MAX_KEPT_MS = 10_000;
 /** Sessions whose process is asked for at the same time: each takes a connection. */
 const ASKED_AT_ONCE = 64;
-/** A first check a store is not kept waiting longer: what was made last comes first. */
+/** The first answer is not kept waiting for longer: what was made last comes first. */
 const PATIENCE_MS = 250;
 
 type ListClock = Pick<Clock, 'now' | 'steadyNow' | 'setTimeout' | 'clearTimeout'>;
@@ -80,7 +80,7 @@ export class SessionList {
         ...this.#summary(state, { isWakeDead, surroundings, work }),
         ...given('lastActivityAt', lastActivityAt),
       });
-      // Why it waits takes a examine its chart; a thousand of those would keep all other work waiting.
+      // Why it waits is found in its chart; a thousand of those would keep all other work waiting.
       if (sessions.length % SUMMARIES_PER_TURN === 0) await letOthersRun();
     }
     return { sessions, total: states.length, ...(isPartial ? { isPartial } : {}) };

@@ -6,7 +6,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { InspectionRecord } from '../../machines/inspection-log/inspection-record.ts';
 import { MAX_LINE_CHARACTERS } from '../../machines/inspection-log/inspection-record.ts';
-import { sessionLineOf } from '../../machines/inspection-log/session-line.ts';
+import { FULL_LINE, sessionLineOf } from '../../machines/inspection-log/session-line.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { InspectedText } from './inspected-text.ts';
@@ -27,7 +27,7 @@ interface SessionTapeLimits {
   readonly characters: number;
 }
 
-/** Takes a whole line. Resolves when there is room for more. */
+/** Takes a whole line. Resolves when more may follow. */
 type WriteLine = (line: string) => Promise<void>;
 
 const LIMITS: SessionTapeLimits = { followed: 200, characters: 256 * 1_048_576 };
@@ -139,6 +139,7 @@ export class SessionTape {
     if (this.#characters <= this.#limits.characters) return this.#write?.(line);
     this.#isFull = true;
     for (const { leave } of this.#sessions.values()) leave?.abort();
+    await this.#write?.(JSON.stringify(FULL_LINE));
     this.#options.onProblem(
       new RuntimeError('STORAGE_FAILED', 'the logs of sessions are recorded no further: they take up too much', {
         category: 'storage',

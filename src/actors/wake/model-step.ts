@@ -116,8 +116,7 @@ export class ModelStep {
 
   async take(): Promise<TakenStep> {
     const { journal } = this.#options;
-    const run = await this.#run();
-    this.#live?.end();
+    const run = await this.#run().finally(() => this.#live?.end());
     if (this.#trouble !== undefined) throw this.#trouble.error;
     await this.#calls.settle();
     // No model could be asked: there is a step all the same, and it failed.

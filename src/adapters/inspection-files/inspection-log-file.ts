@@ -26,7 +26,7 @@ export interface InspectionLogFileOptions {
 }
 
 export interface LinesBeside {
-  /** From now on what it has may be written: a whole line each. `write` resolves when there is room for more. */
+  /** From now on what it has may be written: a whole line each. `write` resolves when more can be taken. */
   begin(write: (line: string) => Promise<void>): void;
   /** Told of records after they were written. */
   see(records: readonly InspectionRecord[]): void;
@@ -153,7 +153,7 @@ export class InspectionLogFile {
     this.#isWriting = false;
   }
 
-  /** Resolves when there is room for more, or never will be. */
+  /** Resolves when more can be taken, or never will be. */
   async #write(text: string): Promise<void> {
     const input = this.#input;
     if (this.#hasFailed) return;

@@ -8,7 +8,7 @@ import type { InspectionRecord } from '../../machines/inspection-log/inspection-
 import { pause } from '../system/waiting.ts';
 import type { ChartPictures } from './inspector-options.ts';
 
-/** While no page is open, as long as a drawing took nothing is drawn after it: the inspected work needs room too. */
+/** While no page is open, as long as a drawing took nothing is drawn after it: the inspected work needs the processor too. */
 const MOST_REST_MS = 10_000;
 /** Of one server: the logs of strangers may hold thousands of charts. */
 const MOST = 64;

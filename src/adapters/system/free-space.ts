@@ -1,4 +1,4 @@
-/** How much room is left on the disk of a folder, for this user, and what takes it there. */
+/** How much space is left on the disk of a folder, for this user, and what takes it there. */
 import { lstat, opendir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 

@@ -9,6 +9,7 @@ import { openLogSource } from '../../actors/inspection/log-source.ts';
 import type { LogSource } from '../../actors/inspection/log-source.ts';
 import { openLogFile } from '../../adapters/inspection-files/log-file.ts';
 import { piecesOfStream } from '../../adapters/inspection-files/log-text.ts';
+import { within } from '../../adapters/system/waiting.ts';
 import { sendAddress } from '../../adapters/stately/sender-options.ts';
 import { messageOf, RuntimeError } from '../../machines/errors.ts';
 import type { CommandContext } from '../context.ts';
@@ -26,8 +27,11 @@ import { addressAt, showUntilInterrupted } from './shown-inspector.ts';
 // A stored inspection log as an inspector shows it: from a file, which may still be written to, or from what is
 // piped in.
 
+/** So long a pipe is read before the page opens without a check for the session. */
+const PIPE_PATIENCE_MS = 1_000;
+
 /**
- * Resolves when it is known to be such a log, and to hold the session.
+ * Resolves when it is known to be such a log, and to hold the session; of what is piped in, as far as that is soon known.
  * @param file undefined: what is piped in
  * @param session undefined: none in particular
  * @throws RuntimeError INSPECTION_FILE_MISSING, INSPECTION_FILE_UNREADABLE, INSPECTION_LOG_REFUSED, SESSION_NOT_FOUND
@@ -51,7 +55,7 @@ async function openedLog(
     if (file === undefined) process.stdin.destroy();
   };
   try {
-    if (session !== undefined) await requireSession(source, session);
+    if (session !== undefined && (await isRead(source, file))) await requireSession(source, session);
   } catch (error) {
     await close();
     throw error;
@@ -59,9 +63,14 @@ async function openedLog(
   return { source, close };
 }
 
+/** A program that lives may pipe for as long as it likes, and tell of the session only then. */
+async function isRead({ caughtUp }: LogSource, file: string | undefined): Promise<boolean> {
+  const isOver = caughtUp.then(() => true);
+  return (await (file === undefined ? within(isOver, PIPE_PATIENCE_MS) : isOver)) === true;
+}
+
 /** @throws RuntimeError SESSION_NOT_FOUND */
 async function requireSession(source: LogSource, session: string): Promise<void> {
-  await source.caughtUp;
   if ((await source.session(session)) === undefined)
     throw new RuntimeError('SESSION_NOT_FOUND', `the recording holds no log of session ${JSON.stringify(session)}`, {
       category: 'not_found',

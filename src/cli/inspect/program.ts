@@ -19,7 +19,7 @@ export function addInspectCommand(program: Command, run: RunWork): void {
   const inspect = program
     .command('inspect')
     .description(
-      'check the sessions of the home, or at what was recorded, in a browser on this machine; nothing is run or woken',
+      'show the sessions of the home, or what was recorded, in a browser on this machine; nothing is run or woken',
     );
   withExamples(
     inspect,

@@ -50,8 +50,8 @@ class SharedTexts {
 const TOO_LONG = `expected a line of at most ${MAX_LINE_CHARACTERS} characters`;
 
 export interface InspectionReaderOptions {
-  /** Hears of events of sessions, which are no records; undefined for a damaged one. */
-  readonly onSessionLine?: ((line: SessionLine | undefined, characters: number) => void) | undefined;
+  /** Hears of events of sessions, which are no records; undefined for a damaged one, 'full' where no more follow. */
+  readonly onSessionLine?: ((line: SessionLine | 'full' | undefined, characters: number) => void) | undefined;
 }
 
 export class InspectionReader {

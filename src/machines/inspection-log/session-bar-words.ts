@@ -12,7 +12,7 @@ const TRIGGERS: Readonly<Record<Trigger, string>> = {
   ingress: 'for a message',
   wake: 'that was queued',
   retry: 'after a failure',
-  manual: 'by hand',
+  manual: 'by command',
 };
 
 /** @param number undefined where the log is not known from its beginning */

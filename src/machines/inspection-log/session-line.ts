@@ -32,8 +32,13 @@ export function sessionLineOf({ agentId: agent, event, isCut }: SessionLine): Re
   return { k: SESSION_LINE, session, agent, seq, event: stored, ...(isCut ? { cut: true } : {}) };
 }
 
-/** @param stored fresh from JSON @returns undefined: it is no such line, or damaged */
-export function readSessionLine(stored: unknown): SessionLine | undefined {
+/** The last of these lines where the logs were too long. Older readers count it as one that they could not read. */
+export const FULL_LINE = { k: SESSION_LINE, ends: 'full' } as const;
+const fullLine = z.object({ ends: z.literal(FULL_LINE.ends) });
+
+/** @param stored fresh from JSON @returns 'full': no more follow; undefined: it is no such line, or damaged */
+export function readSessionLine(stored: unknown): SessionLine | 'full' | undefined {
+  if (fullLine.safeParse(stored).success) return FULL_LINE.ends;
   const line = sessionLine.safeParse(stored);
   const event = line.success ? readStoredEvent(line.data.event) : undefined;
   if (!line.success || event === undefined) return undefined;

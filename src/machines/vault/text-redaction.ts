@@ -6,6 +6,11 @@ export interface TextRedaction {
    * Characters of the longest text that it takes out, without white space in it. Absent: not more than a few thousand.
    */
   readonly longest?: (() => number) | undefined;
+  /**
+   * The same of a text that goes on: what may be the beginning of a secret at its end is left out. Absent: none of them
+   * has white space in it.
+   */
+  readonly begun?: ((text: string) => string) | undefined;
   /** Another number whenever it has come to take out more. Absent: it never does. */
   readonly version?: (() => number) | undefined;
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LiveWords } from '../../../src/actors/inspection/live-words.ts';
 import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
 import type { RuntimeSourceOptions, ClosableSource } from '../../../src/actors/inspection/runtime-source.ts';
+import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
 import { allRecords } from '../../support/inspection-source-contract.ts';
 import { SPEAKER, speakingBackend } from '../../support/speaking-backend.ts';
 import type { SpeakingBackend } from '../../support/speaking-backend.ts';
@@ -91,6 +92,41 @@ describe('what a model says', () => {
     expect(JSON.stringify(parts())).not.toContain('0rd');
     backend.end();
     await waking;
+  });
+
+  it('holds no part of a secret of several words or lines, while it is said', async () => {
+    const phrase = 'correct horse battery staple tango whiskey';
+    const pem = ['-----BEGIN KEY-----', 'aGVsbG8gd29ybGQgYWdhaW4', 'c2VjcmV0IGxpbmUgdHdv', '-----END KEY-----'].join(
+      '\n',
+    );
+    for (const secret of [phrase, pem]) {
+      const redaction = new SecretRedaction(new Map([['vault/words', secret]]));
+      let redacted = 0;
+      const redact = Object.assign((text: string) => redaction.text(text), {
+        longest: () => redaction.longest,
+        begun: (text: string) => {
+          redacted += 1;
+          return redaction.pieces().add(text);
+        },
+      });
+      await using heard = await open({ redact });
+      const { house, backend, source, parts, session } = heard;
+      const waking = house.runtime.wake(session);
+      const voice = await backend.voice();
+      voice.say('It is: ');
+      for (const character of secret.slice(0, -1)) {
+        voice.say(character);
+        expect(parts()).toEqual([{ kind: 'text', text: 'It is: ' }]);
+      }
+      voice.say(`${secret.slice(-1)} and more of it`);
+      expect(parts()).toEqual([{ kind: 'text', text: 'It is: [redacted vault/words] and more of it' }]);
+      // Another viewer of the same session.
+      const before = redacted;
+      expect(source.speech?.(session).now()?.parts).toEqual(parts());
+      expect(redacted).toBe(before);
+      backend.end();
+      await waking;
+    }
   });
 
   it('is bounded, and says that there was more', async () => {

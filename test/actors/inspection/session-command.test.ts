@@ -1,6 +1,10 @@
 /** What a person has sessions do from an inspector: as the commands of the same names, with the same records. */
 import { describe, expect, it } from 'vitest';
 import { MAX_FAILURES_IN_A_ROW } from '../../../src/machines/session/limits.ts';
+import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import { SessionCommands } from '../../../src/actors/inspection/session-command.ts';
+import type { SessionCommandsOptions } from '../../../src/actors/inspection/session-command.ts';
+import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
 import type { RuntimeSourceOptions, ClosableSource } from '../../../src/actors/inspection/runtime-source.ts';
 import { createHomeSource } from '../../../src/node/inspector.ts';
@@ -112,6 +116,40 @@ describe('a wake', () => {
 async function openWakes({ runtime }: SessionHouse): Promise<number> {
   return (await runtime.sessions.list()).filter(({ openWake }) => openWake !== undefined).length;
 }
+
+describe('what waits for its turn', () => {
+  it('is woken once however often it was asked for, bounded, and not after the close', async () => {
+    const woken: string[] = [];
+    const gates: (() => void)[] = [];
+    const outcome = { outcome: 'sleep', summary: 'Done.' } as unknown as WakeOutcome;
+    const clock = createSimulatedClock();
+    const commands = new SessionCommands({
+      sessions: { status: async () => ({ status: 'idle' }) } as unknown as SessionCommandsOptions['sessions'],
+      clock,
+      onProblem: () => undefined,
+      wake: (id) => {
+        woken.push(id);
+        return new Promise((resolve) => gates.push(() => resolve(outcome)));
+      },
+    });
+    const wake = (id: string): Promise<unknown> => commands.take(id, { type: 'wake' });
+    const begun = Array.from({ length: 8 }, (_, index) => wake(`running ${index}`));
+    await until(() => woken.length === 8);
+    for (let click = 0; click < 5; click += 1) await wake('clicked');
+    for (let count = 1; count < 500; count += 1) await wake(`queued ${count}`);
+    await expect(wake('one more')).rejects.toMatchObject({ code: 'WAKE_QUEUE_FULL' });
+    await wake('clicked');
+    gates[0]?.();
+    gates[1]?.();
+    await until(() => woken.length === 10);
+    expect(woken.slice(8)).toEqual(['clicked', 'queued 1']);
+    commands.close();
+    await expect(wake('too late')).rejects.toMatchObject({ code: 'INSPECTION_ENDED' });
+    for (const release of gates) release();
+    await Promise.all(begun);
+    expect(woken).toHaveLength(10);
+  });
+});
 
 describe('an end', () => {
   it('is stored as the command line stores it, with the reason, and told again without another record', async () => {

@@ -174,6 +174,9 @@ describe('the logs of sessions in a recording', () => {
     full.see([actor(SESSION_ID)]);
     await full.end();
     expect(stage.problems).toEqual([expect.objectContaining({ code: 'STORAGE_FAILED' })]);
+    expect((await readBack(stage.lines.slice(-1))).about().notes).toEqual([
+      'The logs of sessions end early: they were too long to be recorded any further.',
+    ]);
   });
 });
 
@@ -220,6 +223,22 @@ describe('a recording with logs of sessions', () => {
     expect((await source.session(SESSION_ID))?.state.head).toBe(2);
     expect(readRecord(JSON.parse(lines[0] ?? ''))).toEqual({ unknownKind: 'session' });
     expect((JSON.parse(lines[0] ?? '') as { readonly s?: number }).s).toBeUndefined();
+  });
+
+  it('in which events are missing, or numbered too high, says so and loses no other', async () => {
+    const texts = ['One.', 'Two.', 'Three.', 'Four.', 'Five.'].map(message);
+    const { lines } = await recorded(...texts);
+    const seqsOf = async (source: LogSource): Promise<readonly number[] | undefined> =>
+      (await source.events(SESSION_ID, { from: 1, limit: 10 }))?.events.map(({ seq }) => seq);
+    const gap = await readBack(lines.filter((_, index) => index !== 2));
+    expect(gap.about().notes).toEqual(['Events of sessions that are missing, so that what came after may be odd: 1.']);
+    expect(await seqsOf(gap)).toEqual([1, 2, 4, 5, 6]);
+    const wild = { ...(JSON.parse(lines[2] ?? '') as object), seq: 9_000_000 };
+    const high = await readBack(lines.toSpliced(2, 0, JSON.stringify(wild)));
+    expect(high.about().notes).toEqual([
+      'Events of sessions that could not be read, so that what came after may be odd: 1.',
+    ]);
+    expect(await seqsOf(high)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   it('without any opens as it always did', async () => {

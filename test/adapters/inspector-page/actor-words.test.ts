@@ -13,7 +13,7 @@ describe('the name of an actor', () => {
     ['wake', 'ingress', 'wake for a message'],
     ['wake', 'wake', 'wake that was queued'],
     ['wake', 'retry', 'wake after a failure'],
-    ['wake', 'manual', 'wake by hand'],
+    ['wake', 'manual', 'wake by command'],
     ['wake', 'constructor', 'wake constructor'],
     ['toolCall', 'git commit --all', 'git commit --all'],
   ])('of a %s labelled %s is %s', (kind, label, name) => {

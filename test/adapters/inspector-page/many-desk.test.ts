@@ -1,7 +1,7 @@
 /** Requests of many sessions, the same together. */
 import { describe, expect, it } from 'vitest';
 import type { ShownRequest } from '../../../src/actors/inspection/shown-answers.ts';
-import { groupsOf } from '../../../src/adapters/inspector-page/sessions/many-desk.ts';
+import { groupsIn, groupsOf } from '../../../src/adapters/inspector-page/sessions/many-desk.ts';
 import type { AskedOne } from '../../../src/adapters/inspector-page/sessions/many-desk.ts';
 
 function asked(sessionId: string, request: Partial<ShownRequest> = {}, folder?: string): AskedOne {
@@ -26,6 +26,13 @@ describe('requests of many sessions', () => {
   it('stand together where a person reads the same, in whichever folder', () => {
     const groups = groupsOf([asked('a', {}, '/a'), asked('b', {}, '/b'), asked('c', { expiresAt: 'later' })]);
     expect(groups.map(({ members }) => members.map(({ sessionId }) => sessionId))).toEqual([['a', 'b', 'c']]);
+  });
+
+  it('hold no session that is ticked no more', () => {
+    const groups = groupsOf([asked('a'), asked('b'), asked('c', { toolName: 'other' })]);
+    const left = groupsIn(groups, [{ sessionId: 'b' }]);
+    expect(left.map(({ members }) => members.map(({ sessionId }) => sessionId))).toEqual([['b']]);
+    expect(groupsIn(groups, [])).toEqual([]);
   });
 
   it.each<Partial<ShownRequest>>([

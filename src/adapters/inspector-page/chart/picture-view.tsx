@@ -23,12 +23,12 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
   const box = useRef<HTMLDivElement>(null);
   const own = useMemo(() => picture.cloneNode(true) as SVGSVGElement, [picture]);
   const size = useMemo(() => sizeOf(picture), [picture]);
-  const room = useRoom(box);
+  const space = useSpace(box);
   const [chosen, setChosen] = useState<number | 'whole'>();
-  const fit = wholeZoom(size, room);
-  const zoom = chosen === 'whole' ? fit : (chosen ?? fitted(size, room));
+  const fit = wholeZoom(size, space);
+  const zoom = chosen === 'whole' ? fit : (chosen ?? fitted(size, space));
   const place = usePlace(own, box);
-  const zoomTo = (next: number, x = room.width / 2, y = room.height / 2): void => {
+  const zoomTo = (next: number, x = space.width / 2, y = space.height / 2): void => {
     const element = box.current;
     const to = clamped(next);
     if (element === null) return;
@@ -40,7 +40,7 @@ export function PictureView({ picture, name, states, transitions, actor }: Pictu
     requestAnimationFrame(() => element.scrollTo(left, top));
   };
   useWatched(own, { size, zoom, states, transitions });
-  const hold = useActiveShown(own, box, { actor, states, room });
+  const hold = useActiveShown(own, box, { actor, states, space });
   useWheel(box, (event) => {
     const edge = (event.currentTarget as Element).getBoundingClientRect();
     zoomTo(closer(zoom, -event.deltaY / WHEEL_STEP), event.clientX - edge.left, event.clientY - edge.top);
@@ -115,13 +115,13 @@ function press(event: KeyboardEvent, { closer: zoomBy, whole, fit }: Zooming): v
   act();
 }
 
-function useRoom(box: RefObject<HTMLDivElement | null>): Size {
-  const [room, setRoom] = useState<Size>({ width: 0, height: 0 });
+function useSpace(box: RefObject<HTMLDivElement | null>): Size {
+  const [space, setSpace] = useState<Size>({ width: 0, height: 0 });
   // Of the outer edge: whether there are scroll bars must not change what fits.
   useSize(box, ({ offsetWidth, offsetHeight }) =>
-    setRoom({ width: offsetWidth - MARGIN, height: offsetHeight - MARGIN }),
+    setSpace({ width: offsetWidth - MARGIN, height: offsetHeight - MARGIN }),
   );
-  return room;
+  return space;
 }
 
 function usePlace(own: SVGSVGElement, box: RefObject<HTMLDivElement | null>): RefObject<HTMLDivElement | null> {
@@ -149,22 +149,22 @@ function useWatched(own: SVGSVGElement, { size, zoom, states, transitions }: Pic
 interface ActiveShown {
   readonly actor: string;
   readonly states: ReadonlySet<string>;
-  readonly room: Size;
+  readonly space: Size;
 }
 
 /** @returns ends it for this actor: a user who has moved the picture does not want it moved */
 function useActiveShown(
   own: SVGSVGElement,
   box: RefObject<HTMLDivElement | null>,
-  { actor, states, room }: ActiveShown,
+  { actor, states, space }: ActiveShown,
 ): () => void {
   const held = useRef('');
   const met = useRef('');
   useEffect(() => {
     const isMet = met.current === actor;
-    if (room.width > 0) met.current = actor;
+    if (space.width > 0) met.current = actor;
     if (held.current !== actor) showActive(own, box.current, isMet);
-  }, [own, actor, states, room.width, room.height]);
+  }, [own, actor, states, space.width, space.height]);
   return () => {
     held.current = actor;
   };

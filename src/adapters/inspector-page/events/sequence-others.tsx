@@ -69,7 +69,7 @@ export function OthersList({ others, wishes: { keys, bringIn, leaveOut } }: Othe
   return (
     <div id={OTHERS_ID} class="sequence-others" role="region" aria-label="Actors without a line" tabIndex={0}>
       <p class="quiet">
-        They take part, and there is no room for their lines. One that you bring in takes the place of another.
+        They take part, and there is no space for their lines. One that you bring in takes the place of another.
       </p>
       <ul>
         {keys.map((key) => (

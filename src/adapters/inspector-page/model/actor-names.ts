@@ -16,7 +16,7 @@ const WAKES: ReadonlyMap<string, string> = new Map([
   ['ingress', 'for a message'],
   ['wake', 'that was queued'],
   ['retry', 'after a failure'],
-  ['manual', 'by hand'],
+  ['manual', 'by command'],
 ]);
 
 /** `Mend the cart`, `task_7`, `wake for a message`, `wake …81b1`, `claim`. */

@@ -36,10 +36,12 @@ export function keepCheckingServer(): () => void {
   };
 }
 
-/** In a recording that has ended, nothing has gone on since: what it tells is as old as it was then. */
-function timeNow(): number {
-  const { kind, hasEnded } = about.value ?? {};
-  return (kind === 'log' && hasEnded === true ? recording.value.timeline.last?.t : undefined) ?? Date.now();
+/**
+ * In a recording nothing has gone on since its last record: what it tells is as old as it was then. One that still grows
+ * brings its time with it, and one whose program was killed cannot be told from it.
+ */
+export function timeNow(): number {
+  return (about.value?.kind === 'log' ? recording.value.timeline.last?.t : undefined) ?? Date.now();
 }
 
 /** Never rejects. */
@@ -51,6 +53,7 @@ async function askServer(): Promise<void> {
   try {
     const told = (await (await request('./api/about', { signal: AbortSignal.timeout(GIVE_UP_MS) })).json()) as About;
     about.value = told;
+    now.value = timeNow();
     refusal.value = undefined;
     if (recordingId.value === '') recording.value.hear(told.range.last);
   } catch (error) {

@@ -93,6 +93,18 @@ export function groupsOf(asked: readonly AskedOne[]): readonly AskedGroup[] {
   });
 }
 
+/** Of these sessions alone: what was asked for before may hold others, that are ticked no more. */
+export function groupsIn(
+  groups: readonly AskedGroup[],
+  sessions: readonly Pick<ShownSummary, 'sessionId'>[],
+): readonly AskedGroup[] {
+  const ids = new Set(sessions.map(({ sessionId }) => sessionId));
+  return groups.flatMap((group) => {
+    const members = group.members.filter(({ sessionId }) => ids.has(sessionId));
+    return members.length === 0 ? [] : [{ ...group, members }];
+  });
+}
+
 type Target = Pick<AskedOne, 'sessionId' | 'name'>;
 
 /** @param act resolves with what became of it, as a sentence */

@@ -1,15 +1,14 @@
 /** What the sessions that are ticked ask for, the same together, and what else can be done with all of them. */
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import type { InspectionAnswer, InspectionCommand } from '../../../actors/inspection/inspection-source.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { InspectionAnswer } from '../../../actors/inspection/inspection-source.ts';
 import { exact } from '../../../machines/exact-text.ts';
 import { server } from '../model/transport.ts';
-import { about, openSession } from '../model/view.ts';
+import { openSession } from '../model/view.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { amount, counted } from '../model/words.ts';
-import { CopyButton } from '../shared/copy-button.tsx';
-import { commandLine } from './command-line.ts';
-import { askedIn, doWithMany, isManyBusy, manyReceipts, putReceiptsAway } from './many-desk.ts';
+import { Commands } from './many-commands.tsx';
+import { askedIn, doWithMany, groupsIn, isManyBusy, manyReceipts, putReceiptsAway } from './many-desk.ts';
 import type { Asked, AskedGroup, ManyReceipt } from './many-desk.ts';
 import './many-pane.css';
 import { NowStrip } from './past.tsx';
@@ -17,7 +16,7 @@ import { Asked as AskedFor, TITLES } from './request-card.tsx';
 import './requests.css';
 import './session-pane.css';
 import './session-parts.css';
-import { nameOf, shortId } from './session-words.ts';
+import { shortId } from './session-words.ts';
 import './transcript.css';
 import { tickedSessions } from './ticked.ts';
 
@@ -30,26 +29,32 @@ export function ManyPane(): JSX.Element {
   const [asked, setAsked] = useState<Asked>();
   // Only then: what a person is about to answer stays in its place.
   const ids = sessions.map(({ sessionId }) => sessionId).join(' ');
+  const newest = useRef(0);
+  // What was asked before and comes later is dropped.
+  const ask = (): void => {
+    const number = (newest.current += 1);
+    void askedIn(tickedSessions.peek()).then((found) => (number === newest.current ? setAsked(found) : undefined));
+  };
   useEffect(() => {
-    let isLeft = false;
-    if (!isBusy) void askedIn(tickedSessions.peek()).then((found) => (isLeft ? undefined : setAsked(found)));
+    if (!isBusy) ask();
     return () => {
-      isLeft = true;
+      newest.current += 1;
     };
   }, [ids, isBusy]);
-  const waiting = asked?.groups.reduce((sum, { members }) => sum + members.length, 0) ?? 0;
+  const groups = groupsIn(asked?.groups ?? [], sessions);
+  const waiting = groups.reduce((sum, { members }) => sum + members.length, 0);
   return (
     <div class="session many" tabIndex={-1}>
       <header class="session-head">
         <h2>{counted(sessions.length, 'ticked session')}</h2>
-        <button class="link" disabled={isBusy} onClick={() => void askedIn(sessions).then(setAsked)}>
+        <button class="link" disabled={isBusy} onClick={ask}>
           Check again what they ask for
         </button>
       </header>
       <NowStrip what="This is shown" />
       <Receipts receipts={manyReceipts.value} isBusy={isBusy} />
       {sessions.length === 0 ? <p class="empty">Tick sessions in the list: X, or a click on the box.</p> : <Commands />}
-      {asked === undefined ? <p class="empty">What they ask for is looked up.</p> : undefined}
+      {asked === undefined ? <p class="empty">What they ask for is being read.</p> : undefined}
       {asked?.unread.map(({ sessionId, name, because }) => (
         <p key={sessionId} class="asked-warning">
           What {visibleText(name, 80)} asks for could not be read: {visibleText(because, 400)}
@@ -59,10 +64,10 @@ export function ManyPane(): JSX.Element {
         <p class="quiet">
           {waiting === 0
             ? 'None of them asks for anything.'
-            : `${counted(waiting, 'request')}, ${counted(asked.groups.length, 'kind')} of them. Each is answered by itself.`}
+            : `${counted(waiting, 'request')}, ${counted(groups.length, 'kind')} of them. Each is answered by itself.`}
         </p>
       ) : undefined}
-      {asked?.groups.map((group) => (
+      {groups.map((group) => (
         <Group key={group.key} group={group} isBusy={isBusy} />
       ))}
     </div>
@@ -108,8 +113,10 @@ interface GroupProps {
   readonly isBusy: boolean;
 }
 
-/** Those that are shown, and no other that came since. */
-function answerAll({ members }: AskedGroup, what: string, answer: (requestId: string) => InspectionAnswer): void {
+/** Those that are shown and ticked, and no other that came since. */
+function answerAll(group: AskedGroup, what: string, answer: (requestId: string) => InspectionAnswer): void {
+  const members = groupsIn([group], tickedSessions.peek())[0]?.members ?? [];
+  if (members.length === 0) return;
   void doWithMany(members, what, async ({ sessionId, request: { requestId } }) => {
     const { seq } = await server.answer(sessionId, answer(requestId));
     return `Stored as event ${seq}`;
@@ -187,76 +194,6 @@ function Answer({ group, isBusy }: GroupProps): JSX.Element {
         </button>
       </div>
     </>
-  );
-}
-
-const COMMANDS = {
-  wake: { text: 'Wake', asks: '', does: 'Wake' },
-  interrupt: { text: 'Interrupt …', asks: 'Cut their turns short, and cancel what they wait for', does: 'Interrupt' },
-  terminate: { text: 'Terminate …', asks: 'End them for ever; their logs stay', does: 'Terminate' },
-} as const satisfies Record<InspectionCommand['type'], unknown>;
-
-function Commands(): JSX.Element {
-  const sessions = tickedSessions.value;
-  const isBusy = isManyBusy.value;
-  const [asked, setAsked] = useState<'interrupt' | 'terminate'>();
-  const [reason, setReason] = useState('');
-  const canWake = about.value?.canWake === true;
-  const send = (type: InspectionCommand['type']): void => {
-    setAsked(undefined);
-    const given = reason.trim() === '' ? {} : { reason: reason.trim() };
-    const command: InspectionCommand = type === 'wake' ? { type } : { type, ...given };
-    void doWithMany(
-      sessions.map((session) => ({ sessionId: session.sessionId, name: nameOf(session) })),
-      COMMANDS[type].does,
-      async ({ sessionId }) => (await server.command(sessionId, command)).text,
-    );
-  };
-  return (
-    <div class="many-commands">
-      <div class="answer-buttons" role="group" aria-label="What to do with all of them">
-        {canWake ? (
-          <button aria-disabled={isBusy} title="Those that are parked go on, too" onClick={() => send('wake')}>
-            {COMMANDS.wake.text}
-          </button>
-        ) : undefined}
-        {(['interrupt', 'terminate'] as const).map((type) => (
-          <button key={type} aria-expanded={asked === type} aria-disabled={isBusy} onClick={() => setAsked(type)}>
-            {COMMANDS[type].text}
-          </button>
-        ))}
-      </div>
-      {asked === undefined ? undefined : (
-        <div class="answer-buttons" role="group" aria-label={COMMANDS[asked].asks}>
-          <span>{COMMANDS[asked].asks}:</span>
-          <input
-            aria-label="Why, for their logs"
-            placeholder="Why, for their logs"
-            maxLength={MAX_NOTE}
-            value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
-          <button class="primary" onClick={() => send(asked)}>
-            {COMMANDS[asked].does} {counted(sessions.length, 'session')}
-          </button>
-          <button class="link" onClick={() => setAsked(undefined)}>
-            Leave them
-          </button>
-        </div>
-      )}
-      {canWake ? undefined : <WakeElsewhere ids={sessions.map(({ sessionId }) => sessionId)} />}
-    </div>
-  );
-}
-
-function WakeElsewhere({ ids }: { readonly ids: readonly string[] }): JSX.Element {
-  const lines = ids.map((id) => commandLine(['wake', '--session', id])).join('\n');
-  return (
-    <p class="quiet">
-      Nothing is woken from here. A worker wakes what has something to do; those that are parked go on with{' '}
-      <code>{commandLine(['wake', '--session', ids.length === 1 ? (ids[0] ?? '') : 'ID'])}</code>{' '}
-      <CopyButton text={lines} what={`the commands that wake ${counted(ids.length, 'session')}`} />
-    </p>
   );
 }
 

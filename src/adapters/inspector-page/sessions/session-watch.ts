@@ -6,8 +6,9 @@ import type { ReadonlySignal } from '@preact/signals';
 import { effect, signal } from '@preact/signals';
 import type { ShownRequest, ShownSession, ShownSteps } from '../../../actors/inspection/shown-answers.ts';
 import type { TranscriptStep } from '../../../machines/inspection-log/transcript-step.ts';
+import { timeNow } from '../model/server-watch.ts';
 import { failureOf, server } from '../model/transport.ts';
-import { about, now, recording } from '../model/view.ts';
+import { recording } from '../model/view.ts';
 import { whileSeen } from '../model/while-seen.ts';
 import { SideViews } from './side-views.ts';
 
@@ -191,7 +192,7 @@ export class SessionWatch {
   async #refreshOnce(): Promise<void> {
     try {
       const session = await server.session(this.id);
-      this.#aheadMs = session.at - (about.value?.kind === 'log' ? now.value : Date.now());
+      this.#aheadMs = session.at - timeNow();
       // The log is read first: what became of a request that waits no more is told in it.
       await this.log.readTo(session.state.head);
       this.#session.value = session;

@@ -1,5 +1,6 @@
 /** What is checked, whether it is heard of, which moment of it is shown, and what is missing. */
 import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { actorName } from '../model/actor-names.ts';
 import type { RecordingPhase } from '../model/recording.ts';
 import { slowSince } from '../model/server-watch.ts';
@@ -74,16 +75,31 @@ function Past(): JSX.Element {
         )}
       </span>
       <button class="primary" onClick={goLive}>
-        {about.value?.hasEnded === true ? 'To the end' : 'Back to live'}
+        {about.value?.hasEnded === true || about.value?.kind === 'log' ? 'To the end' : 'Back to live'}
       </button>
     </div>
   );
 }
 
 function Notes({ notes }: { readonly notes: readonly string[] }): JSX.Element | undefined {
+  const box = useRef<HTMLDetailsElement>(null);
+  // It covers what is beneath it: Escape closes it, and a press anywhere else.
+  useEffect(() => {
+    const left = new AbortController();
+    const close = (event: Event): void => {
+      const { current } = box;
+      if (current?.open !== true) return;
+      if (event instanceof KeyboardEvent ? event.key !== 'Escape' : event.composedPath().includes(current)) return;
+      if (event instanceof KeyboardEvent) event.stopPropagation();
+      current.open = false;
+    };
+    for (const type of ['keydown', 'pointerdown'])
+      document.addEventListener(type, close, { capture: true, signal: left.signal });
+    return () => left.abort();
+  }, []);
   if (notes.length === 0) return undefined;
   return (
-    <details class="notes">
+    <details class="notes" ref={box}>
       <summary>{counted(notes.length, 'note')}</summary>
       <ul>
         {notes.map((note) => (
@@ -132,6 +148,12 @@ function badgeOf(phase: RecordingPhase): BadgeText {
           hint: 'The inspector was asked and has not answered yet. What is shown may be old.',
         };
       if (about.value?.hasEnded === true) return { name: 'over', text: isInPast.value ? '' : 'ended' };
+      if (about.value?.kind === 'log')
+        return {
+          name: 'over',
+          text: isInPast.value ? '' : 'recorded',
+          hint: 'What is added to the recording is shown. Times are as of its last record.',
+        };
       return { name: 'live', text: isInPast.value ? '' : 'live' };
   }
 }

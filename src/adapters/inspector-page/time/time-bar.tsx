@@ -76,7 +76,8 @@ export function TimeBar(): JSX.Element {
 
 /** What the end of the line is called: what has ended is not live, and what is not heard of may not be. */
 function liveText(): string {
-  return about.value?.hasEnded === true ? 'End' : isHeard.value ? 'Live' : 'Newest';
+  const { hasEnded, kind } = about.value ?? {};
+  return hasEnded === true || kind === 'log' ? 'End' : isHeard.value ? 'Live' : 'Newest';
 }
 
 function Moment(): JSX.Element {

@@ -1,4 +1,4 @@
-/** One bar on the scale: what of it was work and what was waiting, with its words where there is room for them. */
+/** One bar on the scale: what of it was work and what was waiting, with its words where there is space for them. */
 import type { JSX } from 'preact';
 import type { BarState, SessionBar } from '../../../machines/inspection-log/session-bar.ts';
 import { barText, endOf } from './bar-words.ts';
@@ -76,17 +76,17 @@ interface BarTextProps {
   readonly width: number;
 }
 
-/** After the bar, before it, or on it: where there is room for all of it, else where there is most. */
+/** After the bar, before it, or on it: where there is space for all of it, else where there is most. */
 function BarText({ text, begin, end, width }: BarTextProps): JSX.Element | undefined {
   const [first, last] = [Math.max(0, begin), Math.min(width, end)];
   const places = [
-    { is: 'after', left: last + GAP, room: width - last - GAP },
-    { is: 'before', left: 0, room: first - GAP },
-    { is: 'within', left: first + GAP, room: last - first - 2 * GAP },
+    { is: 'after', left: last + GAP, space: width - last - GAP },
+    { is: 'before', left: 0, space: first - GAP },
+    { is: 'within', left: first + GAP, space: last - first - 2 * GAP },
   ];
   const needed = text.length * CHARACTER;
-  const widest = places.toSorted((one, other) => other.room - one.room)[0];
-  const place = places.find(({ room }) => room >= needed) ?? widest;
+  const widest = places.toSorted((one, other) => other.space - one.space)[0];
+  const place = places.find(({ space }) => space >= needed) ?? widest;
   return text === '' || place === undefined ? undefined : <BarWords text={text} {...place} />;
 }
 
@@ -94,16 +94,16 @@ function BarWords({
   text,
   is,
   left,
-  room,
+  space,
 }: {
   readonly text: string;
   readonly is: string;
   readonly left: number;
-  readonly room: number;
+  readonly space: number;
 }): JSX.Element | undefined {
-  if (room < CHARACTER * 4) return undefined;
+  if (space < CHARACTER * 4) return undefined;
   return (
-    <span class={`bar-text is-${is}`} style={{ left: `${left}px`, width: `${room}px` }}>
+    <span class={`bar-text is-${is}`} style={{ left: `${left}px`, width: `${space}px` }}>
       <span>{text}</span>
     </span>
   );

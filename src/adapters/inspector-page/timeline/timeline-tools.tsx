@@ -28,7 +28,7 @@ export function TimelineTools({ view }: { readonly view: TimelineView }): JSX.El
       </div>
       <button
         aria-pressed={view.isShort.value}
-        title="Long pauses take less room than they lasted"
+        title="Long pauses take less space than they lasted"
         onClick={() => {
           view.isShort.value = !view.isShort.value;
         }}
