@@ -39,6 +39,29 @@ describe.skipIf(browser === undefined)('the page', () => {
     expect(other.url()).toContain(first);
   });
 
+  it('says of what was under way in a process that died that it died with it, and counts its age no further', async () => {
+    const since = new Date().toISOString();
+    const dead = { kind: 'dead', text: 'Its process has died.', since } as const;
+    const house = await showHouse({
+      page,
+      browser: browser!,
+      replaced: (source) => ({
+        sessions: async (options) => {
+          const { sessions, ...more } = await source.sessions(options);
+          return { ...more, sessions: sessions.map((session) => ({ ...session, why: dead })) };
+        },
+      }),
+    });
+    const session = await house.waiting();
+    const view = await house.open(`#r=${session}`);
+    const row = view.getByRole('tree', { name: 'Actors' }).getByText('died with its process').first();
+    await row.waitFor(LIMIT);
+    const age = row.locator('xpath=ancestor::*[@role="treeitem"]').locator('.age');
+    const before = await age.textContent();
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(await age.textContent()).toBe(before);
+  });
+
   it('interrupts the session that is shown, wakes it, and terminates it after a second question', async () => {
     const house = await showHouse({ page, browser: browser! });
     const session = await house.waiting();

@@ -93,7 +93,7 @@ export function parked(
 const TO_GO_ON: Readonly<Record<Exclude<SessionEventData<'session.parked'>['code'], 'imported'>, string>> = {
   failures: 'Mend the cause, then send a message or wake the session.',
   budget: 'Then send a message or wake the session.',
-  given_up: 'Send a message that says something else.',
+  given_up: 'Mend what it names or say it otherwise, then send a message or wake the session.',
   idle_wakes: 'Send a message or wake the session to go on.',
   autonomous_wakes: 'Send a message or wake the session to go on.',
 };

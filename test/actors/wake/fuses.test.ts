@@ -131,7 +131,7 @@ describe('what was given up', () => {
       await open([{ error: { kind, message: 'No, never.' } }, { text: 'As you like.' }], { message: 'Go' });
       expect(await wakeByItself()).toMatchObject({ outcome: 'failed' });
       expect(await dataOf('session.parked')).toMatchObject([
-        { code: 'given_up', reason: expect.stringMatching(/No, never\. Send a message or wake/) as string },
+        { code: 'given_up', reason: expect.stringMatching(/No, never\. Mend what it names/) as string },
       ]);
       expect(await hints()).toEqual([]);
       const { length } = await house.log(id);

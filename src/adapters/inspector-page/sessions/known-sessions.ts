@@ -1,9 +1,9 @@
 /** The sessions of the home, asked for again every few seconds while a person watches. */
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { ShownSessions } from '../../../actors/inspection/shown-answers.ts';
 import { reasonOf, server } from '../model/transport.ts';
-import { about, chosenActor, chosenSession, cursor, openSession } from '../model/view.ts';
+import { about, chosenActor, chosenSession, cursor, openSession, recordingId } from '../model/view.ts';
 import { whileSeen } from '../model/while-seen.ts';
 import { firstToOpen } from './session-words.ts';
 
@@ -21,6 +21,17 @@ let isAsking = false;
 
 /** Those that wait first. Undefined before the server has told. */
 export const knownSessions: ReadonlySignal<KnownSessions | undefined> = known;
+
+/**
+ * When the process died that did what the shown log has under way, in milliseconds since the epoch, as far as it was
+ * heard of: the log itself does not say so before another wake has. Undefined where none has died.
+ */
+export const diedAt: ReadonlySignal<number | undefined> = computed(() => {
+  if (cursor.value !== 'live' || recordingId.value === '') return undefined;
+  const shown = known.value?.sessions.find(({ sessionId }) => sessionId === recordingId.value);
+  const since = shown?.why?.kind === 'dead' ? Date.parse(shown.why.since ?? '') : NaN;
+  return Number.isNaN(since) ? undefined : since;
+});
 
 export async function askForSessions(): Promise<void> {
   if (isAsking) return;

@@ -25,6 +25,8 @@ export interface ActorRowProps {
   readonly time: number;
   /** What it belongs to, where that is not to be seen. */
   readonly above?: string | undefined;
+  /** When the process died that it lived in, though its log does not say so yet. */
+  readonly diedAt: number | undefined;
   /** How many events it ignored that another of its states takes. */
   readonly missed: number;
   readonly onChoose: () => void;
@@ -46,22 +48,24 @@ export function ActorRow({
   isChosen,
   time,
   above,
+  diedAt,
   missed,
   onChoose,
   onToggle,
 }: ActorRowProps): JSX.Element {
-  const tone = toneOf(actor);
+  const hasDied = diedAt !== undefined && actor.status === 'active';
+  const tone = hasDied ? 'unknown' : toneOf(actor);
   const state = visibleText(stateText(actor.value), 80);
   const exit = badExit(actor.facts);
-  const shown = exit ?? (state === '' ? TONE_WORDS[tone] : state);
-  const isOver = actor.status !== 'active';
-  const span = spanOf(actor, time);
+  const shown = exit ?? (hasDied ? 'died with its process' : state === '' ? TONE_WORDS[tone] : state);
+  const isOver = hasDied || actor.status !== 'active';
+  const span = spanOf(actor, hasDied ? diedAt : time);
   const name = actorName(actor);
   return (
     <div
       id={elementId}
       key={actor.key}
-      class={`actor-row${isChosen ? ' is-chosen' : ''}${actor.status === 'active' ? '' : ' is-over'}`}
+      class={`actor-row${isChosen ? ' is-chosen' : ''}${isOver ? ' is-over' : ''}`}
       role={role}
       aria-level={role === 'treeitem' ? level : undefined}
       aria-expanded={isOpen}

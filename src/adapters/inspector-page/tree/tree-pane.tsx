@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { actorName, keyName } from '../model/actor-names.ts';
 import { chooseActor, chosenActor, middleTab, recording, recordingId, shownTime, world } from '../model/view.ts';
 import { amount } from '../model/words.ts';
+import { diedAt } from '../sessions/known-sessions.ts';
 import { isPlainKey, rowAfter } from '../shared/list-keys.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
 import { ActorRow } from './actor-row.tsx';
@@ -144,6 +145,7 @@ function treeRow(
       isOpen={isOpen}
       isChosen={row.key === chosen}
       time={time}
+      diedAt={diedAt.value}
       missed={missedOf(row.key)}
       onChoose={() => chooseActor(row.key)}
       onToggle={() => setOpen(row.key, !row.isOpen)}
@@ -248,6 +250,7 @@ function FoundList(): JSX.Element {
               isChosen={actor.key === chosen}
               time={time}
               above={aboveOf(actor.parent)}
+              diedAt={diedAt.value}
               missed={missedOf(actor.key)}
               onChoose={() => chooseActor(actor.key)}
               onToggle={() => undefined}
