@@ -58,7 +58,7 @@ function statelySource({ url, programs, base }: StatelySourceParts): InspectionS
 function aboutOf({ url, programs, base }: StatelySourceParts): ReturnType<InspectionSource['about']> {
   const about = base?.about();
   return {
-    kind: 'log',
+    kind: 'runtime',
     ...(about?.home === undefined ? {} : { home: about.home }),
     title: about === undefined ? `XState programs at ${url}` : `XState programs at ${url}, and ${about.title}`,
     hasSessions: about?.hasSessions ?? false,

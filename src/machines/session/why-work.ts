@@ -46,7 +46,7 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
   const lost = !isLost
     ? []
     : failuresInARow < LOST_IN_A_ROW
-      ? ['Its last wake was lost: another worker has taken it over']
+      ? ['Its last wake was lost: its process died, or was suspended for longer than its lease']
       : [`Its last ${failuresInARow} wakes were lost: workers take it from each other, or die of it`];
   const stopped = suspended.map(({ host, pid }) => `the process ${pid} on ${host} is suspended (stopped)`);
   const text = [...lost, ...stopped].join('; ');
@@ -135,15 +135,26 @@ export function underWayText({ what, files }: Pick<WorkUnderWay, 'what' | 'files
   return `A ${what} is in progress${conflict}.`;
 }
 
-function underWayMovers({ what, folder }: WorkUnderWay): readonly Mover[] {
+function underWayMovers({ what, folder, files }: WorkUnderWay): readonly Mover[] {
   const git = (...words: readonly string[]): readonly string[] => ['git', '-C', folder, ...words];
   return [
     { who: 'person', events: [], does: 'sees the files in conflict, to mend them', program: git('status') },
+    ...(files.length === 0
+      ? []
+      : [
+          {
+            who: 'person',
+            events: [],
+            does: 'says that they are mended',
+            program: git('add', '--', ...files.slice(0, MOST_FILES)),
+          } as const,
+        ]),
     {
       who: 'person',
       events: [],
       does: `goes on with the ${what}, once they are mended and added`,
-      program: git(what, '--continue'),
+      // Without an editor, which needs a terminal.
+      program: git('-c', 'core.editor=true', what, '--continue'),
     },
     { who: 'person', events: [], does: `takes the ${what} back`, program: git(what, '--abort') },
   ];

@@ -101,7 +101,8 @@ describe('a session that came to rest', () => {
     expect(first?.text).toContain('A merge is in progress: prices.json is in conflict.');
     expect(first?.movers.map(({ program, command }) => (program ?? command)?.join(' '))).toEqual([
       'git -C /w status',
-      'git -C /w merge --continue',
+      'git -C /w add -- prices.json',
+      'git -C /w -c core.editor=true merge --continue',
       'git -C /w merge --abort',
       expect.stringContaining('session send'),
       'worktree list',
