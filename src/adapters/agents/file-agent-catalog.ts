@@ -13,7 +13,8 @@ import { ParsedFiles } from '../system/parsed-files.ts';
 import { createFile, makeFolder } from '../system/whole-files.ts';
 import { formatAgentFile, parseAgentFile } from './agent-file.ts';
 
-const AGENT_FILE = 'agent.md';
+/** Of each agent, in its folder. */
+export const AGENT_FILE = 'agent.md';
 
 /** Agents whose file is not read again while it is the same. */
 const MAX_KNOWN_AGENTS = 256;

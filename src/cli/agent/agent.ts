@@ -1,5 +1,5 @@
 /** `wakechart agent …`: makes, lists, shows and checks agent definitions. */
-import { basename, dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { MAX_AGENT_FILE_CHARACTERS } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import type { McpServer } from '../../machines/agent/mcp-server.ts';
@@ -7,6 +7,7 @@ import type { ToolAttachment } from '../../machines/agent/tool-attachment.ts';
 import { agentId } from '../../machines/ids.ts';
 import { inspectAgentFile } from '../../adapters/agents/agent-file.ts';
 import type { Complaint } from '../../adapters/agents/agent-file.ts';
+import { AGENT_FILE } from '../../adapters/agents/file-agent-catalog.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
@@ -108,7 +109,7 @@ export async function showAgent(context: CommandContext, name: string): Promise<
         ['agent', out.styles.bold(id)],
         ...describe(definition),
         ['environment', textOfIsolation(isolation)],
-        ['folder', folder],
+        ['file', join(folder, AGENT_FILE)],
       ],
       out,
     ))
