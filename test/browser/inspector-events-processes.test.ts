@@ -31,7 +31,7 @@ describe.skipIf(browser === undefined)('the list of records', () => {
 
   it('says why an event was ignored, and what a step changed', async () => {
     const { page } = await shownStory(browser!);
-    await page.getByRole('option', { name: /Event ignored: WAKE/ }).click();
+    await page.getByRole('option', { name: /Event ignored, which another state takes: WAKE/ }).click();
     await page.getByText(/running\.starting has no transition for it\. It would be in sleeping/).waitFor();
     await page.getByRole('option', { name: /Step: → running\.active/ }).click();
     expect(await page.getByRole('region', { name: 'Context change' }).textContent()).toMatch(/pid added: +4/);

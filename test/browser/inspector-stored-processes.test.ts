@@ -71,7 +71,7 @@ describe.runIf(browser !== undefined)('a stored log of a hundred thousand record
     );
     await page.locator('body').press('ArrowLeft');
     await page
-      .getByRole('button', { name: /back to live|return/i })
+      .getByRole('button', { name: /to the end/i })
       .first()
       .waitFor();
     // The address is written a little later: browsers count how often.
