@@ -53,7 +53,9 @@ it.each([
 });
 
 it.skipIf(whyNoSmallDisk !== undefined)('full-disk is made, and told', async () => {
-  expect(await toldOf((await made('full-disk')).home)).toMatch(/The disk of its home, .+, is full \(\d+ bytes left\)[^]*trace\.log/);
+  expect(await toldOf((await made('full-disk')).home)).toMatch(
+    /The disk of its home, .+, is full \(\d+ bytes left\)[^]*trace\.log/,
+  );
 });
 
 it('a program of somebody with a missing transition waits for an inspector', async () => {
