@@ -58,6 +58,6 @@ it.skipIf(whyNoSmallDisk !== undefined)('full-disk is made, and told', async () 
   );
 });
 
-it('a program of somebody with a missing transition waits for an inspector', async () => {
+it('a program of another author with a missing transition waits for an inspector', async () => {
   expect((await made('missing-transition')).command).toMatch(/--stately-port \d+$/);
 });

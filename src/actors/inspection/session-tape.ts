@@ -38,7 +38,7 @@ interface Followed {
   agentId: string | undefined;
   /** Number of the last event that was written. */
   head: number;
-  /** Aborted: it is not followed for now. Absent: it never was. */
+  /** Aborted: it is not followed any more, until it is again. Absent: it never was. */
   leave: AbortController | undefined;
   reading: Promise<void>;
 }

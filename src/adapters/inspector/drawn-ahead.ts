@@ -10,13 +10,15 @@ import type { ChartPictures } from './inspector-options.ts';
 
 /** While no page is open, as long as a drawing took nothing is drawn after it: the inspected work needs the processor too. */
 const MOST_REST_MS = 10_000;
+/** A program that ends sooner is not kept by a drawing that no page asked for. */
+const FIRST_REST_MS = 1_000;
 /** Of one server: the logs of strangers may hold thousands of charts. */
 const MOST = 64;
 
 export class DrawnAhead {
   readonly #pictures: ChartPictures;
   readonly #known = new Set<string>();
-  #drawing: Promise<void> = Promise.resolve();
+  #drawing: Promise<void> | undefined;
   #leave: () => void = () => undefined;
   #isClosed = false;
   /** Aborted: a page is open, or none will be. */
@@ -62,7 +64,7 @@ export class DrawnAhead {
     const hash = this.#hashOf(chart);
     if (hash === undefined || this.#known.has(hash)) return;
     this.#known.add(hash);
-    this.#drawing = this.#drawing.then(() => this.#draw(chart));
+    this.#drawing = (this.#drawing ?? this.#rest(FIRST_REST_MS)).then(() => this.#draw(chart));
   }
 
   /** Undefined: it is none that could be drawn, which is told to the page that asks for it. */
@@ -79,7 +81,10 @@ export class DrawnAhead {
     const begun = performance.now();
     // What fails is drawn again when it is asked for, and told then.
     await this.#pictures.draw(chart).catch(() => undefined);
-    const restMs = Math.min(MOST_REST_MS, performance.now() - begun);
-    if (!this.#hurry.signal.aborted) await pause(restMs, { signal: this.#hurry.signal, keepsAlive: false });
+    await this.#rest(Math.min(MOST_REST_MS, performance.now() - begun));
+  }
+
+  async #rest(ms: number): Promise<void> {
+    if (!this.#hurry.signal.aborted) await pause(ms, { signal: this.#hurry.signal, keepsAlive: false });
   }
 }

@@ -33,7 +33,7 @@ describe('who wakes a session', () => {
     ['here:404', { place: 'here', host: 'here', pid: 404 }],
     ['far:7', { place: 'elsewhere', host: 'far', pid: 7 }],
     ['::1:7', { place: 'elsewhere', host: '::1', pid: 7 }],
-    ['somebody', { place: 'elsewhere' }],
+    ['no address', { place: 'elsewhere' }],
   ])('is told of %s', async (owner, expected) => {
     expect(await workerOf(awake(owner), factsOf())).toEqual({ owner, since: SINCE, heardAt: LATER, ...expected });
   });

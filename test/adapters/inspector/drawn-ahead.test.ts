@@ -45,12 +45,21 @@ describe('charts are drawn ahead', () => {
     } as const;
     const { pictures, drawn } = easel();
     const { server } = await inspected({ source: createRecorderSource({ recorder, title: 'x' }), pictures });
-    await vi.waitFor(() => expect(drawn).toEqual(['task']));
+    await vi.waitFor(() => expect(drawn).toEqual(['task']), { timeout: 10_000 });
     charts.set('wake', named('wake'));
     for (const listener of heard) listener();
-    await vi.waitFor(() => expect(drawn).toEqual(['task', 'wake']));
+    await vi.waitFor(() => expect(drawn).toEqual(['task', 'wake']), { timeout: 10_000 });
     await server.close();
     expect(heard.size).toBe(0);
+  });
+
+  it('not of a program that ends before it has rested once: it is not kept by that', async () => {
+    const { pictures, drawn } = easel();
+    const ahead = new DrawnAhead(pictures);
+    ahead.follow({ toldCharts: () => new Map([['task', named('task')]]), follow: () => () => undefined });
+    ahead.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(drawn).toEqual([]);
   });
 
   it('when a page is told of them, each once', async () => {
