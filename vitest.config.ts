@@ -73,6 +73,8 @@ const EACH = {
   // A limit for what hangs, not a measure of speed: a loaded machine must not fail a test that would have passed.
   testTimeout: areLongRunsAskedFor ? 120_000 : 30_000,
   hookTimeout: areLongRunsAskedFor ? 120_000 : 30_000,
+  // What a page or a process is to come to show is polled for as long as those that wait for it by name wait.
+  expect: { poll: { timeout: 15_000 } },
   // A `.only` that slips through would hide every other test, here as much as in CI.
   allowOnly: false,
   // The same everywhere: no time zone and no git settings of the machine's owner.

@@ -34,8 +34,8 @@ describe.skipIf(browser === undefined)('the page of what was taken', { timeout: 
     const page = await browser!.open({ colorScheme, viewport: { width, height: 900 } });
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, { waitUntil: 'load' });
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-    expect(await page.locator('.picture [data-transition].is-added').count()).toBe(3);
-    expect(await page.locator('.picture [data-state].is-removed').count()).toBe(2);
+    await expect.poll(() => page.locator('.picture [data-transition].is-added').count()).toBe(3);
+    await expect.poll(() => page.locator('.picture [data-state].is-removed').count()).toBe(2);
     const way = page
       .getByRole('listitem')
       .filter({ has: page.getByRole('heading', { name: 'paid|after(86400000)|0' }) });

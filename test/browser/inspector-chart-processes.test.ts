@@ -107,7 +107,7 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     isBroken = false;
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('region', { name: 'Chart of task' }).waitFor();
-    expect(await page.locator('script:not([src])').count()).toBe(0);
+    await expect.poll(() => page.locator('script:not([src])').count()).toBe(0);
     expect(await page.title()).not.toBe('taken');
   });
 
@@ -120,7 +120,7 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     await show(`a=${TASK}&s=2`);
     await page.getByRole('button', { name: 'Go to where it is first heard of' }).click();
     await page.getByRole('region', { name: 'State', exact: true }).getByRole('heading', { name: 'Build it' }).waitFor();
-    expect(await page.getByRole('region', { name: 'States of task' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('region', { name: 'States of task' }).count()).toBe(0);
   });
 
   it('is made larger and smaller by keys', async () => {

@@ -21,7 +21,7 @@ describe.skipIf(browser === undefined)('the list of records', () => {
     const { page } = await shownStory(browser!);
     await page.getByRole('option', { name: /Event sent: START supervisor → Build it/ }).click();
     const detail = page.getByRole('region', { name: 'The record' });
-    expect(await detail.getByRole('button', { name: /Step: → running\.starting/ }).count()).toBe(1);
+    await expect.poll(() => detail.getByRole('button', { name: /Step: → running\.starting/ }).count()).toBe(1);
     expect(await detail.getByRole('region', { name: 'Payload' }).textContent()).toContain('npm \\u{202E}test');
     await expect.poll(() => page.url(), { timeout: WAIT_MS }).toMatch(/s=4&a=b1%3Ax%3A1&e=4$/);
     await detail.getByRole('button', { name: /Step: → running\.starting/ }).click();
@@ -48,9 +48,9 @@ describe.skipIf(browser === undefined)('the list of records', () => {
     await expect.poll(chosen, { timeout: WAIT_MS }).toContain('Timer set');
     await page.keyboard.press('Home');
     await expect.poll(chosen, { timeout: WAIT_MS }).toContain('its chart');
-    expect(await list.getAttribute('aria-activedescendant')).toBe(
-      await list.locator('[aria-selected=true]').getAttribute('id'),
-    );
+    await expect
+      .poll(() => list.getAttribute('aria-activedescendant'))
+      .toBe(await list.locator('[aria-selected=true]').getAttribute('id'));
   });
 
   it('shows what fits a kind, a text and an actor', async () => {
@@ -66,7 +66,7 @@ describe.skipIf(browser === undefined)('the list of records', () => {
     await page.getByRole('option', { name: /START/ }).first().click();
     await page.getByRole('checkbox', { name: 'This actor' }).check();
     await page.getByText('8 records').waitFor();
-    expect(await page.getByRole('listbox', { name: 'Records' }).getByRole('option').count()).toBe(8);
+    await expect.poll(() => page.getByRole('listbox', { name: 'Records' }).getByRole('option').count()).toBe(8);
   });
 
   it('goes to the newest whenever somebody wants to see what happens now, on a phone too', async () => {
@@ -118,7 +118,7 @@ describe.skipIf(browser === undefined)('the list of records', () => {
     await page.getByText('100,060 records', { exact: true }).waitFor();
     expect(await list.evaluate(scrolledTo)).toBe(before);
     expect(await tenth()).toBe(seen);
-    expect(await list.getByRole('option').count()).toBeLessThan(100);
+    await expect.poll(() => list.getByRole('option').count()).toBeLessThan(100);
   });
 
   it.each(['light', 'dark'] as const)('passes an accessibility check, %s', async (colorScheme) => {
@@ -159,7 +159,7 @@ describe.skipIf(browser === undefined)('the sequence diagram', () => {
     expect(told[5]).toContain('running.active');
     await grid.getByRole('row').nth(1).click();
     await page.getByRole('region', { name: 'The record' }).getByRole('heading', { name: 'START' }).waitFor();
-    expect(await grid.getByRole('row').count()).toBe(6);
+    await expect.poll(() => grid.getByRole('row').count()).toBe(6);
     await page
       .getByRole('group', { name: 'Actors of the diagram' })
       .getByRole('button', { name: /supervisor/ })

@@ -32,7 +32,7 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
     await nowIn(view).getByText('Once upon').waitFor(LIMIT);
     voice.say('a time <b>there</b> was');
     await nowIn(view).getByText('Once upon a time <b>there</b> was').waitFor(LIMIT);
-    expect(await nowIn(view).innerText()).toContain('A tale it is to be.');
+    await expect.poll(() => nowIn(view).innerText()).toContain('A tale it is to be.');
     // Each frame has it at least once, and the last exactly once.
     await view.evaluate(`(() => {
       globalThis.missing = [];
@@ -46,7 +46,7 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
     backend.end();
     await waking;
     await nowIn(view).waitFor({ ...LIMIT, state: 'detached' });
-    expect(await transcriptOf(view).locator('.is-said', { hasText: 'Once upon a time' }).count()).toBe(1);
+    await expect.poll(() => transcriptOf(view).locator('.is-said', { hasText: 'Once upon a time' }).count()).toBe(1);
     const missing = await view.evaluate(
       () => (globalThis as unknown as { readonly missing: readonly number[] }).missing,
     );
@@ -77,7 +77,7 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
     await view.getByText('far:4321').first().waitFor(LIMIT);
     await view.getByText(`wakechart inspect --session ${session}`).waitFor(LIMIT);
     await view.getByText('kill 4321').waitFor(LIMIT);
-    expect(await view.getByText('None is known').count()).toBe(0);
+    await expect.poll(() => view.getByText('None is known').count()).toBe(0);
     backend.end();
     await waking;
   });

@@ -54,7 +54,7 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
     await listOf(view).getByRole('option').nth(4).waitFor(LIMIT);
     await listOf(view).getByRole('option').first().focus();
     await view.keyboard.press('Control+a');
-    expect(await listOf(view).locator('[aria-checked=true]').count()).toBe(5);
+    await expect.poll(() => listOf(view).locator('[aria-checked=true]').count()).toBe(5);
     await button(view, '5 ticked …').focus();
     await view.keyboard.press('Enter');
     const same = view.getByRole('region', { name: 'Permission: deploy, 3 sessions' });
@@ -71,15 +71,17 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
     await button(view, 'Allow all 3 once').focus();
     await view.keyboard.press('Enter');
     await receiptsIn(view).getByText('2 of 3 done, 1 refused.').waitFor(LIMIT);
-    expect(
-      await receiptsIn(view)
-        .getByText(/Stored as event \d+/)
-        .count(),
-    ).toBe(2);
+    await expect
+      .poll(() =>
+        receiptsIn(view)
+          .getByText(/Stored as event \d+/)
+          .count(),
+      )
+      .toBe(2);
     for (const id of [a, c]) expect(await answersIn(house, id)).toMatchObject([{ allowed: true }]);
     expect(await answersIn(house, b)).toMatchObject([{ allowed: false }]);
     expect([await answersIn(house, other), await answersIn(house, resting)]).toEqual([[], []]);
-    expect(await same.count()).toBe(0);
+    await expect.poll(() => same.count()).toBe(0);
     expect([browser!.said.filter((text) => !text.includes('409 (Conflict)')), house.problems]).toEqual([[], []]);
   });
 
@@ -108,7 +110,7 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
     await button(view, 'Tick all 5').click();
     await button(view, 'Wake').click();
     await receiptsIn(view).getByText('4 of 5 done, 1 refused.').waitFor(LIMIT);
-    expect(await receiptsIn(view).innerText()).toContain('is terminated, and wakes no more');
+    await expect.poll(() => receiptsIn(view).innerText()).toContain('is terminated, and wakes no more');
     expect((await house.house.log(a)).filter(({ type }) => type === 'wake.started')).toHaveLength(2);
     await button(view, 'Terminate …').click();
     await button(view, 'Leave them').click();

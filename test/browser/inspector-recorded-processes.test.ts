@@ -59,7 +59,7 @@ describe.skipIf(browser === undefined)('a recording that was cut in the middle',
     const request = page.getByRole('region', { name: 'Permission: shell_run' });
     await request.getByText('git commit --all').first().waitFor();
     await request.getByText('A recording takes no answers.').waitFor();
-    expect(await page.getByRole('button', { name: /^(Allow|Always|Deny|End .)/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: /^(Allow|Always|Deny|End .)/ }).count()).toBe(0);
     await page.getByText(/^This is a recording: so it stood at/).waitFor();
     await page.getByText('I run the tests to see what fails.').first().waitFor();
     await page.getByText('Processes', { exact: true }).first().click();

@@ -58,16 +58,18 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     const house = await shown();
     const session = await house.waiting();
     const view = await house.open();
-    expect(await textOf(view.getByRole('region', { name: 'Why' }).locator('p').first())).toContain(
-      'waits for permission to run deploy',
-    );
-    expect(await textOf(view.getByRole('status').filter({ hasText: 'waits for you' }))).toContain('1 waits for you');
+    await expect
+      .poll(() => textOf(view.getByRole('region', { name: 'Why' }).locator('p').first()))
+      .toContain('waits for permission to run deploy');
+    await expect
+      .poll(() => textOf(view.getByRole('status').filter({ hasText: 'waits for you' })))
+      .toContain('1 waits for you');
     const request = view.getByRole('region', { name: 'Permission: deploy' });
-    expect(await textOf(request)).toContain('deploy --to production');
+    await expect.poll(() => textOf(request)).toContain('deploy --to production');
     await button(view, 'Allow once').dblclick();
     await view.getByText(/^You allowed it this once/).waitFor(LIMIT);
     await view.getByText('no worker runs this session now').waitFor(LIMIT);
-    expect(await textOf(request)).toContain('wakechart worker');
+    await expect.poll(() => textOf(request)).toContain('wakechart worker');
     expect(await answersIn(house, session)).toHaveLength(1);
     await house.house.runtime.wake(session);
     await transcriptOf(view).getByText('It is out.').waitFor(LIMIT);
@@ -85,7 +87,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     await view.keyboard.press('Enter');
     await view.getByText('You denied it.').waitFor(LIMIT);
     expect(await answersIn(house, session)).toMatchObject([{ allowed: false, note: 'not on a Friday' }]);
-    expect(await view.locator(':focus').getAttribute('aria-label')).toBe('Permission: deploy');
+    await expect.poll(() => view.locator(':focus').getAttribute('aria-label')).toBe('Permission: deploy');
     await house.house.runtime.wake(session);
     await transcriptOf(view).getByText('not on a Friday').first().waitFor(LIMIT);
   });
@@ -104,7 +106,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     await box.focus();
     await view.keyboard.press('End');
     await view.keyboard.type('e');
-    expect(await box.inputValue()).toBe('blue');
+    await expect.poll(() => box.inputValue()).toBe('blue');
     await view.keyboard.press('Control+Enter');
     await view.getByText('You answered.').waitFor(LIMIT);
     expect((await house.house.log(session)).find(({ type }) => type === 'user.answer')?.data).toMatchObject({
@@ -121,9 +123,9 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     await house.source.answer(session, { type: 'deny', requestId, note: 'no' });
     await view.getByText('Answered elsewhere.').waitFor(LIMIT);
     const request = view.getByRole('region', { name: 'Permission: deploy' });
-    expect(await textOf(request)).toMatch(/It was denied: no \(event \d+\)/);
-    expect(await request.getByRole('textbox').inputValue()).toBe('half a thou');
-    expect(await button(view, 'Allow once').count()).toBe(0);
+    await expect.poll(() => textOf(request)).toMatch(/It was denied: no \(event \d+\)/);
+    await expect.poll(() => request.getByRole('textbox').inputValue()).toBe('half a thou');
+    await expect.poll(() => button(view, 'Allow once').count()).toBe(0);
   });
 
   it('tell why an answer was not taken, and what became of the request instead', async () => {
@@ -141,10 +143,10 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     const session = await house.waiting();
     const view = await house.open(`#r=${session}`);
     await button(view, 'Allow once').click();
-    expect(await textOf(view.getByRole('alert'))).toContain(
-      'Your answer was not taken: the request was answered before. Check the session.',
-    );
-    expect(await button(view, 'Deny').isEnabled()).toBe(true);
+    await expect
+      .poll(() => textOf(view.getByRole('alert')))
+      .toContain('Your answer was not taken: the request was answered before. Check the session.');
+    await expect.poll(() => button(view, 'Deny').isEnabled()).toBe(true);
     expect(await answersIn(house, session)).toEqual([]);
   });
 
@@ -155,7 +157,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     await button(view, 'Allow once').waitFor(LIMIT);
     await house.house.clock.advance(120_000);
     await view.getByText(/^It has expired/).waitFor(LIMIT);
-    expect(await button(view, 'Allow once').count()).toBe(0);
+    await expect.poll(() => button(view, 'Allow once').count()).toBe(0);
   });
 
   it('show a hostile transcript as text, to its end, and hide nothing of what is asked for', async () => {
@@ -176,7 +178,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     expect(asked).toContain(String.raw`rm -rf /tmp/\u{202E}yrt\u{200B}`);
     expect(asked).toContain('characters beyond plain ASCII');
     expect(await view.title()).toBe('Wakechart inspector');
-    expect(await view.locator('main img, main script').count()).toBe(0);
+    await expect.poll(() => view.locator('main img, main script').count()).toBe(0);
   });
 
   it('say of one whose log cannot be read why, and who can do something about it', async () => {
@@ -214,7 +216,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     const view = await house.open();
     const option = view.getByRole('listbox', { name: 'Sessions' }).getByRole('option');
     await option.click();
-    expect(await textOf(option)).toContain('cannot be read');
+    await expect.poll(() => textOf(option)).toContain('cannot be read');
     const told = await textOf(view.getByRole('region', { name: 'Why' }));
     expect(told).toContain('Its log cannot be read: the disk is <b>broken</b>');
     expect(told).toContain('restores the log from a copy');
@@ -223,7 +225,9 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   it('say of one that is not there that it is not', async () => {
     const house = await shown();
     const view = await house.open('#r=0192f0c1-2345-7abc-8def-0123456789ab');
-    expect(await textOf(view.getByRole('alert').first())).toMatch(/This session cannot be shown: .*no session/);
+    await expect
+      .poll(() => textOf(view.getByRole('alert').first()))
+      .toMatch(/This session cannot be shown: .*no session/);
   });
 
   it('are walked through by arrow keys, and found by a search', async () => {
@@ -233,7 +237,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     const view = await house.open();
     const options = view.getByRole('listbox', { name: 'Sessions' }).getByRole('option');
     await options.first().waitFor(LIMIT);
-    expect(await options.count()).toBe(6);
+    await expect.poll(() => options.count()).toBe(6);
     await options.first().focus();
     await view.keyboard.press('ArrowDown');
     await view.keyboard.press('Enter');
@@ -282,13 +286,13 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
       .poll(() => request.evaluate((element) => element === element.ownerDocument.activeElement), LIMIT)
       .toBe(true);
     const movers = view.getByRole('group').filter({ hasText: 'Who can move it on' }).first();
-    expect(await movers.getAttribute('open')).toBeNull();
+    await expect.poll(() => movers.getAttribute('open')).toBeNull();
     await view.keyboard.press('Tab');
     await view.keyboard.press('Tab');
     await view.keyboard.press('Enter');
     await view.getByText('You allowed it this once.').waitFor(LIMIT);
     await view.getByText('no worker runs this session now').waitFor(LIMIT);
-    expect(await movers.getAttribute('open')).toBeNull();
+    await expect.poll(() => movers.getAttribute('open')).toBeNull();
   });
 
   it('show a moment of the past as it was, without buttons, and say what shows now', async () => {
@@ -300,9 +304,9 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     await transcript.getByRole('button', { name: /show the record of event 2$/ }).click();
     await view.getByText(/^This list shows now, not/).waitFor(LIMIT);
     await view.getByText(/^Wakes, changes and processes are shown as they are now, not/).waitFor(LIMIT);
-    expect(await textOf(view.getByRole('region', { name: 'Why' }))).toBe('It rested.');
-    expect(await button(view, 'Allow once').count()).toBe(0);
-    expect(await transcript.getByText('I would deploy now.').count()).toBe(0);
+    await expect.poll(() => textOf(view.getByRole('region', { name: 'Why' }))).toBe('It rested.');
+    await expect.poll(() => button(view, 'Allow once').count()).toBe(0);
+    await expect.poll(() => transcript.getByText('I would deploy now.').count()).toBe(0);
     await view.getByRole('region', { name: 'State' }).getByRole('button', { name: 'Return to live' }).click();
     await button(view, 'Allow once').waitFor(LIMIT);
     await transcript.getByText('I would deploy now.').waitFor(LIMIT);
@@ -314,13 +318,13 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     const view = await house.open(`#r=${session}`);
     const asked = (await house.house.log(session)).find(({ type }) => type === 'permission.requested')?.data;
     expect(asked).toHaveProperty('cwd');
-    expect(await textOf(view.getByRole('region', { name: 'Permission: deploy' }))).toContain(
-      (asked as { readonly cwd: string }).cwd,
-    );
+    await expect
+      .poll(() => textOf(view.getByRole('region', { name: 'Permission: deploy' })))
+      .toContain((asked as { readonly cwd: string }).cwd);
     await view.getByText('Who can move it on').first().click();
-    expect(await textOf(view.getByRole('region', { name: 'Why' }))).toContain(
-      String.raw`wakechart --home '/a b/it'\''s' session confirm-tool --session`,
-    );
+    await expect
+      .poll(() => textOf(view.getByRole('region', { name: 'Why' })))
+      .toContain(String.raw`wakechart --home '/a b/it'\''s' session confirm-tool --session`);
   });
 
   it('show what was committed since it began, and what was not, in one difference', async () => {
@@ -356,10 +360,10 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
       .getByText('Compared with the last commit before the session began, bdcfd1014d. 3 commits since:')
       .waitFor(LIMIT);
     const listed = view.getByRole('list', { name: 'Commits' }).getByRole('listitem');
-    expect(await textOf(listed.nth(0))).toContain('94590022cc Count the quantity\\u{202E}');
-    expect(await textOf(listed.nth(1))).toBe('2 earlier ones');
-    expect(await view.locator('summary').filter({ hasText: 'not committed' }).count()).toBe(1);
-    expect(await textOf(view.locator('summary').filter({ hasText: 'b.txt' }))).toContain('not committed');
+    await expect.poll(() => textOf(listed.nth(0))).toContain('94590022cc Count the quantity\\u{202E}');
+    await expect.poll(() => textOf(listed.nth(1))).toBe('2 earlier ones');
+    await expect.poll(() => view.locator('summary').filter({ hasText: 'not committed' }).count()).toBe(1);
+    await expect.poll(() => textOf(view.locator('summary').filter({ hasText: 'b.txt' }))).toContain('not committed');
     expect(await faultsOf(view)).toEqual([]);
   });
 

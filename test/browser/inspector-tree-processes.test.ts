@@ -30,7 +30,7 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
     await expect.poll(() => items.count(), { timeout: WAIT_MS }).toBe(5);
     expect(await items.nth(3).textContent()).toBe('job 3, task, failed, took 1.0 s');
     expect(await items.nth(2).textContent()).toContain('the \\u{202E}terces job');
-    expect(await items.nth(0).getAttribute('aria-expanded')).toBe('true');
+    await expect.poll(() => items.nth(0).getAttribute('aria-expanded')).toBe('true');
     expect([
       await items.nth(4).getAttribute('aria-level'),
       await items.nth(4).getAttribute('aria-posinset'),
@@ -52,9 +52,9 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
       await page.keyboard.press(key);
       await expect.poll(chosen, { timeout: WAIT_MS }).toContain(name);
     }
-    expect(await tree.getAttribute('aria-activedescendant')).toBe(
-      await tree.locator('[aria-selected=true]').getAttribute('id'),
-    );
+    await expect
+      .poll(() => tree.getAttribute('aria-activedescendant'))
+      .toBe(await tree.locator('[aria-selected=true]').getAttribute('id'));
     await page.keyboard.press('ArrowLeft');
     await expect.poll(() => tree.getByRole('treeitem').count(), { timeout: WAIT_MS }).toBe(1);
     await page.keyboard.press('ArrowRight');
@@ -93,7 +93,7 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
     await expect.poll(() => tree.getByRole('treeitem').count(), { timeout: WAIT_MS }).toBe(6);
     await page.getByRole('checkbox', { name: 'Hide what is over' }).uncheck();
     await expect.poll(() => tree.getByRole('treeitem').count(), { timeout: WAIT_MS }).toBeGreaterThan(10);
-    expect(await tree.getByRole('treeitem').count()).toBeLessThan(60);
+    await expect.poll(() => tree.getByRole('treeitem').count()).toBeLessThan(60);
     await tree.focus();
     await page.keyboard.press('End');
     await tree.getByRole('treeitem', { name: `job ${MANY}`, selected: true }).waitFor();
@@ -151,7 +151,7 @@ describe.skipIf(browser === undefined)('time', () => {
     await page.getByText('The past: 12:00:07.000').waitFor();
     await page.getByRole('button', { name: 'First record' }).click();
     await expect.poll(now, { timeout: WAIT_MS }).toBe('1');
-    expect(await page.getByRole('treeitem').count()).toBe(1);
+    await expect.poll(() => page.getByRole('treeitem').count()).toBe(1);
     await page.getByRole('button', { name: 'Next failure' }).click();
     await expect.poll(now, { timeout: WAIT_MS }).toBe('6');
     await page.getByRole('treeitem', { name: 'job 3', selected: true }).waitFor();
@@ -172,7 +172,7 @@ describe.skipIf(browser === undefined)('time', () => {
     await expect.poll(() => slider.getAttribute('aria-valuenow'), { timeout: WAIT_MS }).toBe('4');
     source.push(told([task(5)], 9));
     await expect.poll(() => slider.getAttribute('aria-valuemax'), { timeout: WAIT_MS }).toBe('9');
-    expect(await slider.getAttribute('aria-valuenow')).toBe('4');
+    await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe('4');
     await page.mouse.move(x + width + 20, y + 8);
     await expect.poll(() => slider.getAttribute('aria-valuenow'), { timeout: WAIT_MS }).toBe('9');
     await page.mouse.up();
@@ -187,6 +187,6 @@ describe.skipIf(browser === undefined)('time', () => {
     });
     await page.getByText('The past: 12:00:03.000').waitFor();
     await page.getByRole('treeitem', { name: /terces/, selected: true }).waitFor();
-    expect(await page.getByRole('treeitem').count()).toBe(3);
+    await expect.poll(() => page.getByRole('treeitem').count()).toBe(3);
   });
 });

@@ -34,7 +34,7 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
       await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
       await stop();
       await header.getByRole('status').filter(status('no answer for')).waitFor({ timeout: WAIT_MS });
-      expect(await page.getByRole('treeitem').count()).toBe(2);
+      await expect.poll(() => page.getByRole('treeitem').count()).toBe(2);
       source.push(told([task(2)], 3));
       await start();
       await header.getByRole('status').filter(status('this browser has not signed in')).waitFor({ timeout: WAIT_MS });
@@ -48,7 +48,7 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
         .filter(status(/^live$/))
         .waitFor({ timeout: WAIT_MS });
       await expect.poll(() => page.getByRole('treeitem').count(), { timeout: WAIT_MS }).toBe(3);
-      expect(await page.getByText('missing').count()).toBe(0);
+      await expect.poll(() => page.getByText('missing').count()).toBe(0);
     },
     LONG_MS,
   );
@@ -64,7 +64,7 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
         .getByRole('alert')
         .filter({ hasText: 'Open the address that the program printed' })
         .waitFor({ timeout: WAIT_MS });
-      expect(await page.getByRole('treeitem').count()).toBe(2);
+      await expect.poll(() => page.getByRole('treeitem').count()).toBe(2);
     },
     LONG_MS,
   );
@@ -82,7 +82,7 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
       await start(other);
       await signInElsewhere();
       await page.getByRole('treeitem', { name: 'the new one' }).waitFor({ timeout: WAIT_MS });
-      expect(await page.getByRole('treeitem').count()).toBe(1);
+      await expect.poll(() => page.getByRole('treeitem').count()).toBe(1);
       await page.getByText('1 note').click();
       await page.getByText('The program was started anew.').waitFor();
     },
