@@ -69,7 +69,7 @@ describe.skipIf(browser === undefined)('a recording that was cut in the middle',
     await page.waitForTimeout(6_000);
     const told = await request.getByText(/^asked/).textContent();
     await page.waitForTimeout(2_500);
-    expect(await request.getByText(/^asked/).textContent()).toBe(told);
+    await expect.poll(() => request.getByText(/^asked/).textContent()).toBe(told);
   });
 
   it('lists the session beside the actors, each with its chart, in one that is not packed too', async () => {
