@@ -22,7 +22,11 @@ function command(...words: readonly string[]): RunningCommand {
 }
 
 const addressOf = (running: RunningCommand, part: string): Promise<string> =>
-  until('an address', () => addressesIn(running.stderr() + running.stdout()).find((each) => each.includes(part)));
+  until('an address', () => addressesIn(running.stderr() + running.stdout()).find((each) => each.includes(part))).catch(
+    (error: unknown) => {
+      throw new Error(`it said ${running.stderr()}${running.stdout()}`, { cause: error });
+    },
+  );
 
 /** The path of what a demo recorded until it was killed while its session waited. */
 async function killedDemo(name: string): Promise<string> {
