@@ -92,7 +92,7 @@ export async function interruptedAgainAndAgain({ process: child, ended }: Runnin
 
 const CHECK_EVERY_MS = 10;
 // Below the limits of tests, which are higher for long runs.
-const PATIENCE_MS = process.env['CRASH_MATRIX'] === undefined ? 20_000 : 90_000;
+const PATIENCE_MS = process.env['CRASH_MATRIX'] === undefined ? 20_000 : 50_000;
 
 /**
  * Waits until `check` gives something, and answers with it. @param patienceMs a limit for what hangs, below that of the
