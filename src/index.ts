@@ -90,6 +90,9 @@ export type {
 } from './machines/session/session-requests.ts';
 export type { OpenToolCall, PendingAction, SessionState } from './machines/session/session-state.ts';
 
+export type { SessionWord } from './actors/words/session-word.ts';
+export type { WordsOptions } from './actors/words/runtime-words.ts';
+
 export type { WakeOptions } from './actors/wake/wake-ports.ts';
 export type { WakeOutcome } from './machines/wake/wake-outcome.ts';
 
