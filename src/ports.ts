@@ -120,15 +120,7 @@ export type {
   ToolResultPart,
   UserMessage,
 } from './machines/turn/provider-message.ts';
-export type {
-  HookedWake,
-  PreparedAgent,
-  SkippedTool,
-  Subflow,
-  Tool,
-  ToolContext,
-  ToolProgress,
-} from './actors/turn/tool.ts';
+export type { HookedWake, PreparedAgent, SkippedTool, Subflow, ToolProgress } from './actors/turn/tool.ts';
 export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn/tool-definition.ts';
 export type { ToolFamily } from './machines/turn/tool-family.ts';
 export type { QuotaNote } from './actors/turn/quota-notes.ts';
