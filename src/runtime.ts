@@ -54,6 +54,7 @@ import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { TextRedaction } from './machines/vault/text-redaction.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
+import { DefinitionMarks } from './actors/wake/definition-marks.ts';
 import { KeptConversations } from './actors/wake/kept-conversations.ts';
 import type { WakeHook } from './actors/wake/wake-hook.ts';
 import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
@@ -447,6 +448,7 @@ function turnPorts(
   const all = [...commands, createAskHumanTool(), ...hookSources.flatMap((each) => each.tools ?? []), ...tools];
   checkTools(all);
   return {
+    marks: new DefinitionMarks({ agents, tools: all }),
     directories,
     runConfig,
     runLimits,

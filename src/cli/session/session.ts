@@ -1,5 +1,6 @@
 /** `wakechart session create | list | status`: commands that make sessions and say where they stand. */
 import { promotionProblem } from '../../actors/outcome/promotion-gate.ts';
+import { markText } from '../../machines/agent/definition-mark.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { sessionId } from '../../machines/ids.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -223,6 +224,7 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
       'wakes',
       `${state.wakes}${lastWake === undefined ? '' : `, the last one ended ${localTime(lastWake.endedAt)}: ${lastWake.outcome}${lastWake.retryAt === undefined ? '' : `, tried again ${localTime(lastWake.retryAt)}`}`}`,
     ],
+    ['definition', definitionText(openWake ?? lastWake)],
     ['used', usedText(state)],
     [
       'waking',
@@ -235,6 +237,11 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
     ['store', places.store],
     ['workspace', workspaceText(state, places)],
   ];
+}
+
+/** Under which definition of its agent the newest wake ran. */
+function definitionText(wake: SessionState['lastWake'] | SessionState['openWake']): string | undefined {
+  return wake?.definition === undefined ? undefined : oneLine(markText(wake.definition));
 }
 
 /** What its model steps have used, those of the sessions that worked for it included. */
