@@ -152,6 +152,7 @@ describe('a runtime over a home directory', () => {
       backends: [],
       tools: [],
       agents: [],
+      config: undefined,
       humans: 'none',
       prices: {},
       commandEnvironment: {},
