@@ -109,7 +109,7 @@ export async function showAgent(context: CommandContext, name: string): Promise<
         ['agent', out.styles.bold(id)],
         ...describe(definition),
         ['environment', textOfIsolation(isolation)],
-        ['file', join(folder, AGENT_FILE)],
+        isInCode(id, context) ? ['config', context.config?.file] : ['file', join(folder, AGENT_FILE)],
       ],
       out,
     ))
@@ -227,4 +227,8 @@ function fieldsText(fields: object): string {
   return Object.entries(fields)
     .map(([name, value]) => `${name} ${String(value)}`)
     .join(', ');
+}
+
+function isInCode(id: string, { config }: CommandContext): boolean {
+  return config?.content.agents?.some(({ definition }) => definition.agentId === id) === true;
 }
