@@ -60,6 +60,7 @@ import type { WakeHook } from './actors/wake/wake-hook.ts';
 import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import { checkTools } from './machines/turn/tool-check.ts';
+import { checkWakeOptions } from './machines/wake/wake-options.ts';
 import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
 import { LiveWords } from './actors/inspection/live-words.ts';
 import { ShutdownHooks } from './actors/inspection/runtime-inspection.ts';
@@ -206,7 +207,7 @@ export interface Runtime extends AsyncDisposable {
   readonly runtimes: AgentRuntimeRegistry;
   /** What `createInspector` attaches to. */
   readonly inspection: RuntimeInspection;
-  /** One wake of a session, to its end. */
+  /** One wake of a session, to its end. @throws RuntimeError WAKE_OPTIONS_INVALID */
   wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
   /**
    * The same, for callers who only know that something has changed: while a wake of the session runs, here or
@@ -278,8 +279,14 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     agents,
     tools: turn.tools,
     runtimes,
-    wake,
-    trigger,
+    wake: async (sessionId, options) => {
+      checkWakeOptions(options);
+      return wake(sessionId, options);
+    },
+    trigger: async (sessionId, options) => {
+      checkWakeOptions(options);
+      return trigger(sessionId, options);
+    },
     startWorker: (options) => workers.start(options),
     reconcile: async () => ({ processTrees: await reconcileTrees(), ...(await subagents.reconcile()) }),
     shutdown,

@@ -15,7 +15,10 @@ export interface WatchedLoading {
  * While code of another program is loaded: what it prints goes to standard error, since standard output is for the
  * answer; and when it ends the process, waits for what never comes, or for too long, that is said, and is no success.
  */
-export function watchLoading({ file, timeoutMs, code, hint }: WatchedLoading): { readonly tooLate: Promise<never>; readonly stop: () => void } {
+export function watchLoading({ file, timeoutMs, code, hint }: WatchedLoading): {
+  readonly tooLate: Promise<never>;
+  readonly stop: () => void;
+} {
   const { stdout, stderr } = process;
   const written = Object.getOwnPropertyDescriptor(stdout, 'write');
   Object.defineProperty(stdout, 'write', { configurable: true, writable: true, value: stderr.write.bind(stderr) });

@@ -10,6 +10,7 @@ import type { Tool } from '../actors/turn/tool.ts';
 import type { ToolServerNews } from '../actors/turn/tool-source.ts';
 import { closestName } from '../machines/closest-name.ts';
 import { environmentId } from '../machines/ids.ts';
+import { providerTable } from '../machines/run/provider-settings.ts';
 import { priceTable } from '../machines/run/prices.ts';
 import type { PriceTable } from '../machines/run/prices.ts';
 import type { RunLimits } from '../machines/run/run-decision.ts';
@@ -136,7 +137,7 @@ const optionShapes = {
   prices: priceTable.optional(),
   commandEnvironment: port.optional(),
   onToolServerNews: listener.optional(),
-  runConfig: port.optional(),
+  runConfig: z.strictObject({ backend: z.string().optional(), providers: providerTable.optional() }).optional(),
   runLimits: z
     .strictObject({
       maxAttempts: z.number().int().min(1).max(1_000),

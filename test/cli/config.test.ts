@@ -57,16 +57,18 @@ describe.concurrent('a config in the working directory', () => {
   it('gives agents, tools and backends to whoever wakes; each version is in the log', async () => {
     const place = await config(parrot('1.0.0', 'One: '));
     const id = await sessionIn(place);
-    await at(place, 'session', 'send', id, 'When?');
+    await at(place, 'session', 'send', '--session', id, '--message', 'When?');
     expect(await at(place, 'worker', '--until-idle')).toMatchObject({ code: 0 });
     await writeFile(join(place, 'wakechart.config.mjs'), parrot('2.0.0', 'Two: '));
-    await at(place, 'session', 'send', id, 'And now?');
+    await at(place, 'session', 'send', '--session', id, '--message', 'And now?');
     expect(await at(place, 'wake', '--session', id)).toMatchObject({ code: 0 });
-    const { stdout } = await at(place, 'session', 'events', id);
+    const { stdout } = await at(place, 'session', 'events', '--session', id);
     expect(stdout).toMatch(
       /wake\.started.*under definition 1\.0\.0 \([0-9a-f]{12}\)[\s\S]*One: "noon"[\s\S]*wake\.started.*under definition 2\.0\.0 \([0-9a-f]{12}\)[\s\S]*Two: "noon"/,
     );
-    expect((await at(place, 'session', 'status', id)).stdout).toMatch(/definition +2\.0\.0 \([0-9a-f]{12}\)/);
+    expect((await at(place, 'session', 'status', '--session', id)).stdout).toMatch(
+      /definition +2\.0\.0 \([0-9a-f]{12}\)/,
+    );
     expect((await at(place, 'agent', 'show', 'clock')).stdout).toMatch(/config +.*wakechart\.config\.mjs/);
   });
 
@@ -103,13 +105,19 @@ describe.concurrent('a config in the working directory', () => {
     await chmod(path, 0o666);
     expect(await at(place, 'agent', 'list')).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/is not run: every user may change it \[CONFIG_EXPOSED\]\n {2}hint: If you trust it: --config /) as unknown,
+      stderr: expect.stringMatching(
+        /is not run: every user may change it \[CONFIG_EXPOSED\]\n {2}hint: If you trust it: --config /,
+      ) as unknown,
     });
     expect((await at(place, 'agent', 'list', '--config', path)).code).toBe(0);
   });
 
   it.each<[string, string, string]>([
-    ['waits for what never comes', 'await new Promise(() => undefined);\n', 'waits for something that never comes [CONFIG_FAILED]'],
+    [
+      'waits for what never comes',
+      'await new Promise(() => undefined);\n',
+      'waits for something that never comes [CONFIG_FAILED]',
+    ],
     ['is no config', 'export default { agentz: [] };\n', 'did you mean "agents"? [CONFIG_INVALID]'],
     ['is no JavaScript', 'export default {;\n', 'See where: node --check '],
     ['is not there', '', '[CONFIG_NOT_FOUND]'],
