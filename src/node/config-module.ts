@@ -119,6 +119,7 @@ export function withConfig(options: NodeRuntimeOptions, config: WakechartConfig)
   return {
     ...config,
     ...given,
+    environments: { ...config.environments, ...options.environments },
     agents: together(config.agents, options.agents),
     tools: together(config.tools, options.tools),
     backends: together(config.backends, options.backends),

@@ -139,6 +139,7 @@ function foundationOf({
     layout,
     clock,
     defaultEnvironmentId: environment,
+    inCode: options.environments,
     storeUrl: options.store?.postgres,
     onTrouble: onListenerError ?? reportToConsole,
   });

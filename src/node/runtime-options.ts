@@ -9,6 +9,7 @@ import type { Telemetry } from '../actors/telemetry/telemetry.ts';
 import type { Tool } from '../actors/turn/tool.ts';
 import type { ToolServerNews } from '../actors/turn/tool-source.ts';
 import { closestName } from '../machines/closest-name.ts';
+import type { EnvironmentFile } from '../machines/environment/environment-definition.ts';
 import { environmentId } from '../machines/ids.ts';
 import { providerTable } from '../machines/run/provider-settings.ts';
 import { priceTable } from '../machines/run/prices.ts';
@@ -27,6 +28,7 @@ const CONFIG_KEYS = [
   'agents',
   'tools',
   'backends',
+  'environments',
   'store',
   'environment',
   'prices',
@@ -76,6 +78,11 @@ export interface NodeRuntimeOptions {
   readonly tools?: readonly Tool[] | undefined;
   /** Agents besides those of the home, as `defineAgent` makes them. Nothing of them is stored: what the code says counts. */
   readonly agents?: readonly DefinedAgent[] | undefined;
+  /**
+   * Environments besides those of the home, by name, with the keys of an environment file. Nothing of them is stored
+   * before a wake enters one.
+   */
+  readonly environments?: Readonly<Record<string, EnvironmentFile>> | undefined;
   /**
    * A module whose default export (`defineConfig`) gives more of these options, by its path or `file:` URL: processes
    * that are started for sessions and jobs load it too, while they know nothing of functions that are given here.
@@ -132,6 +139,7 @@ const optionShapes = {
   backends: z.array(z.unknown()).optional(),
   tools: z.array(z.unknown()).optional(),
   agents: z.array(definedAgent).optional(),
+  environments: z.record(z.string(), z.looseObject({})).optional(),
   config: z.union([z.string().min(1), z.instanceof(URL)], 'expected the path or the file: URL of a module').optional(),
   humans: z.enum(['reachable', 'none']).optional(),
   prices: priceTable.optional(),

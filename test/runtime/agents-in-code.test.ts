@@ -106,6 +106,33 @@ describe('agents in code', () => {
   });
 });
 
+describe('environments in code', () => {
+  const tight = { sandbox: 'off', permission: { mode: 'deny' } } as const;
+
+  it('bind the agents that name them', async () => {
+    const runtime = await open({ agents: [reviewer({ environment: 'tight' })], environments: { tight } });
+    const { sessionId } = await runtime.sessions.create({ agentId: 'reviewer' });
+    expect(await woken(runtime, sessionId)).toBe('I review. []');
+    expect((await runtime.environments.list()).map(({ environmentId }) => environmentId)).toContain('tight');
+  });
+
+  it('are refused with what is wrong, and when there is a file of that name', async () => {
+    await expect(open({ environments: { tight: { ...tight, netwrk: 'open' } as never } })).rejects.toThrow(
+      'environment "tight" in code is not valid: netwrk: unknown key; did you mean "network"?',
+    );
+    const runtime = await open({ agents: [reviewer({ environment: 'tight' })], environments: { tight } });
+    await mkdir(join(home.path, 'environments'));
+    await writeFile(join(home.path, 'environments/tight.yaml'), 'sandbox: off\n', { mode: 0o600 });
+    await expect(runtime.environments.get('tight')).rejects.toMatchObject({ code: 'ENVIRONMENT_DEFINED_TWICE' });
+    expect((await runtime.environments.list()).find(({ environmentId }) => environmentId === 'tight')).toMatchObject({
+      error: { code: 'ENVIRONMENT_DEFINED_TWICE' },
+    });
+    await expect(runtime.environments.create('tight', 'sandbox: off\n')).rejects.toMatchObject({
+      code: 'ENVIRONMENT_DEFINED_TWICE',
+    });
+  });
+});
+
 describe('the log says under which definition each wake ran', () => {
   async function marks(runtime: NodeRuntime, sessionId: string): Promise<unknown[]> {
     const found: unknown[] = [];

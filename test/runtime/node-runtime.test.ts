@@ -153,6 +153,7 @@ describe('a runtime over a home directory', () => {
       tools: [],
       agents: [],
       config: undefined,
+      environments: {},
       humans: 'none',
       prices: {},
       commandEnvironment: {},
