@@ -66,20 +66,15 @@ async function exportsOf(file: string): Promise<Exports> {
   } catch (cause) {
     if (RuntimeError.is(cause) && cause.code.startsWith('CONFIG_')) throw cause;
     const place = placeIn(cause, file);
-    const what = RuntimeError.is(cause) ? `${messageOf(cause)} [${cause.code}]` : messageOf(cause);
-    throw new RuntimeError(
-      'CONFIG_FAILED',
-      `${file}${place} could not be loaded: ${what.replaceAll(/\s*\n\s*/g, ' ')}`,
-      {
-        category: 'validation',
-        hint:
-          (RuntimeError.is(cause) ? cause.hint : undefined) ??
-          (cause instanceof SyntaxError
-            ? `See where: node --check ${file}`
-            : 'Load it with node by itself to see why.'),
-        cause,
-      },
-    );
+    const said = RuntimeError.is(cause) ? `${messageOf(cause)} [${cause.code}]` : messageOf(cause);
+    const reason = said.replaceAll(/\s*\n\s*/g, ' ');
+    throw new RuntimeError('CONFIG_FAILED', `${file}${place} could not be loaded: ${reason}`, {
+      category: 'validation',
+      hint:
+        (RuntimeError.is(cause) ? cause.hint : undefined) ??
+        (cause instanceof SyntaxError ? `See where: node --check ${file}` : 'Load it with node by itself to see why.'),
+      cause,
+    });
   }
 }
 
@@ -93,7 +88,7 @@ async function imported(file: string): Promise<Exports> {
       throw error;
     const jiti = await import('jiti').catch(() => undefined);
     if (jiti === undefined) throw unreadable(file);
-    // No cache: the folder of temporary files is everybody's.
+    // No cache: other users may write into the folder of temporary files.
     return await jiti.createJiti(href, { interopDefault: false, fsCache: false }).import(file);
   }
 }
