@@ -29,6 +29,7 @@ export async function databaseOf(
   });
   return {
     store,
+    words: undefined,
     clock,
     schedules: {
       definitions: createPostgresScheduleDefinitions({ database, clock }),

@@ -6,7 +6,8 @@
 import { beginningOf } from '../../machines/cut-text.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { ToolProgress } from '../turn/tool.ts';
-import type { OnWord, SessionWord, WordLink } from './session-word.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
+import type { OnWord, WordLink } from './word-channel.ts';
 
 /** More than is shown, so that a secret that is torn where it begins is not. */
 const MAX_CHARACTERS = 32_000;

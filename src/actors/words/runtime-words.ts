@@ -2,7 +2,8 @@
 import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
 import { LiveWords } from './live-words.ts';
 import { SessionWords } from './session-words.ts';
-import type { SessionWord, WordChannel, WordLink } from './session-word.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
+import type { WordChannel, WordLink } from './word-channel.ts';
 import { tellWords } from './told-words.ts';
 
 export interface RuntimeWordsOptions {
