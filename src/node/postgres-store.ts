@@ -29,7 +29,7 @@ export async function databaseOf(
   });
   return {
     store,
-    words: undefined,
+    words: store.words,
     clock,
     schedules: {
       definitions: createPostgresScheduleDefinitions({ database, clock }),

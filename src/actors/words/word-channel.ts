@@ -16,7 +16,10 @@ export interface WordChannel {
 }
 
 export interface WordLink {
-  /** Hears the wakes of others, as `Speak` tells them. Never those of its own runtime. @returns leaves; idempotent */
+  /**
+   * Hears the wakes of others, as `Speak` tells them, never those of its own runtime. A session is followed once at a
+   * time. @returns leaves; idempotent
+   */
   follow(sessionId: string, onWord: OnWord): () => void;
   /** Those who follow are told no more. Idempotent. */
   close(): Promise<void>;

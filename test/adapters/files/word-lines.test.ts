@@ -42,6 +42,7 @@ describe('words over a socket', () => {
     tell({ type: 'logged', after: 3 });
     reading.setEncoding('utf8');
     reading.on('data', (text: string) => words.push(...reader.read(text)));
+    reading.resume();
     await expect.poll(() => words.at(-1)).toEqual({ type: 'logged', after: 3 });
     expect(words.some(({ type }) => type === 'lost')).toBe(true);
     tell(said('goes on'));
