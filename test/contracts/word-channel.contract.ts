@@ -167,7 +167,7 @@ export function describeWordChannel(name: string, open: () => Promise<WordChanne
       expect(textOf(words)).toBe('one');
     });
 
-    it('says that words were lost where the speaker ends in the middle of them, and brings those of the next wake', async () => {
+    it('takes words back where the speaker ends in the middle of them, and brings those of the next wake', async () => {
       const right = await wake();
       const { words } = follow();
       const step = speaker.step();
@@ -175,11 +175,11 @@ export function describeWordChannel(name: string, open: () => Promise<WordChanne
       await expect.poll(() => textOf(words)).toBe('half');
       await speaker.link.close();
       await right.release();
-      await expect.poll(() => textOf(words)).toBe('half<lost>');
+      await expect.poll(() => textOf(words)).toBe('half<taken_back>');
       speaker = new Speaker(under.one.words);
       await wake(2);
       speaker.step().say('whole');
-      await expect.poll(() => textOf(words)).toBe('half<lost>whole');
+      await expect.poll(() => textOf(words)).toBe('half<taken_back>whole');
     });
   });
 }

@@ -50,7 +50,7 @@ class ToldWords {
 
   begin({ isTorn }: { readonly isTorn: boolean }): void {
     this.#open = undefined;
-    this.#leftOut = isTorn && this.#redact !== undefined ? marginOf(this.#redact) : 0;
+    this.#leftOut = isTorn && this.#redact !== undefined && this.#redact.longest?.() !== 0 ? marginOf(this.#redact) : 0;
     if (isTorn) this.#onWord({ type: 'lost' });
   }
 

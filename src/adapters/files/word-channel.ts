@@ -167,8 +167,9 @@ class FollowedSession {
     this.#change();
   }
 
+  /** What its process did not come to store comes to nothing. */
   #endSpeech(): void {
-    if (this.#isOpen) this.#options.onWord({ type: 'lost' });
+    if (this.#isOpen) this.#options.onWord({ type: 'taken_back' });
     this.#isOpen = false;
   }
 }

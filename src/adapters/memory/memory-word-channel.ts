@@ -54,6 +54,6 @@ function tell(member: Member, { sessionId, onWord, told }: Following): void {
   });
   told.set(member, (by) => {
     leave();
-    if (isOpen && by === 'speaker') onWord({ type: 'lost' });
+    if (isOpen && by === 'speaker') onWord({ type: 'taken_back' });
   });
 }

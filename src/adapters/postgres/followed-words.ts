@@ -31,9 +31,9 @@ export class FollowedWords {
     if (this.#isClosed || words === undefined || (by !== this.#speaker && words.length === 0)) return;
     this.#silentPolls = 0;
     const isNext = by === this.#speaker && Number(number) === this.#number + 1;
-    const isFirst = Number(number) === 1;
-    // Another one speaks, or tells anew what was said so far, or something between was not heard.
-    if (!isNext && (this.#isOpen || !isFirst)) this.#lose();
+    // Another one speaks, or it tells anew what was said so far.
+    if (by !== this.#speaker || number === '1') this.#takeBack();
+    if (!isNext && number !== '1') this.#onWord({ type: 'lost' });
     this.#speaker = by;
     this.#number = Number(number);
     for (const word of words) {
@@ -44,12 +44,15 @@ export class FollowedWords {
 
   /** A process that dies says nothing. */
   poll(): void {
+    if (!this.#isOpen || this.#isClosed) return;
     this.#silentPolls += 1;
-    if (this.#isOpen && this.#silentPolls > MAX_SILENT_POLLS) this.#lose();
+    if (this.#silentPolls > MAX_SILENT_POLLS) this.#takeBack();
   }
 
-  #lose(): void {
+  /** What was said comes to nothing, as far as can be told from here. */
+  #takeBack(): void {
+    if (this.#isOpen) this.#onWord({ type: 'taken_back' });
     this.#isOpen = false;
-    if (!this.#isClosed) this.#onWord({ type: 'lost' });
+    this.#speaker = '';
   }
 }

@@ -86,6 +86,8 @@ export class Notifications {
   /** Those that are listened to beside that of news. */
   readonly #channels = new Set<string>();
   #client: LoneClient | undefined;
+  /** Of what is asked on it. */
+  #turn: Promise<unknown> = Promise.resolve();
   /** Whether our own connection may be used to speak. */
   #speaksItself = false;
   #isHearing = false;
@@ -147,12 +149,12 @@ export class Notifications {
   /** Resolves when what is said there is heard from now on, or cannot be yet. */
   async listen(channel: string): Promise<void> {
     this.#channels.add(channel);
-    await this.#client?.query({ text: `LISTEN "${channel}"` }).catch(() => undefined);
+    await this.#query({ text: `LISTEN "${channel}"` }).catch(() => undefined);
   }
 
   unlisten(channel: string): void {
     this.#channels.delete(channel);
-    this.#client?.query({ text: `UNLISTEN "${channel}"` }).catch(() => undefined);
+    this.#query({ text: `UNLISTEN "${channel}"` }).catch(() => undefined);
   }
 
   /** Where there is a connection to the server itself. What is lost is not sent again. */
@@ -226,7 +228,7 @@ export class Notifications {
     const askedMs = clock.steadyNow();
     try {
       if (this.#client === undefined || !this.#speaksItself) await database.run(text, values);
-      else await this.#client.query({ text, values });
+      else await this.#query({ text, values });
       this.#newsQuietMs = Math.min(
         MAX_QUIET_MS,
         Math.max(COALESCE_NEWS_MS, QUIET_PER_SAYING * (clock.steadyNow() - askedMs)),
@@ -235,6 +237,14 @@ export class Notifications {
       // A connection that does not answer hears nothing either.
       if (this.#client !== undefined && this.#speaksItself) void this.#lost(this.#client);
     }
+  }
+
+  /** On our own connection, one at a time, as the driver wants it. */
+  async #query(request: Parameters<LoneClient['query']>[0]): Promise<void> {
+    const client = this.#client;
+    const turn = this.#turn.then(() => client?.query(request));
+    this.#turn = turn.catch(() => undefined);
+    await turn;
   }
 
   #connect(): Promise<void> {
@@ -258,6 +268,7 @@ export class Notifications {
       await client.query({ text: [this.#channel, ...this.#channels].map((each) => `LISTEN "${each}"`).join('; ') });
       this.#speaksItself = await isDirect(client);
       this.#client = client;
+      this.#turn = Promise.resolve();
       this.#failures = 0;
       if (this.#isClosed) await this.#drop();
     } catch {

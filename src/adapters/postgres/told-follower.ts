@@ -53,10 +53,10 @@ export class ToldFollower {
     this.#leaves.push(speak(this.#options.sessionId, (word) => this.#hear(word)));
   }
 
-  /** Nothing is said any more: what was said in the middle of a step is lost. */
+  /** Nothing is said any more: what was said in the middle of a step comes to nothing. */
   leave(): void {
     for (const leave of this.#leaves.splice(0)) leave();
-    if (this.#isSpeaking) this.#hear({ type: 'lost' });
+    if (this.#isSpeaking) this.#hear({ type: 'taken_back' });
   }
 
   /** What waits for it, in as many messages as it takes: an empty one where it only wants a sign. */

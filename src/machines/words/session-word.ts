@@ -8,7 +8,7 @@ import { z } from 'zod';
 export type SessionWord =
   /** The next piece. */
   | { readonly type: 'said'; readonly kind: 'text' | 'reasoning'; readonly text: string }
-  /** The attempt failed: pieces since the last `logged` count for nothing. */
+  /** The attempt failed, or its process died: pieces since the last `logged` count for nothing. */
   | { readonly type: 'taken_back' }
   /** The step is over: what was said is in the log, in events after this number, as soon as they are stored. */
   | { readonly type: 'logged'; readonly after: number }
