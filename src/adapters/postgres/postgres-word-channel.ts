@@ -23,7 +23,7 @@ export interface PostgresWordChannelOptions {
  * One that is sent at once; what comes within so many milliseconds is sent together. Each sending is a transaction of
  * the server, of which one at a time can commit.
  */
-const COALESCE_MS = 40;
+const COALESCE_MS = 30;
 
 /** Who asks says so again every few seconds: one that has not for so long is gone, in milliseconds. */
 const FORGOTTEN_AFTER_MS = 20_000;
