@@ -127,7 +127,7 @@ export class PostgresWordChannel implements WordChannel {
     if (this.#followed.get(sessionId) === followed) notifications.askForWords([sessionId]);
   }
 
-  /** Whoever may read the session knows its first event, and no other user can guess it. */
+  /** A user who may read the session knows its first event, and no other can guess it. */
   async #channelOf(sessionId: string, follower: string): Promise<string> {
     const { schemaName, firstEventId } = this.#options;
     const secret = [schemaName, sessionId, await firstEventId(sessionId), follower].join('\n');
