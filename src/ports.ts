@@ -166,8 +166,8 @@ export type { VaultCatalog, VaultListing } from './actors/vault/vault-catalog.ts
 export type { TextRedaction } from './machines/vault/text-redaction.ts';
 export type { VaultDefinition } from './machines/vault/vault-definition.ts';
 
-export type { LivePart, LiveSpeech, LiveWords } from './actors/words/live-words.ts';
-export type { OnWord, Speak, WordChannel, WordLink } from './actors/words/session-word.ts';
+export type { LivePart, LiveSpeech, SpokenWords } from './actors/words/live-words.ts';
+export type { OnWord, Speak, WordChannel, WordLink } from './actors/words/word-channel.ts';
 export type { WakeHook } from './actors/wake/wake-hook.ts';
 export type { ContextReport } from './machines/turn/context-report.ts';
 export type { WakeMemory } from './actors/wake/wake-ports.ts';

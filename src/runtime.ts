@@ -67,7 +67,8 @@ import { ShutdownHooks } from './actors/inspection/runtime-inspection.ts';
 import type { InspectedFolders, RuntimeInspection } from './actors/inspection/runtime-inspection.ts';
 import { RuntimeWords } from './actors/words/runtime-words.ts';
 import type { WordsOptions } from './actors/words/runtime-words.ts';
-import type { SessionWord, WordChannel } from './actors/words/session-word.ts';
+import type { SessionWord } from './machines/words/session-word.ts';
+import type { WordChannel } from './actors/words/word-channel.ts';
 
 /** What was found of earlier processes, and what was done about it. */
 export interface Reconciliation {

@@ -218,6 +218,7 @@ async function portsOver(
   const ports: RuntimePorts = {
     clock,
     store,
+    words: opened.words,
     directories: layout,
     agents,
     attachments: createAttachmentFiles(layout),

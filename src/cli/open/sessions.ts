@@ -8,6 +8,7 @@ import type { EventStore } from '../../actors/session/event-store.ts';
 import { createIdSource } from '../../actors/session/id-source.ts';
 import { JournalCache } from '../../actors/session/journal-cache.ts';
 import { Sessions } from '../../actors/session/sessions.ts';
+import type { WordChannel } from '../../actors/words/word-channel.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { attachmentsOf } from '../../node/attachments.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
@@ -23,6 +24,8 @@ export interface OpenSessions {
   /** Undefined: no other machine shares the store. */
   readonly workspaceCopies: WorkspaceCopyStore | undefined;
   readonly schedules: SharedSchedules;
+  /** What models say in other processes. */
+  readonly words: WordChannel | undefined;
 }
 
 export async function openSessions(
@@ -30,7 +33,7 @@ export async function openSessions(
   agents: AgentCatalog,
 ): Promise<OpenSessions> {
   const { home, err } = context;
-  const { store, clock, workspaceCopies, policy, schedules } = await openStore(context);
+  const { store, clock, workspaceCopies, policy, schedules, words } = await openStore(context);
   const onListenerError = (error: unknown): void =>
     void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
   const ports = { store, ids: createIdSource({ clock }), clock };
@@ -39,6 +42,7 @@ export async function openSessions(
     clock,
     workspaceCopies,
     schedules,
+    words,
     sessions: new Sessions({
       ...ports,
       journals: new JournalCache(ports),
