@@ -132,6 +132,15 @@ export interface InspectedProcess {
   readonly taskId?: string | undefined;
 }
 
+/** The processes of a session, as the program that wakes it tells them. */
+export interface FarProcesses {
+  /** The program, as the log names it. */
+  readonly owner: string;
+  /** `dead`: it does not say any more that it lives. `silent`: it lives, and does not answer. */
+  readonly is: 'told' | 'dead' | 'silent';
+  readonly processes: readonly InspectedProcess[];
+}
+
 /** What has changed in a folder that a session works in, since it began: what was committed, and what was not. */
 export interface InspectedChanges {
   /** In words: the workspace, or the worktree of which job. */
@@ -288,11 +297,15 @@ export interface InspectionSource extends InspectionRecording {
   ): Promise<InspectedEvents | undefined>;
   /** Of the session and of what it has started; none where they are unknown. */
   processes(sessionId: string): Promise<readonly InspectedProcess[]>;
+  /** As another program tells them that wakes it. Undefined: none does, or it cannot be asked. */
+  readonly farProcesses?: ((sessionId: string) => Promise<FarProcesses | undefined>) | undefined;
   /**
-   * Ends what the process belongs to. Absent: it cannot. @throws RuntimeError where it is gone, or another living
-   * process owns it
+   * Ends what the process belongs to; `isFar`: of those that another program has told. Absent: it cannot. @throws
+   * RuntimeError where it is gone, or another living process owns it
    */
-  readonly endProcess?: ((sessionId: string, pid: number) => Promise<void>) | undefined;
+  readonly endProcess?:
+    | ((sessionId: string, pid: number, options?: { readonly isFar?: boolean | undefined }) => Promise<void>)
+    | undefined;
   /** Of its workspace first, then of the worktrees of its jobs. */
   changes(sessionId: string): Promise<readonly InspectedChanges[]>;
   /** What the workers over the store do between them; `about` says whether it is there. */

@@ -16,12 +16,14 @@ import type { SendReceipt } from '../session/ingress.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
+import { endFarProcess, farProcesses } from './far-processes.ts';
 import { redactedFleet } from './fleet-words.ts';
 import type { Fleet } from './fleet.ts';
 import type { Redact } from './inspected-text.ts';
 import { InspectedText } from './inspected-text.ts';
 import type {
   CommandReceipt,
+  FarProcesses,
   InspectedChanges,
   InspectedEvents,
   InspectedProcess,
@@ -281,8 +283,30 @@ class RuntimeSource implements ClosableSource {
     });
   }
 
-  async endProcess(sessionId: string, pid: number): Promise<void> {
+  /** Asked only where the log says that another program wakes it. One that cannot be asked is as one that says nothing. */
+  async farProcesses(sessionId: string): Promise<FarProcesses | undefined> {
+    const { fleet, owner, onProblem } = this.#options;
+    const { questions } = fleet ?? {};
+    if (questions === undefined) return undefined;
+    return this.#living(async () => {
+      const { openWake } = (await this.#sights.stateOf(sessionId)) ?? {};
+      if (openWake === undefined || openWake.owner === owner) return undefined;
+      return farProcesses(sessionId, questions, this.#text).catch((error: unknown): FarProcesses => {
+        if (RuntimeError.is(error) && error.code === 'STORE_CLOSED') throw error;
+        onProblem(error);
+        return { owner: this.#text.cut(openWake.owner, MAX_SHOWN_CHARACTERS), is: 'silent', processes: [] };
+      });
+    });
+  }
+
+  async endProcess(
+    sessionId: string,
+    pid: number,
+    { isFar = false }: { readonly isFar?: boolean | undefined } = {},
+  ): Promise<void> {
     this.#refuseWhereReadOnly('wakechart session interrupt');
+    const { questions } = this.#options.fleet ?? {};
+    if (isFar && questions !== undefined) return this.#living(() => endFarProcess({ sessionId, pid }, questions));
     await this.#living(async () => {
       const state = await this.#sights.stateOf(sessionId);
       if (state === undefined)

@@ -39,6 +39,7 @@ import { appendedRecord, eventColumns, placedEvents } from './appended-record.ts
 import type { AppendedRecord } from './appended-record.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { Notifications } from './notifications.ts';
+import type { ProgramWord } from './notifications.ts';
 import { assertSchema } from './migrate.ts';
 import { PostgresActivations } from './postgres-activations.ts';
 import { ConnectedDatabase, losable } from './postgres-database.ts';
@@ -69,6 +70,7 @@ export class PostgresEventStore implements EventStore {
   readonly #rights: WakeRights;
   readonly #life: WorkerLife;
   readonly #notifications: Notifications;
+  readonly #hearers = new Set<(word: ProgramWord) => void>();
   #closing: Promise<void> | undefined;
 
   /**
@@ -127,6 +129,7 @@ export class PostgresEventStore implements EventStore {
       },
       onDue: () => this.#activations.tell(),
       onSessions: (news) => news.forEach(({ sessionId, head }) => this.#watchers.tell([sessionId], head)),
+      onWord: (word) => this.#hearers.forEach((hear) => hear(word)),
       onPoll: () => {
         this.#activations.tell();
         this.#watchers.poll();
@@ -149,6 +152,17 @@ export class PostgresEventStore implements EventStore {
    */
   get isHearing(): boolean {
     return this.#notifications.isHearing;
+  }
+
+  /** To the other programs over this store that hear. A lost word is not said again. */
+  say(word: ProgramWord): Promise<void> {
+    return this.#notifications.say(word);
+  }
+
+  /** What others say. @returns leaves */
+  hear(hearer: (word: ProgramWord) => void): () => void {
+    this.#hearers.add(hearer);
+    return () => void this.#hearers.delete(hearer);
   }
 
   /** Its id in the table of workers, once it has asked for something to do. */

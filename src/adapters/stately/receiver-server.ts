@@ -49,6 +49,7 @@ function statelySource({ url, programs, base }: StatelySourceParts): InspectionS
         { category: 'not_found', hint: 'Start wakechart inspect with --home.' },
       );
     },
+    farProcesses: base?.farProcesses?.bind(base),
     endProcess: base?.endProcess?.bind(base),
     command: base?.command,
     speech: base?.speech,
