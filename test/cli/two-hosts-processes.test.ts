@@ -56,11 +56,10 @@ async function sessionOn(store: { readonly postgres: string }): Promise<string> 
 function wakeFarAway(sessionId: string): ChildProcess {
   const [command, ...flags] = MACHINE;
   const wake = ['wake', '--session', sessionId, '--home', join(folder, 'far')];
-  return spawn(
-    command,
-    [...flags, 'sh', '-c', 'hostname far && exec "$@"', 'sh', process.execPath, program, ...wake],
-    { stdio: 'ignore', env: { ...process.env, WAKECHART_STORE: database.url, TMPDIR: folder } },
-  );
+  return spawn(command, [...flags, 'sh', '-c', 'hostname far && exec "$@"', 'sh', process.execPath, program, ...wake], {
+    stdio: 'ignore',
+    env: { ...process.env, WAKECHART_STORE: database.url, TMPDIR: folder },
+  });
 }
 
 beforeEach(async () => {

@@ -30,8 +30,10 @@ export interface InspectedSessionSummary {
   readonly pendingActions: number;
   /** The first of the reasons why it does what it does. */
   readonly why?: Pick<Reason, 'kind' | 'text' | 'since' | 'until'> | undefined;
-  /** Its wake has stored nothing for longer than one usually does. */
+  /** Its wake has told nothing for longer than one usually does. */
   readonly isStuck?: true | undefined;
+  /** The longest that what runs has taken before with its agent, in milliseconds. Absent: unknown, or not asked for. */
+  readonly usualMs?: number | undefined;
   /** ISO-8601: when a call of it that runs told something last, in its log or in what it put out. Absent: none runs. */
   readonly lastActivityAt?: string | undefined;
   /** ISO-8601: of its last event. */
@@ -58,6 +60,8 @@ export interface InspectedSession {
   /** Who woke it before, the last one first, as far as it is known whether they are still there. */
   readonly formerWorkers?: readonly InspectedFormerWorker[] | undefined;
   /** As of `InspectedSessionSummary`. */
+  readonly isStuck?: true | undefined;
+  readonly usualMs?: number | undefined;
   readonly lastActivityAt?: string | undefined;
   /** When this was looked up, in milliseconds since the epoch. */
   readonly at: number;
@@ -74,7 +78,7 @@ export interface InspectedWorker {
   readonly pid?: number | undefined;
   /** ISO-8601: when the wake began. */
   readonly since: string;
-  /** ISO-8601: when the log heard of it last. */
+  /** ISO-8601: when it was heard of last, in the log or in what its commands put out. */
   readonly heardAt?: string | undefined;
   /** ISO-8601: by then it has to tell a shared store that it lives, or others take over. */
   readonly aliveUntil?: string | undefined;

@@ -200,6 +200,7 @@ class RuntimeSource implements ClosableSource {
       clock,
       surroundings: options.surroundings,
       workOf: (state) => sights.listedWork(state),
+      usualOf: (state, nowMs) => sights.usualOf(state, nowMs),
       activityOf,
     });
     this.#recordings = new SessionRecordings({

@@ -25,7 +25,7 @@ const SESSIONS = 200;
 const MAX_EVENTS = 1_000;
 const EVENTS = 200;
 
-const endedProcess = z.strictObject({ pid: z.int().positive(), isFar: z.boolean().optional() });
+const endedProcess = z.strictObject({ pid: z.int().positive(), isFar: z.boolean().default(false) });
 
 const reason = z.string().min(1).max(2_000).optional();
 const givenCommand = z.discriminatedUnion('type', [

@@ -12,7 +12,7 @@ import { keepSessions, knownSessions } from './known-sessions.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import { NowStrip } from './past.tsx';
 import { wantFocus } from './session-watch.ts';
-import { SESSION_FILTERS, matching, nameOf, shortId, silentMs } from './session-words.ts';
+import { SESSION_FILTERS, matching, nameOf, shortId, silentMs, usualText } from './session-words.ts';
 import type { SessionFilter } from './session-words.ts';
 import { isTicked, tickAll, tickNone, tickTo, tickedCount, toggleTick } from './ticked.ts';
 import './session-list.css';
@@ -303,7 +303,7 @@ function Option({ session, isChosen, isStop, onFocus, onTick }: OptionProps): JS
       <span class="session-status">
         {text}
         {until === undefined ? '' : ` ${clockTime(until).slice(0, 5)}`}
-        {silent === undefined ? '' : `, silent for ${duration(silent)}`}
+        {silent === undefined ? '' : `, silent for ${duration(silent)}${usualText(session)}`}
       </span>
       <span class="session-agent">{title === undefined ? shortId(sessionId) : visibleText(agentId, 40)}</span>
     </li>
