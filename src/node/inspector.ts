@@ -195,6 +195,7 @@ function sourceOf(
     owner,
     live,
     fleet,
+    schedules,
     surroundings: () => surroundingsOf({ home, schedules, onProblem }),
     changes: changes === undefined ? undefined : { ...changes, worktrees },
     notes,

@@ -2,10 +2,10 @@
  * The processes of a session as the program that wakes it sees them, on whatever machine: it is asked through the store,
  * and ends one as if it had been ended there.
  */
-import { z } from 'zod';
-import { RuntimeError, isErrorCategory } from '../../machines/errors.ts';
-import type { ErrorCategory } from '../../machines/errors.ts';
-import type { FleetAnswer, FleetQuestion, FleetQuestions } from './fleet.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import { readToldProcesses } from '../../machines/inspection-log/told-processes.ts';
+import type { ToldProcesses } from '../../machines/inspection-log/told-processes.ts';
+import type { FleetQuestion, FleetQuestions } from './fleet.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { FarProcesses, InspectedProcess, InspectionSource } from './inspection-source.ts';
 
@@ -14,30 +14,7 @@ const MAX_TOLD = 200;
 const MAX_TEXT_CHARACTERS = 3_000;
 const MAX_OWNER_CHARACTERS = 300;
 
-const text = z.string();
-const number = z.number().nonnegative();
-const toldProcess = z.object({
-  pid: z.int().positive(),
-  parentPid: z.int().nonnegative().optional(),
-  title: text,
-  state: z.enum(['running', 'gone', 'unknown']),
-  host: z.enum(['this', 'other', 'dead']),
-  startedAt: text.optional(),
-  lastActivityAt: text.optional(),
-  output: z.array(text).optional(),
-  limitMs: number.optional(),
-  processorMs: number.optional(),
-  residentBytes: number.optional(),
-  isSuspended: z.literal(true).optional(),
-  taskId: text.optional(),
-}) satisfies z.ZodType<InspectedProcess>;
-const isCategory = (value: unknown): boolean => typeof value === 'string' && isErrorCategory(value);
-const toldAnswer = z.union([
-  z.object({ processes: z.array(toldProcess) }),
-  z.object({
-    refused: z.object({ code: text, category: z.custom<ErrorCategory>(isCategory), message: text, hint: text }),
-  }),
-]);
+const written = (told: ToldProcesses): string => JSON.stringify(told);
 
 /** What a program says that is asked. */
 export async function farAnswer(
@@ -46,11 +23,12 @@ export async function farAnswer(
 ): Promise<string> {
   try {
     if (pid !== undefined) await source.endProcess?.(sessionId, pid);
-    return JSON.stringify({ processes: (await source.processes(sessionId)).slice(0, MAX_TOLD) });
+    const processes = (await source.processes(sessionId)).slice(0, MAX_TOLD);
+    return written({ processes: processes.map(({ output, ...each }) => ({ ...each, output: output?.slice() })) });
   } catch (error) {
     if (!RuntimeError.is(error)) throw error;
     const { code, category, message, hint = '' } = error;
-    return JSON.stringify({ refused: { code, category, message, hint } });
+    return written({ refused: { code, category, message, hint } });
   }
 }
 
@@ -64,7 +42,7 @@ export async function farProcesses(
   if (answer === undefined) return undefined;
   const owner = shown.cut(answer.owner, MAX_OWNER_CHARACTERS);
   if (answer.is !== 'told') return { owner, is: answer.is, processes: [] };
-  const told = read(answer);
+  const told = readToldProcesses(answer.answer);
   if (told === undefined || 'refused' in told) return { owner, is: 'silent', processes: [] };
   return { owner, is: 'told', processes: told.processes.map((process) => redacted(process, shown)) };
 }
@@ -72,7 +50,7 @@ export async function farProcesses(
 /** @throws RuntimeError where it was not ended, or that is unknown */
 export async function endFarProcess(question: Required<FleetQuestion>, questions: FleetQuestions): Promise<void> {
   const answer = await questions.ask(question);
-  const told = answer?.is === 'told' ? read(answer) : undefined;
+  const told = answer?.is === 'told' ? readToldProcesses(answer.answer) : undefined;
   if (told !== undefined && !('refused' in told)) return;
   if (told !== undefined) {
     const { code, message, ...rest } = told.refused;
@@ -88,14 +66,6 @@ export async function endFarProcess(question: Required<FleetQuestion>, questions
     category: 'conflict',
     hint: 'See whether it still runs. A worker behind a pooler of transactions hears no questions: use the commands there.',
   });
-}
-
-function read({ answer }: Extract<FleetAnswer, { is: 'told' }>): z.infer<typeof toldAnswer> | undefined {
-  try {
-    return toldAnswer.safeParse(JSON.parse(answer)).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Its program took out the secrets that it knows; others may be known here. */

@@ -12,6 +12,7 @@ import type { PendingAction, SessionState } from '../../machines/session/session
 import type { Reason } from '../../machines/session/why-reason.ts';
 import type { Explanation } from '../../machines/session/why.ts';
 import type { SendReceipt } from '../session/ingress.ts';
+import type { ShownFleet } from './fleet-words.ts';
 import type { FleetSight } from './fleet.ts';
 
 /** Numbers of the oldest and the newest record that can be had. Without any, `last` is `first - 1`. */
@@ -270,6 +271,8 @@ export interface InspectionAbout {
   readonly canAnswer: boolean;
   /** Whether it wakes sessions. Absent: it does not. */
   readonly canWake?: true | undefined;
+  /** Whether it knows of schedules. Absent: it does not. */
+  readonly hasSchedules?: true | undefined;
   /** Whether it knows of the workers over its store. Absent: it does not. */
   readonly hasFleet?: true | undefined;
   /**
@@ -312,6 +315,8 @@ export interface InspectionSource extends InspectionRecording {
     | undefined;
   /** Of its workspace first, then of the worktrees of its jobs. */
   changes(sessionId: string): Promise<readonly InspectedChanges[]>;
+  /** Those of the store, with what came of their last runs; `about` says whether they are known. */
+  readonly schedules?: (() => Promise<ShownFleet>) | undefined;
   /** What the workers over the store do between them; `about` says whether it is there. */
   readonly fleet?: (() => Promise<FleetSight>) | undefined;
   /**

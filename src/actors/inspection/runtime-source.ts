@@ -10,6 +10,7 @@ import type { PriceTable } from '../../machines/run/prices.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Surroundings } from '../../machines/session/why-surroundings.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
+import type { ScheduleRegistry } from '../schedule/durable-registry.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { SendReceipt } from '../session/ingress.ts';
@@ -18,6 +19,7 @@ import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
 import { endFarProcess, farProcesses } from './far-processes.ts';
 import { redactedFleet } from './fleet-words.ts';
+import type { ShownFleet } from './fleet-words.ts';
 import type { Fleet } from './fleet.ts';
 import type { Redact } from './inspected-text.ts';
 import { InspectedText } from './inspected-text.ts';
@@ -41,6 +43,7 @@ import type { NotedRecorder } from './recorder-notes.ts';
 import { recorderNotes } from './recorder-notes.ts';
 import { SaidNow } from './said-now.ts';
 import type { RuntimeInspection } from './runtime-inspection.ts';
+import { shownSchedules } from './schedule-words.ts';
 import { SessionCommands } from './session-command.ts';
 import type { SessionCommandsOptions } from './session-command.ts';
 import { storeAnswer } from './session-answer.ts';
@@ -123,6 +126,8 @@ export interface RuntimeSourceOptions {
   readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
   /** Absent: other workers are unknown. */
   readonly fleet?: Fleet | undefined;
+  /** Absent: they are unknown. */
+  readonly schedules?: Pick<ScheduleRegistry, 'list'> | undefined;
   /** What there is around the sessions. Absent: nothing is known of it. */
   readonly surroundings?: (() => Promise<Surroundings>) | undefined;
   /** What is said in wakes of this process. Absent: it is not heard. */
@@ -165,6 +170,7 @@ class RuntimeSource implements ClosableSource {
   readonly #commands: SessionCommands | undefined;
   readonly command: InspectionSource['command'];
   readonly fleet: InspectionSource['fleet'];
+  readonly schedules: InspectionSource['schedules'];
   readonly speech: InspectionSource['speech'];
   readonly #unhear: (() => void) | undefined;
   #hasStoreClosed = false;
@@ -178,6 +184,8 @@ class RuntimeSource implements ClosableSource {
         : () =>
             this.#living(async () => redactedFleet(await fleet.check(), (text, most) => this.#text.cut(text, most)));
     this.#text = new InspectedText(redact);
+    const { schedules } = options;
+    this.schedules = schedules === undefined ? undefined : () => this.#living(() => this.#scheduled(schedules));
     this.#commands = commands === undefined ? undefined : new SessionCommands({ ...commands, clock, onProblem });
     const taking = this.#commands;
     this.command = taking === undefined ? undefined : (...given) => this.#command(taking, ...given);
@@ -237,6 +245,7 @@ class RuntimeSource implements ClosableSource {
       canAnswer: canAnswer && !hasEnded,
       ...(this.#options.commands?.wake !== undefined && canAnswer && !hasEnded ? { canWake: true } : {}),
       ...(fleet === undefined ? {} : { hasFleet: true }),
+      ...(this.schedules === undefined ? {} : { hasSchedules: true }),
       notes: [
         ...(hasEnded
           ? ['The runtime has been shut down: nothing is added any more, and its sessions cannot be read here.']
@@ -250,6 +259,11 @@ class RuntimeSource implements ClosableSource {
       ].map((note) => this.#text.cut(note, MAX_SHOWN_CHARACTERS)),
       hasEnded,
     };
+  }
+
+  async #scheduled(schedules: Pick<ScheduleRegistry, 'list'>): Promise<ShownFleet> {
+    const at = new Date(this.#options.clock.now()).toISOString();
+    return shownSchedules(await schedules.list(), { at, cut: (text, most) => this.#text.cut(text, most) });
   }
 
   async recordingOf(sessionId: string): Promise<InspectionRecording | undefined> {

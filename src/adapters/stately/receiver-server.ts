@@ -52,6 +52,7 @@ function statelySource({ url, programs, base }: StatelySourceParts): InspectionS
     farProcesses: base?.farProcesses?.bind(base),
     endProcess: base?.endProcess?.bind(base),
     command: base?.command,
+    schedules: base?.schedules,
     speech: base?.speech,
   };
 }

@@ -112,6 +112,7 @@ export const server = {
   about: () => json<About>('./api/about'),
   sessions: (limit: number) => json<ShownSessions>(`./api/sessions?limit=${limit}`),
   fleet: () => json<ShownFleet>('./api/fleet'),
+  schedules: () => json<ShownFleet>('./api/schedules'),
   session: (sessionId: string) => json<ShownSession>(sessionPath(sessionId)),
   transcript: (sessionId: string, from: number, limit: number) =>
     json<ShownSteps>(`${sessionPath(sessionId)}/transcript?from=${from}&limit=${limit}`),

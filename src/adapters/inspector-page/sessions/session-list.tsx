@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShownSummary } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
-import { about, chosenSession, now, openFleet, openMany, openSession } from '../model/view.ts';
+import { about, chosenSession, now, openTables, openMany, openSession } from '../model/view.ts';
 import { amount, clockTime, duration, instant } from '../model/words.ts';
 import { rowAfter } from '../shared/list-keys.ts';
 import { When } from '../shared/when.tsx';
@@ -39,8 +39,13 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
       <div class="sessions-head">
         <h2 class="pane-title">Sessions</h2>
         {about.value?.hasFleet === true ? (
-          <button class="link" onClick={openFleet}>
+          <button class="link" onClick={() => openTables('fleet')}>
             Fleet
+          </button>
+        ) : undefined}
+        {about.value?.hasSchedules === true ? (
+          <button class="link" onClick={() => openTables('schedules')}>
+            Schedules
           </button>
         ) : undefined}
         <span class="badge">{amount(total)}</span>
