@@ -132,7 +132,8 @@ export class SessionSights {
     const former = await formerWorkersOf(state, owners, this.#options);
     const underWay = await this.#underWay(state);
     const suspended = suspendedOf(worker, former);
-    return { worker, former, work: { calls, suspended, ...(underWay === undefined ? {} : { underWay }) } };
+    const rivals = former.flatMap(({ host, pid, state: is }) => (is === 'gone' ? [] : [{ host, pid }]));
+    return { worker, former, work: { calls, suspended, rivals, ...(underWay === undefined ? {} : { underWay }) } };
   }
 
   /** While it works there, that is its own matter. */

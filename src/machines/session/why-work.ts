@@ -12,6 +12,8 @@ export interface SessionWork {
   readonly calls?: ReadonlyMap<string, string> | undefined;
   /** Those that woke it lately and are suspended now. */
   readonly suspended?: readonly SuspendedProcess[] | undefined;
+  /** Those that woke it before and live, suspended or not. */
+  readonly rivals?: readonly SuspendedProcess[] | undefined;
   /** What git has begun in its folder, and not ended. */
   readonly underWay?: WorkUnderWay | undefined;
 }
@@ -52,7 +54,8 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
   const { suspended = [] } = work;
   const isLost = lastWake?.outcome === 'lost';
   const holder = suspendedHolder(state, work);
-  if (holder !== undefined)
+  const isFought = isLost && (work.rivals ?? []).length > 0;
+  if (holder !== undefined && !isFought)
     return [
       {
         kind: 'suspended',
@@ -66,17 +69,18 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
     : failuresInARow < LOST_IN_A_ROW
       ? ['Its last wake was lost: its process died, or was suspended for longer than its lease']
       : [
-          `Its last wake was lost, the ${ordinal(failuresInARow)} in a row that failed: workers take it from each other, or die of it`,
+          `Its last wake was lost, the ${ordinal(failuresInARow)} in a row that failed${isFought ? '' : ': workers take it from each other, or die of it'}`,
         ];
   const stopped = suspended.map(({ host, pid }) => `the process ${pid} on ${host} is suspended (stopped)`);
+  const told = isFought ? `${fightText(state, work)} ` : '';
   const text = [...lost, ...stopped].join('; ');
   return [
     {
       kind: 'losing',
-      text: `${text.charAt(0).toUpperCase()}${text.slice(1)}.${isLost ? ' Each begins anew what the one before did not end; lost too often, it is parked.' : ''}`,
+      text: `${told}${text.charAt(0).toUpperCase()}${text.slice(1)}.${isLost ? ' Each begins anew what the one before did not end; lost too often, it is parked.' : ''}`,
       ...(lastWake === undefined || !isLost ? {} : { since: lastWake.endedAt }),
       movers: [
-        ...suspendedMovers(work),
+        ...(isFought ? fightMovers(work) : suspendedMovers(work)),
         {
           who: 'person',
           events: [],
@@ -85,6 +89,25 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
       ],
     },
   ];
+}
+
+/** `Workers take it from each other: vm:7 wakes it, and 5 on vm, which did before, lives.` */
+function fightText({ openWake }: SessionState, { rivals = [] }: SessionWork): string {
+  const before = rivals.map(({ host, pid }) => `${pid} on ${host}`).join(', ');
+  const now = openWake === undefined ? '' : `${openWake.owner} wakes it, and `;
+  return `Workers take it from each other: ${now}${before}, which did before, ${rivals.length === 1 ? 'lives' : 'live'}.`;
+}
+
+/** One worker has to be left: those that are suspended are ended first, which takes more than asking them. */
+function fightMovers({ suspended = [], rivals = [] }: SessionWork): readonly Mover[] {
+  const isSuspended = ({ host, pid }: SuspendedProcess): boolean =>
+    suspended.some((each) => each.host === host && each.pid === pid);
+  return [...suspended, ...rivals.filter((rival) => !isSuspended(rival))].map((process) => ({
+    who: 'person',
+    events: [],
+    does: `ends ${process.pid} on ${process.host}, so that one worker is left`,
+    program: ['kill', ...(isSuspended(process) ? ['-KILL'] : []), String(process.pid)],
+  }));
 }
 
 function ordinal(count: number): string {

@@ -1,13 +1,13 @@
 /** The schedules as an inspector tells them: those that run commands too. */
 import { expect, it } from 'vitest';
 import { shownSchedules } from '../../../src/actors/inspection/schedule-words.ts';
-import { MINUTE, START, durableStage } from '../schedule/durable-stage.ts';
+import { MINUTE, START, openDurableStage } from '../schedule/durable-stage.ts';
 
 it('are told with what each does, its last run and how that ended', async () => {
-  const stage = await durableStage();
+  const stage = await openDurableStage();
   try {
     await stage.add({ id: 'news' });
-    await stage.add({ id: 'backup', target: { kind: 'command', command: 'tar c secret' } });
+    await stage.add({ id: 'backup', target: { kind: 'command', command: 'tar c secret', cwd: '/' } });
     const worker = await stage.worker();
     await stage.clock.advance(MINUTE);
     const at = new Date(stage.clock.now()).toISOString();

@@ -85,6 +85,15 @@ describe('a session whose wakes are lost', () => {
     expect(statusOf('suspended').status).toBe('error');
   });
 
+  it('says who takes it from whom, and which of them to end first', () => {
+    const work = { suspended: SUSPENDED, rivals: [...SUSPENDED, { host: 'vm', pid: 9 }] };
+    const [first] = told([...awake, ...lost(1), ...lost(2)], work).reasons;
+    expect(first?.text).toMatch(
+      /^Workers take it from each other: test wakes it, and 12 on vm, 9 on vm, which did before, live\. Its last wake was lost, the 2nd in a row that failed; the process 12/,
+    );
+    expect(first?.movers.slice(0, 2).map(({ program }) => program?.join(' '))).toEqual(['kill -KILL 12', 'kill 9']);
+  });
+
   it('names them still when it was parked', () => {
     const [first] = told([...awake, wakeEnded('wake_1', 'lost'), resting, parked], { suspended: SUSPENDED }).reasons;
     expect(first?.text).toContain('The process 12 on vm is suspended (stopped).');

@@ -60,7 +60,13 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
       <p class="process">
         <code class="process-title">{visibleText(owner, 200)}</code>
         <span class={`badge is-${isDead || isSuspended === true ? 'error' : 'running'}`}>
-          {isDead ? 'died' : isSuspended === true ? 'wakes it, and is suspended' : 'wakes it'}
+          {isDead
+            ? processorMs === undefined
+              ? 'died'
+              : 'lives, and wakes it no more'
+            : isSuspended === true
+              ? 'wakes it, and is suspended'
+              : 'wakes it'}
         </span>
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
