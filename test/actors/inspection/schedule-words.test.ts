@@ -12,7 +12,9 @@ it('are told with what each does, its last run and how that ended', async () => 
     await stage.clock.advance(MINUTE);
     const at = new Date(stage.clock.now()).toISOString();
     const cut = (text: string): string => text.replaceAll('secret', '***');
-    const [part] = shownSchedules(await stage.registry.list(), { at, cut }).parts;
+    const told = async () => shownSchedules(await stage.registry.list(), { at, cut }).parts[0];
+    await expect.poll(async () => (await told())?.rows[0]?.[4]?.text).toBe('running');
+    const part = await told();
     expect(part).toMatchObject({ title: 'Schedules', count: '2' });
     const [backup, news] = part?.rows ?? [];
     expect(backup?.slice(0, 3)).toEqual([
