@@ -74,14 +74,14 @@ async function beginOf(question: SinceQuestion): Promise<CommitsSince | undefine
 /** The last commit of the branch that was there. Empty: none was. */
 async function lastBefore({ head, writtenAt, run }: SinceQuestion, begunAt: number): Promise<string> {
   const second = Math.floor(begunAt / 1_000);
-  const listed = await run([
+  const newest = await run([
     ...OF_BRANCH,
     `--max-count=${MAX_IN_A_SECOND}`,
     '--timestamp',
     `--min-age=${second}`,
     head,
   ]);
-  for (const line of listed.trim().split('\n')) {
+  for (const line of newest.trim().split('\n')) {
     const [seconds = '', id = ''] = line.split(' ');
     // Commits know the second. One of the same second was there, unless its file says that it was written later.
     if (Number(seconds) < second || ((await writtenAt(id)) ?? -Infinity) <= begunAt) return id;

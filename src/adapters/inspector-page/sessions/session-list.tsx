@@ -25,6 +25,25 @@ export function SessionList(): JSX.Element | undefined {
   return known === undefined ? <p class="empty">The sessions are looked up.</p> : <List known={known} />;
 }
 
+/** To what is told in tables beside the sessions. */
+function TableLinks(): JSX.Element {
+  const { hasFleet, hasSchedules } = about.value ?? {};
+  return (
+    <>
+      {hasFleet === true ? (
+        <button class="link" onClick={() => openTables('fleet')}>
+          Fleet
+        </button>
+      ) : undefined}
+      {hasSchedules === true ? (
+        <button class="link" onClick={() => openTables('schedules')}>
+          Schedules
+        </button>
+      ) : undefined}
+    </>
+  );
+}
+
 function List({ known: { sessions, total, because } }: { readonly known: KnownSessions }): JSX.Element {
   const [search, setSearch] = useState('');
   const [filter, setFilter] = useState<SessionFilter>('all');
@@ -38,16 +57,7 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
     <div class="sessions">
       <div class="sessions-head">
         <h2 class="pane-title">Sessions</h2>
-        {about.value?.hasFleet === true ? (
-          <button class="link" onClick={() => openTables('fleet')}>
-            Fleet
-          </button>
-        ) : undefined}
-        {about.value?.hasSchedules === true ? (
-          <button class="link" onClick={() => openTables('schedules')}>
-            Schedules
-          </button>
-        ) : undefined}
+        <TableLinks />
         <span class="badge">{amount(total)}</span>
       </div>
       <NowStrip what="This list shows" />
