@@ -194,10 +194,13 @@ export type { RetrievalKind } from './machines/retrieval/retrieval-document.ts';
 export type { InspectedChanges, InspectionRange, InspectionRecording } from './actors/inspection/inspection-source.ts';
 export type {
   Fleet,
+  FleetAnswer,
   FleetLag,
   FleetLease,
   FleetList,
   FleetParked,
+  FleetQuestion,
+  FleetQuestions,
   FleetSight,
   FleetWorker,
 } from './actors/inspection/fleet.ts';

@@ -49,7 +49,7 @@ async function latencies(place: Place): Promise<readonly number[]> {
       }
     },
   });
-  const runtime = await createNodeRuntime({ ...place, runtimes: [speaker] });
+  const runtime = await createNodeRuntime({ ...place, backends: [speaker] });
   await runtime.agents.create({
     agentId: 'speaker',
     source: { frontmatter: { name: 'Speaker', provider: 'speaker', model: 'm' }, instructions: '' },

@@ -25,6 +25,7 @@ import { agentsOf, checkOwnTools } from './agents.ts';
 import { nodeBackends } from './backends.ts';
 import { nodeEnvironments } from './environments.ts';
 import type { NodeEnvironments } from './environments.ts';
+import type { FleetAnswerer } from './fleet-answers.ts';
 import type { CreateInspectorOptions, Inspectable, Inspector } from './inspector.ts';
 import { createAttachmentFiles } from '../adapters/files/attachment-files.ts';
 import { configPath, loadConfig, withConfig } from './config-module.ts';
@@ -166,6 +167,7 @@ async function runtimeOver(parts: RuntimeParts): Promise<NodeRuntime> {
   const runtime = createRuntime(ports);
   checkOwnTools(options.agents ?? [], runtime.tools);
   if (checked.reconcileOnStart) await runtime.reconcile();
+  answerQuestions(runtime, parts);
   return withSchedules(
     {
       ...runtime,
@@ -185,6 +187,17 @@ async function runtimeOver(parts: RuntimeParts): Promise<NodeRuntime> {
       onListenerError: options.onListenerError,
     },
   );
+}
+
+/** What inspectors of other machines ask of the sessions that this runtime wakes. Loaded with the first question. */
+function answerQuestions({ sessions, inspection }: Runtime, { opened, options }: RuntimeParts): void {
+  let answerer: Promise<FleetAnswerer> | undefined;
+  opened.fleet?.questions?.answerWith(async (question) => {
+    answerer ??= import('./fleet-answers.ts').then(({ fleetAnswers }) =>
+      fleetAnswers({ sessions, inspection, onProblem: options.onListenerError ?? reportToConsole }),
+    );
+    return (await answerer)(question);
+  });
 }
 
 async function portsOver(

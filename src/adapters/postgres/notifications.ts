@@ -22,6 +22,11 @@ export interface Notification {
   readonly payload: string;
 }
 
+/** `ask`: a question, and to which worker. `told`: it has been answered. Ids hold no spaces. */
+export type ProgramWord =
+  | { readonly about: 'ask'; readonly id: string; readonly worker: string }
+  | { readonly about: 'told'; readonly id: string };
+
 export interface NotificationsOptions {
   readonly driver: PostgresDriver;
   readonly database: PostgresDatabase;
@@ -36,6 +41,8 @@ export interface NotificationsOptions {
   readonly onDue: () => void;
   /** The log or the lease of these sessions may have changed. */
   readonly onSessions: (news: readonly SessionNews[]) => void;
+  /** Another program has said something of its own. */
+  readonly onWord: (word: ProgramWord) => void;
   /** A notification may have been lost: time to check. */
   readonly onPoll: () => void;
   /** What another channel brings that is listened to. */
@@ -165,6 +172,11 @@ export class Notifications {
       if (this.#client !== undefined && this.#speaksItself) await this.#ask(text, columns);
     });
     return this.#sending;
+  }
+
+  /** At once. A lost one is not said again. */
+  say(word: ProgramWord): Promise<void> {
+    return this.#notify([this.name, word.about, word.id, ...(word.about === 'ask' ? [word.worker] : [])].join(' '));
   }
 
   async close(): Promise<void> {
@@ -332,6 +344,9 @@ export class Notifications {
     }
     this.#options.onProcess(from ?? '');
     if (about === 'words') return this.#options.onAsked(from ?? '', said);
+    const [id = '', worker = ''] = said;
+    if (about === 'ask') return this.#options.onWord({ about, id, worker });
+    if (about === 'told') return this.#options.onWord({ about, id });
     if (about === 'due') this.#options.onDue();
     if (said.length > 0) this.#options.onSessions(newsOf(said));
   }

@@ -40,6 +40,7 @@ import type { AppendedRecord } from './appended-record.ts';
 import { DatabaseClock } from './database-clock.ts';
 import type { WordChannel } from '../../actors/words/word-channel.ts';
 import { Notifications } from './notifications.ts';
+import type { ProgramWord } from './notifications.ts';
 import { assertSchema } from './migrate.ts';
 import { PostgresActivations } from './postgres-activations.ts';
 import { ConnectedDatabase, losable } from './postgres-database.ts';
@@ -72,6 +73,7 @@ export class PostgresEventStore implements EventStore {
   readonly #life: WorkerLife;
   readonly #notifications: Notifications;
   readonly #words: PostgresWordChannel;
+  readonly #hearers = new Set<(word: ProgramWord) => void>();
   #closing: Promise<void> | undefined;
 
   /**
@@ -130,6 +132,7 @@ export class PostgresEventStore implements EventStore {
       },
       onDue: () => this.#activations.tell(),
       onSessions: (news) => news.forEach(({ sessionId, head }) => this.#watchers.tell([sessionId], head)),
+      onWord: (word) => this.#hearers.forEach((hear) => hear(word)),
       onPoll: () => {
         this.#activations.tell();
         this.#watchers.poll();
@@ -165,6 +168,17 @@ export class PostgresEventStore implements EventStore {
    */
   get isHearing(): boolean {
     return this.#notifications.isHearing;
+  }
+
+  /** To the other programs over this store that hear. A lost word is not said again. */
+  say(word: ProgramWord): Promise<void> {
+    return this.#notifications.say(word);
+  }
+
+  /** What others say. @returns leaves */
+  hear(hearer: (word: ProgramWord) => void): () => void {
+    this.#hearers.add(hearer);
+    return () => void this.#hearers.delete(hearer);
   }
 
   /** Its id in the table of workers, once it has asked for something to do. */
