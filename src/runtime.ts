@@ -53,7 +53,12 @@ import type { RunLimits } from './machines/run/run-decision.ts';
 import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { TextRedaction } from './machines/vault/text-redaction.ts';
+import { RuntimeMetrics } from './actors/telemetry/runtime-metrics.ts';
+import { runtimeOperations } from './actors/telemetry/runtime-operations.ts';
+import type { RuntimeOperations } from './actors/telemetry/runtime-operations.ts';
+import { readerOf } from './actors/telemetry/runtime-readings.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
+import type { MetricReading } from './machines/telemetry/metric-catalog.ts';
 import { KeptConversations } from './actors/wake/kept-conversations.ts';
 import type { WakeHook } from './actors/wake/wake-hook.ts';
 import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
@@ -153,6 +158,10 @@ export interface RuntimePorts {
   readonly runConfig?: AgentRunConfig | undefined;
   /** Hears what wakes store, for traces and metrics. The runtime closes it. */
   readonly telemetry?: Telemetry | undefined;
+  /** Resolves when the store has answered and is as it should be, for operators. Default: it is not asked. */
+  readonly askStore?: (() => Promise<unknown>) | undefined;
+  /** What the program tells of itself, for operators. */
+  readonly processReadings?: (() => readonly MetricReading[]) | undefined;
   /** What one model step may spend on trying: attempts, waits. */
   readonly runLimits?: Partial<RunLimits> | undefined;
   /** The accounts that pay for runs. Without it backends find their credentials themselves. */
@@ -205,6 +214,8 @@ export interface Runtime extends AsyncDisposable {
   readonly runtimes: AgentRuntimeRegistry;
   /** What `createInspector` attaches to. */
   readonly inspection: RuntimeInspection;
+  /** What `createHealthHandler` attaches to. */
+  readonly operations: RuntimeOperations;
   /** One wake of a session, to its end. */
   wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
   /**
@@ -243,11 +254,21 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const hookSources = hookSourcesOf(ports, { ...core, sessions, runtimes, onListenerError });
   const turn = turnPorts(ports, hookSources);
   const live = new LiveWords();
+  const hooks = new ShutdownHooks();
+  const metrics: RuntimeMetrics = new RuntimeMetrics({
+    telemetry: ports.telemetry,
+    read: readerOf({
+      ...ports,
+      workers: { statuses: () => workers.statuses() },
+      ...{ runningWakes: () => waker.size, ofProcess: ports.processReadings },
+    }),
+  });
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
     ...{ runtimes, workspaceCopies: ports.workspaceCopies, conversations: new KeptConversations() },
     ...turn,
+    telemetry: metrics,
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
     supervisor: tasks.supervisor,
@@ -256,8 +277,10 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     onListenerError,
   });
   const wake: Runtime['wake'] = (sessionId, options) => waker.wake(sessionId, options);
-  const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, onListenerError });
-  const hooks = new ShutdownHooks();
+  const workers: SessionWorkers = new SessionWorkers({
+    ...{ ...core, wake, supervisor: tasks.supervisor, onListenerError },
+    onEvent: (event) => metrics.hear(event),
+  });
   // Jobs and wakes first: they use the tasks, and they want to write how they ended. Inspectors see all of it end.
   const shutdown = once((reason) =>
     takeEvery([
@@ -273,6 +296,11 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   return {
     tasks,
     ...facesOf(ports, subagents, { hooks, live }),
+    operations: runtimeOperations({
+      ...{ clock, metrics, workers },
+      askStore: ports.askStore ?? (async () => undefined),
+      isShutDown: () => hooks.isOver,
+    }),
     sessions,
     agents,
     tools: turn.tools,
@@ -420,7 +448,6 @@ function turnPorts(
     runLimits = {},
     profiles,
     candidateHealth,
-    telemetry,
     agents,
     owner = DEFAULT_OWNER,
     tools = [],
@@ -452,7 +479,6 @@ function turnPorts(
     runLimits,
     profiles,
     candidateHealth,
-    telemetry,
     agents,
     owner,
     tools: all,

@@ -22,6 +22,7 @@ import { FileCommandPlaces } from '../adapters/command-places/file-command-place
 import { createOpenTelemetry } from '../adapters/opentelemetry/open-telemetry.ts';
 import type { Telemetry } from '../actors/telemetry/telemetry.ts';
 import { nodeBackends } from './backends.ts';
+import { processReadings } from './process-readings.ts';
 import { nodeEnvironments } from './environments.ts';
 import type { NodeEnvironments } from './environments.ts';
 import type { CreateInspectorOptions, Inspectable, Inspector } from './inspector.ts';
@@ -204,6 +205,8 @@ async function portsOver(
     ...(await workspaceCopiesOf(parts, { agents, worked })),
     ...backends,
     telemetry: telemetryOf(options),
+    askStore: opened.check,
+    processReadings,
     tasks,
     processTree,
     owner,

@@ -42,6 +42,7 @@ export async function databaseOf(
     }),
     candidateHealth: createPostgresCandidateHealthStore({ database, clock }),
     answers: () => database.run('SELECT 1'),
+    check: () => store.check(),
     fleet: createPostgresFleet({ database, isHearing: () => store.isHearing }),
     word: storeWord({ url, schema: options.schema }),
     workspaceCopies: createPostgresWorkspaceCopyStore({ database }),

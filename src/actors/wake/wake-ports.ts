@@ -89,7 +89,7 @@ export interface WakePorts extends JournalPorts {
   /** Hears what is said in wakes, for inspectors. Absent: none can attach. */
   readonly live?: Pick<LiveWords, 'step' | 'progress'> | undefined;
   /** Hears what wakes store. */
-  readonly telemetry: Telemetry | undefined;
+  readonly telemetry: Pick<Telemetry, 'take'>;
   readonly onListenerError: OnListenerError;
 }
 
