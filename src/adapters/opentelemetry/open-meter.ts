@@ -43,6 +43,8 @@ export class OpenMeter implements Meter {
 
   readFrom(read: () => Promise<readonly MetricReading[]>): void {
     this.#read = read;
+    // A worker that rests stores nothing, and is to be seen all the same.
+    if (this.#state === 'off' && this.isOn()) this.#load();
   }
 
   add(changes: readonly MetricChange[]): void {
