@@ -255,14 +255,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const turn = turnPorts(ports, hookSources);
   const live = new LiveWords();
   const hooks = new ShutdownHooks();
-  const metrics: RuntimeMetrics = new RuntimeMetrics({
-    telemetry: ports.telemetry,
-    read: readerOf({
-      ...ports,
-      workers: { statuses: () => workers.statuses() },
-      ...{ runningWakes: () => waker.size, ofProcess: ports.processReadings },
-    }),
-  });
+  const metrics = metricsOf(ports, { workers: () => workers, waker: () => waker });
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
@@ -295,12 +288,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   );
   return {
     tasks,
-    ...facesOf(ports, subagents, { hooks, live }),
-    operations: runtimeOperations({
-      ...{ clock, metrics, workers },
-      askStore: ports.askStore ?? (async () => undefined),
-      isShutDown: () => hooks.isOver,
-    }),
+    ...facesOf(ports, subagents, { hooks, live, metrics, workers }),
     sessions,
     agents,
     tools: turn.tools,
@@ -355,16 +343,39 @@ interface InspectedParts {
   readonly live: LiveWords;
 }
 
+interface FaceParts extends InspectedParts {
+  readonly metrics: RuntimeMetrics;
+  readonly workers: SessionWorkers;
+}
+
+/** What it reads is made after it. */
+function metricsOf(
+  ports: RuntimePorts,
+  { workers, waker }: { readonly workers: () => SessionWorkers; readonly waker: () => Waker },
+): RuntimeMetrics {
+  const read = readerOf({
+    ...ports,
+    ...{ workers: { statuses: () => workers().statuses() }, runningWakes: () => waker().size },
+    ofProcess: ports.processReadings,
+  });
+  return new RuntimeMetrics({ telemetry: ports.telemetry, read });
+}
+
 function facesOf(
   ports: RuntimePorts,
   subagents: SubagentServices,
-  inspected: InspectedParts,
-): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
+  { metrics, workers, ...inspected }: FaceParts,
+): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection' | 'operations'> {
   return {
     subagents: subagents.jobs,
     localSubagents: subagents.local,
     worktrees: subagents.worktrees,
     inspection: inspectionOf(ports, subagents, inspected),
+    operations: runtimeOperations({
+      ...{ clock: ports.clock, metrics, workers },
+      askStore: ports.askStore ?? (async () => undefined),
+      isShutDown: () => inspected.hooks.isOver,
+    }),
   };
 }
 

@@ -102,7 +102,9 @@ describe('wakechart store prune', () => {
     expect(await readdir(folder)).toEqual([log]);
     const long = new Date(Date.now() - 40 * 86_400_000);
     await utimes(join(folder, log), long, long);
-    expect(await stage.run(...words)).toMatchObject({ stdout: expect.stringContaining('1 log file of tasks') as string });
+    expect(await stage.run(...words)).toMatchObject({
+      stdout: expect.stringContaining('1 log file of tasks') as string,
+    });
     expect(await readdir(folder)).toEqual([log]);
     expect((await stage.run(...words, '--yes')).code).toBe(0);
     expect(await readdir(folder)).toEqual([]);
@@ -114,7 +116,14 @@ describe('wakechart store prune', () => {
     const words = ['store', 'prune', '--idle-before', '0m', '--ended-before', '0m', '--export-to', archive, '--yes'];
     const prune = start([...words, '--home', stage.home]);
     await expect
-      .poll(() => readdir(archive).then(({ length }) => length, () => 0), { timeout: 30_000, interval: 5 })
+      .poll(
+        () =>
+          readdir(archive).then(
+            ({ length }) => length,
+            () => 0,
+          ),
+        { timeout: 30_000, interval: 5 },
+      )
       .toBeGreaterThan(1);
     prune.process.kill('SIGKILL');
     await prune.ended;

@@ -93,6 +93,6 @@ describe('wakechart worker --listen', () => {
     expect(listenAddress('0.0.0.0:9464')).toEqual({ host: '0.0.0.0', port: 9464 });
     expect(listenAddress('[::]:9464')).toEqual({ host: '::', port: 9464 });
     for (const wrong of ['', ':9464', 'host', '1.2.3.4:', '127.0.0.1:70000', 'a b:1', 'http://x:1'])
-      expect(() => listenAddress(wrong), wrong).toThrow(/ADDRESS:PORT/);
+      expect(() => listenAddress(wrong)).toThrow(/ADDRESS:PORT/);
   });
 });

@@ -71,10 +71,7 @@ async function readStore({ clock, store, fleet }: ReadingPorts): Promise<MetricR
   );
   const waiting = longest.filter((_, index) => waits[index] ?? true);
   const since = Math.min(nowMs, ...waiting.slice(0, 1).map(sinceOf));
-  return [
-    reading('wakechart_due_sessions', waiting.length),
-    reading('wakechart_lag_seconds', (nowMs - since) / 1_000),
-  ];
+  return [reading('wakechart_due_sessions', waiting.length), reading('wakechart_lag_seconds', (nowMs - since) / 1_000)];
 }
 
 async function ofFleet(fleet: Fleet, nowMs: number): Promise<MetricReading[]> {

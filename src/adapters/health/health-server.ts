@@ -75,9 +75,14 @@ async function answer(
   request.resume();
   try {
     const url = new URL(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`);
-    const answered = isMeant(request, url) ? await handler(new Request(url, { method: request.method ?? 'GET' })) : MISDIRECTED();
+    const answered = isMeant(request, url)
+      ? await handler(new Request(url, { method: request.method ?? 'GET' }))
+      : MISDIRECTED();
     const body = await answered.text();
-    response.writeHead(answered.status, { ...Object.fromEntries(answered.headers), 'content-length': Buffer.byteLength(body) });
+    response.writeHead(answered.status, {
+      ...Object.fromEntries(answered.headers),
+      'content-length': Buffer.byteLength(body),
+    });
     response.end(request.method === 'HEAD' ? undefined : body);
   } catch {
     // What no program asks that means well: a host or a method that is none.

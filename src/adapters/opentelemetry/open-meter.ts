@@ -2,12 +2,7 @@
 import type { Attributes, Counter, Histogram, Meter as OpenTelemetryMeter } from '@opentelemetry/api';
 import type { Meter } from '../../actors/telemetry/telemetry.ts';
 import { METRICS } from '../../machines/telemetry/metric-catalog.ts';
-import type {
-  MetricChange,
-  MetricLabels,
-  MetricName,
-  MetricReading,
-} from '../../machines/telemetry/metric-catalog.ts';
+import type { MetricChange, MetricLabels, MetricName, MetricReading } from '../../machines/telemetry/metric-catalog.ts';
 import { providerName } from '../../machines/telemetry/span-words.ts';
 import { isRegistered } from './registered.ts';
 

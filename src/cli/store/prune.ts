@@ -237,11 +237,13 @@ async function tellPlan(states: readonly SessionState[], logs: OldTaskLogs, prun
   ]);
   if (rows.length > 0)
     for (const line of tableLines(['SESSION', 'AGENT', 'STATUS', 'SINCE', 'EVENTS'], rows, out)) await out.line(line);
-  const exports = directory === undefined ? 'deleted without an export' : `exported to ${directory}, and deleted once the exports were read again`;
+  const exports =
+    directory === undefined
+      ? 'deleted without an export'
+      : `exported to ${directory}, and deleted once the exports were read again`;
   const what = `${counted(states.length, 'session')} in ${storeText(context)} ${states.length === 1 ? 'is' : 'are'} over for long enough`;
   await out.line(states.length === 0 ? `${what}: nothing to do.` : `${what}. With --yes they are ${exports}.`);
-  if (logs.paths.length > 0)
-    await out.line(`${logsText(logs)} are old enough. With --yes they are removed.`);
+  if (logs.paths.length > 0) await out.line(`${logsText(logs)} are old enough. With --yes they are removed.`);
   if (copies.size > 0)
     await out.line(
       `With ${counted(copies.size, 'session')} of them the copy of its folder goes, which no export holds; the folder itself stays on the machine that has it, where \`wakechart doctor\` names it.`,

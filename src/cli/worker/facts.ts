@@ -27,7 +27,14 @@ export function factOf(event: SessionWorkerEvent): PlainFact {
       const { outcome, summary, wakeId, modelSteps, status } = event.outcome;
       return {
         ...{ level: 'info', event: 'wake.ended', at, message: summary },
-        fields: { ...of, wake: wakeId, outcome, status, model_steps: modelSteps, duration_ms: Math.round(event.tookMs) },
+        fields: {
+          ...of,
+          wake: wakeId,
+          outcome,
+          status,
+          model_steps: modelSteps,
+          duration_ms: Math.round(event.tookMs),
+        },
       };
     }
     case 'passed':

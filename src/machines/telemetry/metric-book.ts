@@ -79,9 +79,11 @@ function samplesOf(metric: MetricName, { labels, sum, count, buckets }: Series):
   if (METRICS[metric].kind !== 'histogram') return [{ suffix: '', labels, value: sum }];
   const bounds = [...boundsOf(metric).map(String), '+Inf'];
   return [
-    ...bounds.map(
-      (le, index): MetricSample => ({ suffix: '_bucket', labels: { ...labels, le }, value: buckets[index] ?? count }),
-    ),
+    ...bounds.map((le, index): MetricSample => ({
+      suffix: '_bucket',
+      labels: { ...labels, le },
+      value: buckets[index] ?? count,
+    })),
     { suffix: '_sum', labels, value: sum },
     { suffix: '_count', labels, value: count },
   ];

@@ -44,35 +44,28 @@ export class MetricFold {
   }
 
   #changesOf(event: SessionEvent, agent: string): MetricChange[] {
-    switch (event.type) {
-      case 'wake.started':
-        this.#track(event);
-        return [this.#add('wakechart_wakes_started_total', { agent, trigger: event.data.trigger ?? 'manual' })];
-      case 'wake.ended':
-        return this.#wakeEnded(event, agent);
-      case 'span.started':
-        this.#begin(event, event.data.spanId);
-        this.#chosen(event.sessionId, event.data);
-        return [];
-      case 'run.candidate_selected':
-        this.#chosen(event.sessionId, event.data.candidate);
-        return [];
-      case 'run.attempt_failed': {
-        const { provider, model } = event.data.candidate;
-        return [
-          this.#add('wakechart_model_attempt_failures_total', { provider, model, kind: event.data.error.kind }),
-        ];
-      }
-      case 'span.completed':
-        return this.#stepEnded(event);
-      case 'agent.tool_started':
-        this.#begin(event, event.data.callId);
-        return [];
-      case 'agent.tool_result':
-        return this.#toolEnded(event);
-      default:
-        return this.#asked(event);
-    }
+    const { type, sessionId } = event;
+    if (type === 'wake.started') return this.#wakeStarted(event, agent);
+    if (type === 'wake.ended') return this.#wakeEnded(event, agent);
+    if (type === 'run.attempt_failed') return this.#attemptFailed(event);
+    if (type === 'span.completed') return this.#stepEnded(event);
+    if (type === 'agent.tool_result') return this.#toolEnded(event);
+    if (type === 'span.started') {
+      this.#begin(event, event.data.spanId);
+      this.#chosen(sessionId, event.data);
+    } else if (type === 'run.candidate_selected') this.#chosen(sessionId, event.data.candidate);
+    else if (type === 'agent.tool_started') this.#begin(event, event.data.callId);
+    return this.#asked(event);
+  }
+
+  #wakeStarted(event: SessionEventOf<'wake.started'>, agent: string): MetricChange[] {
+    this.#track(event);
+    return [this.#add('wakechart_wakes_started_total', { agent, trigger: event.data.trigger ?? 'manual' })];
+  }
+
+  #attemptFailed({ data: { candidate, error } }: SessionEventOf<'run.attempt_failed'>): MetricChange[] {
+    const { provider, model } = candidate;
+    return [this.#add('wakechart_model_attempt_failures_total', { provider, model, kind: error.kind })];
   }
 
   #wakeEnded({ sessionId, at, data }: SessionEventOf<'wake.ended'>, agent: string): MetricChange[] {

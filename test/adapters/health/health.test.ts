@@ -77,7 +77,16 @@ describe('the numbers of a worker', () => {
       sleeps('Done.'),
     );
     const worker = stage.runtime.startWorker();
-    await expect.poll(() => access(`${workspace}/begun`).then(() => true, () => false), { timeout: 10_000 }).toBe(true);
+    await expect
+      .poll(
+        () =>
+          access(`${workspace}/begun`).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 10_000 },
+      )
+      .toBe(true);
     const during = await scraped(origin);
     expect(during('wakechart_running_wakes')).toBe(1);
     expect(during('wakechart_due_sessions')).toBe(0);
@@ -93,7 +102,16 @@ describe('readiness', () => {
     expect((await fetch(`${origin}/readyz`)).status).toBe(200);
     const { workspace } = await stage.sessionToWake(runs('touch begun; sleep 60'), sleeps('Done.'));
     const worker = stage.runtime.startWorker();
-    await expect.poll(() => access(`${workspace}/begun`).then(() => true, () => false), { timeout: 10_000 }).toBe(true);
+    await expect
+      .poll(
+        () =>
+          access(`${workspace}/begun`).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 10_000 },
+      )
+      .toBe(true);
     expect(await reasonsOf(origin)).toEqual([]);
     void worker.stop().catch(() => undefined);
     expect((await fetch(`${origin}/readyz`)).status).toBe(503);

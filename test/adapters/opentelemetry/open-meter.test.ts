@@ -25,7 +25,11 @@ describe('the numbers of a runtime', () => {
     telemetry.meter?.add(changes);
     const told = async (): Promise<Record<string, readonly unknown[]>> => {
       await reader.forceFlush();
-      const all = exporter.getMetrics().at(-1)?.scopeMetrics.flatMap((scope) => scope.metrics) ?? [];
+      const all =
+        exporter
+          .getMetrics()
+          .at(-1)
+          ?.scopeMetrics.flatMap((scope) => scope.metrics) ?? [];
       return Object.fromEntries(
         all.map(({ descriptor, dataPoints }) => [
           descriptor.name,

@@ -114,7 +114,10 @@ async function agent(runtime: NodeRuntime, home: TemporaryHome, agentId: string,
 }
 
 const sleeps = (summary: string): object => ({ directive: { outcome: 'sleep', summary } });
-const says = (text: string): { readonly type: 'user.message'; readonly text: string } => ({ type: 'user.message', text });
+const says = (text: string): { readonly type: 'user.message'; readonly text: string } => ({
+  type: 'user.message',
+  text,
+});
 
 describe.each(KINDS)('a restore to a moment on $name', (kind) => {
   it('gives sessions as they were then, with no lease that holds, and a worker goes on with them', async () => {
@@ -149,28 +152,25 @@ describe.each(KINDS)('a restore to a moment on $name', (kind) => {
       .poll(async () => (await runtime.sessions.status(awake)).openToolCalls[0]?.phase, { timeout: 20_000 })
       .toBe('started');
     const [moment] = await ask<{ readonly at: string }>(server.adminUrl(), 'SELECT clock_timestamp()::text AS at');
-    const heads = await Promise.all(
-      [old, later, awake].map(async (id) => (await runtime.sessions.status(id)).head),
-    );
+    const heads = await Promise.all([old, later, awake].map(async (id) => (await runtime.sessions.status(id)).head));
     await runtime.sessions.send(old, says('Too late.'));
     await runtime.wake(old);
     const lost = await agent(runtime, home, 'lost', []);
     await runtime.shutdown();
     await ask(server.adminUrl(), 'SELECT pg_switch_wal()');
     await expect
-      .poll(
-        () => ask(server.adminUrl(), 'SELECT count(*)::int AS n FROM pg_stat_archiver WHERE archived_count > 1'),
-        { timeout: 30_000 },
-      )
+      .poll(() => ask(server.adminUrl(), 'SELECT count(*)::int AS n FROM pg_stat_archiver WHERE archived_count > 1'), {
+        timeout: 30_000,
+      })
       .toEqual([{ n: 1 }]);
     await server.stop();
     await rm(server.place.folder, { recursive: true, force: true });
 
     const again = await restored({ kind, base, archive, until: moment?.at ?? '' });
     const after = await opened(home, urlOf(again.url(), DATABASE));
-    expect(
-      await Promise.all([old, later, awake].map(async (id) => (await after.sessions.status(id)).head)),
-    ).toEqual(heads);
+    expect(await Promise.all([old, later, awake].map(async (id) => (await after.sessions.status(id)).head))).toEqual(
+      heads,
+    );
     await expect(after.sessions.status(lost)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     expect((await after.sessions.status(awake)).openWake).toBeDefined();
     await after.sessions.send(old, says('Again.'));

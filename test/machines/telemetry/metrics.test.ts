@@ -21,7 +21,8 @@ const changesOf = (...drafts: readonly SessionEventDraft[]): MetricChange[] => {
 
 const valueOf = (changes: readonly MetricChange[], metric: string, labels: object = {}): number | undefined => {
   const found = changes.filter(
-    (change) => change.metric === metric && Object.entries(labels).every(([name, value]) => change.labels[name] === value),
+    (change) =>
+      change.metric === metric && Object.entries(labels).every(([name, value]) => change.labels[name] === value),
   );
   return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
 };
