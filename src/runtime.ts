@@ -53,10 +53,8 @@ import type { RunLimits } from './machines/run/run-decision.ts';
 import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { TextRedaction } from './machines/vault/text-redaction.ts';
-import { RuntimeMetrics } from './actors/telemetry/runtime-metrics.ts';
-import { runtimeOperations } from './actors/telemetry/runtime-operations.ts';
-import type { RuntimeOperations } from './actors/telemetry/runtime-operations.ts';
-import { readerOf } from './actors/telemetry/runtime-readings.ts';
+import { watchRuntime } from './actors/telemetry/runtime-operations.ts';
+import type { RuntimeOperations, WatchedRuntime } from './actors/telemetry/runtime-operations.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import type { MetricReading } from './machines/telemetry/metric-catalog.ts';
 import { KeptConversations } from './actors/wake/kept-conversations.ts';
@@ -255,13 +253,15 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const turn = turnPorts(ports, hookSources);
   const live = new LiveWords();
   const hooks = new ShutdownHooks();
-  const metrics = metricsOf(ports, { workers: () => workers, waker: () => waker });
+  const { metrics, operations }: WatchedRuntime = watchRuntime({
+    ...ports,
+    ...{ workers: () => workers, runningWakes: () => waker.size, isShutDown: () => hooks.isOver },
+  });
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
     ...{ runtimes, workspaceCopies: ports.workspaceCopies, conversations: new KeptConversations() },
-    ...turn,
-    telemetry: metrics,
+    ...{ ...turn, telemetry: metrics },
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
     supervisor: tasks.supervisor,
@@ -270,10 +270,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     onListenerError,
   });
   const wake: Runtime['wake'] = (sessionId, options) => waker.wake(sessionId, options);
-  const workers: SessionWorkers = new SessionWorkers({
-    ...{ ...core, wake, supervisor: tasks.supervisor, onListenerError },
-    onEvent: (event) => metrics.hear(event),
-  });
+  const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, metrics, onListenerError });
   // Jobs and wakes first: they use the tasks, and they want to write how they ended. Inspectors see all of it end.
   const shutdown = once((reason) =>
     takeEvery([
@@ -288,7 +285,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   );
   return {
     tasks,
-    ...facesOf(ports, subagents, { hooks, live, metrics, workers }),
+    ...facesOf(ports, subagents, { hooks, live }),
+    operations,
     sessions,
     agents,
     tools: turn.tools,
@@ -343,39 +341,16 @@ interface InspectedParts {
   readonly live: LiveWords;
 }
 
-interface FaceParts extends InspectedParts {
-  readonly metrics: RuntimeMetrics;
-  readonly workers: SessionWorkers;
-}
-
-/** What it reads is made after it. */
-function metricsOf(
-  ports: RuntimePorts,
-  { workers, waker }: { readonly workers: () => SessionWorkers; readonly waker: () => Waker },
-): RuntimeMetrics {
-  const read = readerOf({
-    ...ports,
-    ...{ workers: { statuses: () => workers().statuses() }, runningWakes: () => waker().size },
-    ofProcess: ports.processReadings,
-  });
-  return new RuntimeMetrics({ telemetry: ports.telemetry, read });
-}
-
 function facesOf(
   ports: RuntimePorts,
   subagents: SubagentServices,
-  { metrics, workers, ...inspected }: FaceParts,
-): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection' | 'operations'> {
+  inspected: InspectedParts,
+): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
   return {
     subagents: subagents.jobs,
     localSubagents: subagents.local,
     worktrees: subagents.worktrees,
     inspection: inspectionOf(ports, subagents, inspected),
-    operations: runtimeOperations({
-      ...{ clock: ports.clock, metrics, workers },
-      askStore: ports.askStore ?? (async () => undefined),
-      isShutDown: () => inspected.hooks.isOver,
-    }),
   };
 }
 

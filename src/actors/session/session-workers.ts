@@ -11,7 +11,7 @@ import type {
 
 interface SessionWorkersPorts extends SessionWorkerPorts {
   /** Hears what each worker tells. */
-  readonly onEvent: (event: SessionWorkerEvent) => void;
+  readonly metrics: { hear(event: SessionWorkerEvent): void };
 }
 
 export class SessionWorkers {
@@ -46,7 +46,7 @@ export class SessionWorkers {
     const worker = createSessionWorker(this.#ports, options);
     this.#wasStarted = true;
     this.#live.add(worker);
-    worker.events$.subscribe(this.#ports.onEvent);
+    worker.events$.subscribe((event) => this.#ports.metrics.hear(event));
     const forget = (): void => void this.#live.delete(worker);
     worker.ended.then(forget, forget);
     return worker;

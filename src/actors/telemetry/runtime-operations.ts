@@ -1,17 +1,28 @@
 /** What the operator of a runtime asks: whether it can work, and in numbers what it does. */
-import type { ErrorRecord } from '../../machines/errors.ts';
-import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { MetricFamily } from '../../machines/telemetry/metric-book.ts';
 import type { Clock } from '../clock/clock.ts';
-import { waitFor } from '../clock/waiting.ts';
 import type { SessionWorkerStatus } from '../session/session-worker-types.ts';
-import type { RuntimeMetrics } from './runtime-metrics.ts';
-
-/** How long a store may take to answer, in milliseconds. */
-const STORE_LIMIT_MS = 2_000;
+import { STORE_LIMIT_MS, shared, withinLimit } from './bounded-asking.ts';
+import { RuntimeMetrics } from './runtime-metrics.ts';
+import { readerOf } from './runtime-readings.ts';
+import type { ReadingPorts } from './runtime-readings.ts';
+import type { Telemetry } from './telemetry.ts';
 
 /** Why a runtime cannot work now. */
-type NotReady = Pick<ErrorRecord, 'code' | 'message'>;
+interface NotReady {
+  readonly because:
+    | 'shut_down'
+    | 'worker_starting'
+    | 'worker_draining'
+    | 'worker_stopped'
+    | 'worker_troubled'
+    | 'store_silent'
+    | 'store_failed';
+  /** For people. */
+  readonly message: string;
+  /** Of the error, where it is one. */
+  readonly code?: string | undefined;
+}
 
 export interface Readiness {
   readonly isReady: boolean;
@@ -29,12 +40,11 @@ export interface RuntimeOperations {
   readiness(): Promise<Readiness>;
 }
 
-export interface OperationsPorts {
-  readonly clock: Clock;
-  readonly metrics: RuntimeMetrics;
+interface WatchedPorts extends Omit<ReadingPorts, 'workers'> {
+  readonly telemetry?: Telemetry | undefined;
   /** Resolves when the store has answered and is the one that is expected. */
-  readonly askStore: () => Promise<unknown>;
-  readonly workers: {
+  readonly askStore?: (() => Promise<unknown>) | undefined;
+  readonly workers: () => {
     statuses(): readonly SessionWorkerStatus[];
     /** Whether one was started and none runs any more. */
     readonly haveEnded: boolean;
@@ -42,62 +52,45 @@ export interface OperationsPorts {
   readonly isShutDown: () => boolean;
 }
 
-export function runtimeOperations(ports: OperationsPorts): RuntimeOperations {
-  const askStore = shared(ports.askStore);
+export interface WatchedRuntime {
+  /** Hears what is to be counted. */
+  readonly metrics: RuntimeMetrics;
+  readonly operations: RuntimeOperations;
+}
+
+export function watchRuntime(ports: WatchedPorts): WatchedRuntime {
+  const { telemetry, workers } = ports;
+  const read = readerOf({ ...ports, workers: { statuses: () => workers().statuses() } });
+  const metrics = new RuntimeMetrics({ telemetry, read });
+  const askStore = shared(ports.askStore ?? (async () => undefined));
   return {
-    startCounting: () => ports.metrics.startCounting(),
-    metrics: () => ports.metrics.families(),
-    async readiness() {
-      const reasons = [...workerReasons(ports), ...(await storeReasons({ ...ports, askStore }))];
-      return Object.freeze({ isReady: reasons.length === 0, reasons: Object.freeze(reasons) });
+    metrics,
+    operations: {
+      startCounting: () => metrics.startCounting(),
+      metrics: () => metrics.families(),
+      async readiness() {
+        const reasons = ports.isShutDown()
+          ? [{ because: 'shut_down', message: 'the runtime is shut down' } as const]
+          : [...workerReasons(workers()), ...(await storeReasons(askStore, ports.clock))];
+        return Object.freeze({ isReady: reasons.length === 0, reasons: Object.freeze(reasons) });
+      },
     },
   };
 }
 
-/** Said first: a store is not asked for what is over. */
-function workerReasons({ workers, isShutDown }: OperationsPorts): NotReady[] {
-  if (isShutDown()) return [{ code: 'RUNTIME_SHUT_DOWN', message: 'the runtime is shut down' }];
-  if (workers.haveEnded) return [{ code: 'WORKER_STOPPED', message: 'the worker has ended' }];
-  return workers.statuses().flatMap(({ phase, trouble }) => {
-    if (phase === 'starting') return [{ code: 'WORKER_STARTING', message: 'the worker begins to work' }];
-    if (phase !== 'working') return [{ code: 'WORKER_DRAINING', message: 'the worker ends and takes nothing more' }];
-    return trouble === undefined ? [] : [{ code: trouble.code, message: trouble.message }];
+function workerReasons(workers: ReturnType<WatchedPorts['workers']>): NotReady[] {
+  if (workers.haveEnded) return [{ because: 'worker_stopped', message: 'the worker has ended' }];
+  return workers.statuses().flatMap(({ phase, trouble }): NotReady[] => {
+    if (phase === 'starting') return [{ because: 'worker_starting', message: 'the worker begins to work' }];
+    if (phase !== 'working')
+      return [{ because: 'worker_draining', message: 'the worker ends, and takes nothing more' }];
+    return trouble === undefined ? [] : [{ because: 'worker_troubled', code: trouble.code, message: trouble.message }];
   });
 }
 
-async function storeReasons({ clock, askStore, isShutDown }: OperationsPorts): Promise<NotReady[]> {
-  if (isShutDown()) return [];
-  const answer = await withinLimit(askStore, clock);
+async function storeReasons(ask: () => Promise<unknown>, clock: Clock): Promise<NotReady[]> {
+  const answer = await withinLimit(ask, clock);
   if (answer === 'timed_out')
-    return [{ code: 'STORE_SILENT', message: `the store has not answered for ${STORE_LIMIT_MS / 1_000} s` }];
-  return answer.error === undefined ? [] : [answer.error];
-}
-
-/** A caller that asks while an answer is awaited gets that one: a store that is away is not asked more and more. */
-export function shared<Value>(ask: () => Promise<Value>): () => Promise<Value> {
-  let pending: Promise<Value> | undefined;
-  return () =>
-    (pending ??= ask().finally(() => {
-      pending = undefined;
-    }));
-}
-
-type Answer<Value> = { readonly value: Value; readonly error?: undefined } | { readonly error: NotReady };
-
-/** Never rejects. */
-export async function withinLimit<Value>(
-  ask: () => Promise<Value>,
-  clock: Clock,
-): Promise<Answer<Value> | 'timed_out'> {
-  let answer: Answer<Value> | undefined;
-  const asked = ask().then(
-    (value) => (answer = { value }),
-    (error: unknown) => (answer = { error: reasonOf(error) }),
-  );
-  await waitFor(asked, { clock, timeoutMs: STORE_LIMIT_MS });
-  return answer ?? 'timed_out';
-}
-
-function reasonOf(error: unknown): NotReady {
-  return { code: RuntimeError.is(error) ? error.code : 'STORAGE_FAILED', message: messageOf(error) };
+    return [{ because: 'store_silent', message: `the store has not answered for ${STORE_LIMIT_MS / 1_000} s` }];
+  return answer.error === undefined ? [] : [{ because: 'store_failed', ...answer.error }];
 }

@@ -7,7 +7,7 @@ import type { CandidateHealthStore } from '../run/candidate-health-store.ts';
 import type { EventStore } from '../session/event-store.ts';
 import type { SessionWorkerStatus } from '../session/session-worker-types.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
-import { shared, withinLimit } from './runtime-operations.ts';
+import { shared, withinLimit } from './bounded-asking.ts';
 
 /** Up to where due sessions are counted. */
 const MAX_COUNTED = 2_000;
@@ -24,8 +24,8 @@ export interface ReadingPorts {
   readonly workers: { statuses(): readonly SessionWorkerStatus[] };
   /** Wakes under way in this process. */
   readonly runningWakes: () => number;
-  /** What else the program tells of itself. */
-  readonly ofProcess?: (() => readonly MetricReading[]) | undefined;
+  /** What the program tells of itself. */
+  readonly processReadings?: (() => readonly MetricReading[]) | undefined;
 }
 
 /** The function that is returned never rejects. */
@@ -50,7 +50,7 @@ async function readAll(ports: ReadingPorts, store: Read, candidates: Read): Prom
     ...counted('wakechart_tasks', 'status', [
       ...ports.tasks.list({ status: ['queued', 'running'] }).map(({ status }) => status),
     ]),
-    ...(ports.ofProcess?.() ?? []),
+    ...(ports.processReadings?.() ?? []),
   ];
 }
 

@@ -2,6 +2,7 @@
  * Folds the events that wakes append into what is to be counted. It holds what is open of each wake, and no more than a
  * fixed number of that; so many different names are told of each label, and the rest as `other`.
  */
+import { beginningOf } from '../cut-text.ts';
 import type { SessionEvent, SessionEventOf } from '../session/session-event.ts';
 import type { CountedMetric, MetricChange, MetricLabels } from './metric-catalog.ts';
 
@@ -148,7 +149,7 @@ export class MetricFold {
   }
 
   #bounded(label: string, text: string): string {
-    const value = text.slice(0, MAX_LABEL_CHARACTERS);
+    const value = beginningOf(text, MAX_LABEL_CHARACTERS);
     const known = this.#values.get(label) ?? new Set();
     this.#values.set(label, known);
     if (known.has(value)) return value;

@@ -26,9 +26,9 @@ const served = async (operations: RuntimeOperations = stage.runtime.operations):
 };
 const reasonsOf = async (origin: string): Promise<unknown> => {
   const { reasons } = (await (await fetch(`${origin}/readyz`)).json()) as {
-    readonly reasons: readonly { readonly code: string }[];
+    readonly reasons: readonly { readonly because: string }[];
   };
-  return reasons.map(({ code }) => code);
+  return reasons.map(({ because }) => because);
 };
 const scraped = async (origin: string): Promise<(name: string, labels?: object) => number | undefined> => {
   const response = await fetch(`${origin}/metrics`);
@@ -115,11 +115,11 @@ describe('readiness', () => {
     expect(await reasonsOf(origin)).toEqual([]);
     void worker.stop().catch(() => undefined);
     expect((await fetch(`${origin}/readyz`)).status).toBe(503);
-    expect(await reasonsOf(origin)).toEqual(['WORKER_DRAINING']);
+    expect(await reasonsOf(origin)).toEqual(['worker_draining']);
     await worker.stop({ running: 'abort' });
-    expect(await reasonsOf(origin)).toEqual(['WORKER_STOPPED']);
+    expect(await reasonsOf(origin)).toEqual(['worker_stopped']);
     await stage.runtime.shutdown();
-    expect(await reasonsOf(origin)).toEqual(['RUNTIME_SHUT_DOWN']);
+    expect(await reasonsOf(origin)).toEqual(['shut_down']);
     expect((await fetch(`${origin}/healthz`)).status).toBe(200);
   });
 });
