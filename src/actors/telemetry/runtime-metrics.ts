@@ -21,6 +21,8 @@ export class RuntimeMetrics {
   readonly #meter: Meter | undefined;
   readonly #read: () => Promise<readonly MetricReading[]>;
   readonly #fold = new MetricFold();
+  /** How late sessions are that workers are about to wake, in milliseconds: another process may be at them already. */
+  readonly #late = new Map<string, number>();
   #book: MetricBook | undefined;
 
   constructor({ telemetry, read }: RuntimeMetricsOptions) {
@@ -32,13 +34,16 @@ export class RuntimeMetrics {
 
   take(event: SessionEvent, agentId?: string): void {
     this.#telemetry?.take(event, agentId);
-    if (this.#isHeard) this.#tell(this.#fold.take(event, agentId));
+    if (!this.#isHeard) return;
+    this.#tell(this.#fold.take(event, agentId));
+    const lateMs = event.type === 'wake.started' ? this.#late.get(event.sessionId) : undefined;
+    if (lateMs !== undefined) this.#tell([this.#fold.change('wakechart_wake_lateness_seconds', {}, lateMs / 1_000)]);
   }
 
   /** What a worker of the runtime tells. */
   hear(event: SessionWorkerEvent): void {
-    if (event.type === 'woke' && this.#isHeard)
-      this.#tell([this.#fold.change('wakechart_wake_lateness_seconds', {}, event.latenessMs / 1_000)]);
+    if (event.type === 'woke') this.#late.set(event.sessionId, event.latenessMs);
+    else if ('sessionId' in event) this.#late.delete(event.sessionId);
   }
 
   /** Idempotent. */
