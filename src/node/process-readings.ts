@@ -1,5 +1,5 @@
 /** What a process of Node tells of itself, under the names that dashboards for Prometheus know. */
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { MetricReading } from '../machines/telemetry/metric-catalog.ts';
 
 let version: string | undefined;
@@ -15,10 +15,12 @@ export function processReadings(): readonly MetricReading[] {
   ];
 }
 
+/** By its own name: what is built lies at other depths than its sources, and a program that is bundled has none. */
 function readVersion(): string {
-  // The same distance from sources and from what they are compiled to.
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    readonly version: string;
-  };
-  return manifest.version;
+  try {
+    const manifest = createRequire(import.meta.url)('wakechart/package.json') as { readonly version: string };
+    return manifest.version;
+  } catch {
+    return 'unknown';
+  }
 }

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { request } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import parsePrometheus from 'parse-prometheus-text-format';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHealthHandler } from '../../../src/adapters/health/health-handler.ts';
@@ -93,6 +96,20 @@ describe('the numbers of a worker', () => {
     expect(during('wakechart_worker_slots')).toBe(4);
     expect(during('wakechart_worker_phase', { phase: 'working' })).toBe(1);
     await worker.stop({ running: 'abort' });
+  });
+});
+
+describe('a program that imports what is built', () => {
+  it('has its numbers both ways, and the version among them', async () => {
+    await stage.sessionToWake(sleeps('Done.'));
+    const program = fileURLToPath(new URL('metered-program.mjs', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [program, stage.home]);
+    const { names, text } = JSON.parse(stdout) as { readonly names: readonly string[]; readonly text: string };
+    expect(names).toEqual(
+      expect.arrayContaining(['wakechart.wakes', 'wakechart.wake_lateness', 'wakechart.due_sessions']),
+    );
+    expect(text).toMatch(/^wakechart_build_info\{version="\d+\.\d+\.\d+[^"]*",node="\d+[^"]*"\} 1$/m);
+    expect(text).toContain('wakechart_wakes_total{agent="actor-1",outcome="sleep"} 1\n');
   });
 });
 
