@@ -110,5 +110,6 @@ export type {
   SessionWorkerSummary,
   StopWorkerOptions,
 } from './actors/session/session-worker-types.ts';
+export type { PruneOptions, PruneReport } from './actors/session/session-pruning.ts';
 export type { SetAsidePhase } from './machines/session/activation-machine.ts';
 export type { WorkerPhase } from './machines/session/worker-machine.ts';

@@ -32,6 +32,7 @@ export type { CliAgentNews } from './adapters/cli-agent/cli-agent-runtime.ts';
 export { createAcpAgentRuntime } from './adapters/acp/acp-agent-runtime.ts';
 export type { AcpNews } from './adapters/acp/acp-agent-runtime.ts';
 export { createOpenTelemetry } from './adapters/opentelemetry/open-telemetry.ts';
+export { createHealthHandler } from './adapters/health/health-handler.ts';
 export { FileEventStore } from './adapters/files/file-event-store.ts';
 export type { FileEventStoreOptions } from './adapters/files/file-event-store.ts';
 export type { FileOperations, LogFile, ReadableFile, WritableFile } from './adapters/files/file-operations.ts';

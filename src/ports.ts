@@ -99,7 +99,18 @@ export type { FoundJobRecord, JobRecords, KeptJobOutput } from './actors/subagen
 export type { JobRecord } from './machines/subagent/job-record.ts';
 export type { EndedJob, StartedJob, SubagentLog } from './actors/subagent/subagent-log.ts';
 export type { HostLife } from './actors/host/host-life.ts';
-export type { Telemetry } from './actors/telemetry/telemetry.ts';
+export type { Meter, Telemetry } from './actors/telemetry/telemetry.ts';
+export type { Readiness, RuntimeOperations } from './actors/telemetry/runtime-operations.ts';
+export type { MetricFamily, MetricSample } from './machines/telemetry/metric-book.ts';
+export type {
+  CountedMetric,
+  MetricChange,
+  MetricKind,
+  MetricLabels,
+  MetricName,
+  MetricReading,
+  ReadMetric,
+} from './machines/telemetry/metric-catalog.ts';
 export type {
   AgentRunEvent,
   AgentRunEventBody,

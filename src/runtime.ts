@@ -54,8 +54,11 @@ import type { RunLimits } from './machines/run/run-decision.ts';
 import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { TextRedaction } from './machines/vault/text-redaction.ts';
+import { watchRuntime } from './actors/telemetry/runtime-operations.ts';
+import type { RuntimeOperations, WatchedRuntime } from './actors/telemetry/runtime-operations.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import { DefinitionMarks } from './actors/wake/definition-marks.ts';
+import type { MetricReading } from './machines/telemetry/metric-catalog.ts';
 import { KeptConversations } from './actors/wake/kept-conversations.ts';
 import type { WakeHook } from './actors/wake/wake-hook.ts';
 import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
@@ -164,6 +167,10 @@ export interface RuntimePorts {
   readonly runConfig?: AgentRunConfig | undefined;
   /** Hears what wakes store, for traces and metrics. The runtime closes it. */
   readonly telemetry?: Telemetry | undefined;
+  /** Resolves when the store has answered and is as it should be, for operators. Default: it is not asked. */
+  readonly askStore?: (() => Promise<unknown>) | undefined;
+  /** What the program tells of itself, for operators. */
+  readonly processReadings?: (() => readonly MetricReading[]) | undefined;
   /** What one model step may spend on trying: attempts, waits. */
   readonly runLimits?: Partial<RunLimits> | undefined;
   /** The accounts that pay for runs. Without it backends find their credentials themselves. */
@@ -223,6 +230,8 @@ export interface Runtime extends AsyncDisposable {
    * SESSION_NOT_FOUND where there is no such session.
    */
   words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
+  /** What `createHealthHandler` attaches to. */
+  readonly operations: RuntimeOperations;
   /** One wake of a session, to its end. @throws RuntimeError WAKE_OPTIONS_INVALID */
   wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
   /**
@@ -265,11 +274,16 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     redact: ports.redactText,
     check: (sessionId) => store.identify(sessionId),
   });
+  const hooks = new ShutdownHooks();
+  const { metrics, operations }: WatchedRuntime = watchRuntime({
+    ...ports,
+    ...{ workers: () => workers, runningWakes: () => waker.size, isShutDown: () => hooks.isOver },
+  });
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
     ...{ runtimes, workspaceCopies: ports.workspaceCopies, conversations: new KeptConversations() },
-    ...turn,
+    ...{ ...turn, telemetry: metrics },
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
     supervisor: tasks.supervisor,
@@ -278,8 +292,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     onListenerError,
   });
   const wake: Runtime['wake'] = (sessionId, options) => waker.wake(sessionId, options);
-  const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, onListenerError });
-  const hooks = new ShutdownHooks();
+  const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, metrics, onListenerError });
   // Jobs and wakes first: they use the tasks, and they want to write how they ended. Inspectors see all of it end.
   const shutdown = endOnce((reason) =>
     takeEvery([
@@ -296,6 +309,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   return {
     tasks,
     ...facesOf(ports, subagents, { hooks, live: words.live }),
+    operations,
     sessions,
     agents,
     tools: turn.tools,
@@ -444,7 +458,6 @@ function turnPorts(
     runLimits = {},
     profiles,
     candidateHealth,
-    telemetry,
     agents,
     owner = DEFAULT_OWNER,
     tools = [],
@@ -477,7 +490,6 @@ function turnPorts(
     runLimits,
     profiles,
     candidateHealth,
-    telemetry,
     agents,
     owner,
     tools: all,

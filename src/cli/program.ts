@@ -23,7 +23,11 @@ import { addSessionCommands, sessionOption } from './session/program.ts';
 import { addFleetCommand, addStoreCommands } from './store/program.ts';
 import { addSkillsCommands } from './skills/program.ts';
 import { nonEmpty, wholeNumber } from './usage.ts';
+import { LOG_FORMATS, LOG_LEVELS } from './terminal/fact-log.ts';
 import { addVaultCommands } from './vault/program.ts';
+import { listenAddress } from './worker/listening.ts';
+import type { ListenAddress } from './worker/listening.ts';
+import type { LogWords } from './worker/worker.ts';
 import { addWorktreeCommands } from './worktree/program.ts';
 
 export function createProgram(run: RunWork): Command {
@@ -208,6 +212,7 @@ function addWorker(program: Command, run: RunWork): void {
     'wakechart worker',
     'wakechart worker --concurrency 8 --agent reviewer',
     'wakechart worker --until-idle',
+    'wakechart worker --listen 9464 --log json',
   )
     .option(
       '--concurrency <n>',
@@ -216,7 +221,18 @@ function addWorker(program: Command, run: RunWork): void {
     )
     .option('--until-idle', 'end when nothing is due; queued wakes whose time has not come do not count')
     .option('--agent <name>', 'only the sessions of this agent', nonEmpty)
-    .option('--no-human', 'no person can be asked: what would ask is denied');
+    .option('--no-human', 'no person can be asked: what would ask is denied')
+    .option(
+      '--listen <address>',
+      'answer /healthz, /readyz and /metrics (for Prometheus) there, as PORT on this machine or ADDRESS:PORT; every client that reaches it may ask',
+      listenAddress,
+    )
+    .addOption(
+      new Option('--log <form>', 'a line for each fact: for people, or as JSON for what gathers logs').choices(
+        LOG_FORMATS,
+      ),
+    )
+    .addOption(new Option('--log-level <level>', 'what is told at least (default: info)').choices(LOG_LEVELS));
   addInspectionOptions(worker, { canHold: false }).action(
     ({
       inspect,
@@ -227,7 +243,9 @@ function addWorker(program: Command, run: RunWork): void {
       readonly untilIdle?: boolean;
       readonly agent?: string;
       readonly human: boolean;
-    } & InspectionWords) =>
+      readonly listen?: ListenAddress;
+    } & InspectionWords &
+      LogWords) =>
       run(worker, async (context) =>
         (await import('./worker/worker.ts')).runWorker(context, {
           ...options,

@@ -23,6 +23,7 @@ import { createOpenTelemetry } from '../adapters/opentelemetry/open-telemetry.ts
 import type { Telemetry } from '../actors/telemetry/telemetry.ts';
 import { agentsOf, checkOwnTools } from './agents.ts';
 import { nodeBackends } from './backends.ts';
+import { processReadings } from './process-readings.ts';
 import { nodeEnvironments } from './environments.ts';
 import type { NodeEnvironments } from './environments.ts';
 import type { FleetAnswerer } from './fleet-answers.ts';
@@ -238,6 +239,8 @@ async function portsOver(
     ...(await workspaceCopiesOf(parts, { agents, worked })),
     ...backends,
     telemetry: telemetryOf(options),
+    askStore: opened.check,
+    processReadings,
     tasks,
     processTree,
     owner,

@@ -86,6 +86,8 @@ export interface NodeStore {
   readonly workspaceCopies: WorkspaceCopyStore | undefined;
   /** Resolves when the store has answered, for which it waits. Undefined: it is on this machine. */
   readonly answers: (() => Promise<unknown>) | undefined;
+  /** Resolves when the store has answered and its schema is one for this program. */
+  readonly check: () => Promise<unknown>;
   /** The workers over the store. Undefined: others are unknown. */
   readonly fleet: Fleet | undefined;
   /** How a command names it, without a password. Undefined: it lies in the home. */

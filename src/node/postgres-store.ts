@@ -44,6 +44,7 @@ export async function databaseOf(
     }),
     candidateHealth: createPostgresCandidateHealthStore({ database, clock }),
     answers: () => database.run('SELECT 1'),
+    check: () => store.check(),
     fleet: {
       ...createPostgresFleet({ database, isHearing: () => store.isHearing }),
       questions: createPostgresQuestions({ store, clock: local }),

@@ -3,7 +3,7 @@
  * for all workers comes with the store: sessions, schedules, cooldowns, rules that people have allowed. The other files
  * of the home stay those of this machine.
  */
-import { open as openFile, stat } from 'node:fs/promises';
+import { access, constants, open as openFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SessionHold } from '../actors/shell/session-watch.ts';
 import { FileEventStore } from '../adapters/files/file-event-store.ts';
@@ -48,6 +48,7 @@ function filesOf({ layout, clock, durability, leaseMs, readsOnly }: OpenStorePar
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),
     candidateHealth: undefined,
     answers: undefined,
+    check: () => access(layout.home, constants.R_OK | constants.W_OK),
     fleet: undefined,
     word: undefined,
     workspaceCopies: undefined,

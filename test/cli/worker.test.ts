@@ -16,6 +16,8 @@ interface News {
   readonly cutOff?: { readonly wakes: number; readonly commands: number };
 }
 
+const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
+
 let stage: Stage;
 const workers: RunningCommand[] = [];
 
@@ -50,13 +52,13 @@ describe('wakechart worker', () => {
     const { code, stdout, stderr } = await stage.runProgram('worker', '--until-idle');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.trim().split('\n');
-    expect(lines[0]).toMatch(new RegExp(`^wakes +actor-1 ${id}  a message`));
-    expect(lines[1]).toMatch(new RegExp(`^sleep +actor-1 ${id}  Looked around\\. `));
-    expect(lines.at(-1)).toBe('Nothing is due. 1 wake went well, 0 failed.');
+    expect(lines[0]).toMatch(new RegExp(`^${TIME} wakes +actor-1 ${id}  a message`));
+    expect(lines[1]).toMatch(new RegExp(`^${TIME} sleep +actor-1 ${id}  Looked around\\. `));
+    expect(lines.at(-1)).toMatch(/^\S+Z Nothing is due\. 1 wake went well, 0 failed\.$/);
     expect(await stage.wakeEndings(id)).toEqual(['sleep']);
     expect(await stage.run('worker', '--until-idle')).toMatchObject({
       code: 0,
-      stdout: 'Nothing is due. 0 wakes went well, 0 failed.\n',
+      stdout: expect.stringMatching(/Z Nothing is due\. 0 wakes went well, 0 failed\.\n$/) as string,
     });
   });
 
@@ -64,7 +66,7 @@ describe('wakechart worker', () => {
     await stage.sessionToWake({ error: { kind: 'auth', message: 'no such key' } });
     const { code, stdout } = await stage.run('worker', '--until-idle');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^failed .*no such key.* \[RUN_FAILED\]$/m);
+    expect(stdout).toMatch(/Z failed .*no such key.* \[RUN_FAILED\]$/m);
   });
 
   it.each([

@@ -43,7 +43,7 @@ export const SUBJECTS: readonly SubjectOfErrors[] = [
     codes:
       /^(?:CHART_|AUDITS?_|COVERAGE_|EXPLORATION_|FAST_CHECK_|HITS_|LIFECYCLE_|MODULE_|RENDER_|INSPECT|RECORDER_|STATELY_)/,
   },
-  { title: 'The runtime', codes: /^(?:RUNTIME_|CONFIG_|UNREACHABLE$)/ },
+  { title: 'The runtime', codes: /^(?:RUNTIME_|CONFIG_|HEALTH_|UNREACHABLE$)/ },
 ];
 
 export function subjectOf(code: string): string {
@@ -72,6 +72,7 @@ const PARTS: Readonly<Record<string, string>> = {
   'file-tools': 'the tools for files',
   files: 'the store of files',
   git: 'worktrees',
+  health: 'the port for probes and scrapers',
   host: 'the runtime',
   'host-life': 'what tells whether a host lives',
   'http-request': 'the tool for HTTP',

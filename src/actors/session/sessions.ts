@@ -48,6 +48,8 @@ import type { Origin } from './new-session.ts';
 import { ParentBounds } from './parent-bounds.ts';
 import type { BoundsPorts } from './parent-bounds.ts';
 import { runEvents$ } from './run-events.ts';
+import { pruneSessions } from './session-pruning.ts';
+import type { PruneOptions, PruneReport } from './session-pruning.ts';
 import { SessionEvents } from './session-events.ts';
 import type { SessionEventsOptions } from './session-events.ts';
 import type { SessionJournal } from './session-journal.ts';
@@ -237,6 +239,25 @@ export class Sessions {
     this.#journals.forget(state.sessionId);
     await tellOfDeletion(state, this.#options);
     await this.#stopTree(state, 'the session that it works for was deleted');
+  }
+
+  /**
+   * Removes sessions that were terminated, or have rested, for long enough, with all their files. None that has
+   * something to do, that waits for an answer, or whose family has; and none without a word: see `PruneReport`.
+   * @throws RuntimeError SESSION_REQUEST_INVALID
+   */
+  prune(options: PruneOptions): Promise<PruneReport> {
+    return pruneSessions(options, {
+      clock: this.#options.clock,
+      list: () => this.list(),
+      open: (sessionId) => this.#journals.open(sessionId),
+      read: (sessionId, from) => this.#options.store.read(sessionId, { from }),
+      ended: async (before, journal, reason) => {
+        await tellParent(journal, this.#options);
+        await this.#stopTree(before, reason);
+      },
+      delete: (sessionId) => this.delete(sessionId),
+    });
   }
 
   /** Of a log that is not whole nothing is known: it can be taken away all the same. */

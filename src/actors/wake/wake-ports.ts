@@ -92,7 +92,7 @@ export interface WakePorts extends JournalPorts {
   /** Hears what is said in wakes. Absent: no one follows it. */
   readonly live?: Pick<LiveWords, 'step' | 'progress'> | undefined;
   /** Hears what wakes store. */
-  readonly telemetry: Telemetry | undefined;
+  readonly telemetry: Pick<Telemetry, 'take'>;
   readonly onListenerError: OnListenerError;
 }
 

@@ -406,7 +406,7 @@ export class WakeWork {
     this.#meter.ingest(event);
     const { right, identity } = this.#journal;
     // Others write too, and so does a wake that has taken over: what was stored under our right is what we did.
-    if (event.epoch !== undefined && event.epoch === right?.epoch) this.#ports.telemetry?.take(event, identity.agentId);
+    if (event.epoch !== undefined && event.epoch === right?.epoch) this.#ports.telemetry.take(event, identity.agentId);
   }
 
   async #appendEnd(

@@ -1,7 +1,9 @@
 /** Makes the folder of a session and takes it away, each in one step that all processes see or none. */
 import { randomUUID } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
+import { systemCodeOf } from '../system/error-codes.ts';
 import { makePrivateDirectory, writeNewFile } from './durable-files.ts';
 import type { FileOperations } from './file-operations.ts';
 import { encodedEnd } from './log-end.ts';
@@ -54,10 +56,29 @@ export async function makeSessionFolder(
   }
 }
 
+const DELETED = '.deleted-';
+
+/** Takes away what a removal that was cut off has left. One that goes on elsewhere is not disturbed by it. */
+export async function removeCutOffDeletions(layout: HomeLayout): Promise<void> {
+  for (const agent of await namesIn(layout.agents)) {
+    const sessions = layout.sessionsOf(agent);
+    for (const name of await namesIn(sessions))
+      if (name.startsWith(DELETED)) await rm(join(sessions, name), { recursive: true, force: true });
+  }
+}
+
+/** Of a folder; none where it is not there. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return readdir(folder).catch((error: unknown) => {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCodeOf(error) ?? '')) return [];
+    throw error;
+  });
+}
+
 /** Moved aside, and gone from then on; then removed. What a crash leaves of it is no session. */
 export async function removeSessionFolder({ identity, layout, operations }: SessionFolderPlace): Promise<void> {
   const sessions = layout.sessionsOf(identity.agentId);
-  const aside = join(sessions, `.deleted-${randomUUID()}`);
+  const aside = join(sessions, `${DELETED}${randomUUID()}`);
   await operations.rename(layout.session(identity), aside);
   await operations.syncDirectory(sessions);
   await operations.removeTree(aside);

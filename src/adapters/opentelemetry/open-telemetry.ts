@@ -1,15 +1,14 @@
 /**
- * Traces of what agents do, for whatever OpenTelemetry provider the program has registered. Without one it costs a read
+ * Traces and metrics of what agents do, for whatever OpenTelemetry provider the program has registered. Without one it costs a read
  * of one property for each event, and not even the interface of OpenTelemetry is loaded.
  */
 import { SpanFold } from '../../machines/telemetry/span-fold.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { Telemetry } from '../../actors/telemetry/telemetry.ts';
+import { OpenMeter } from './open-meter.ts';
 import { OpenSpans } from './open-spans.ts';
 import type { TracingApi } from './open-spans.ts';
-
-/** Where the interface keeps what was registered, whichever copy of it did so. */
-const REGISTERED = Symbol.for('opentelemetry.js.api.1');
+import { isRegistered } from './registered.ts';
 
 /** Events that wait while the interface is loaded. More are dropped. */
 const MAX_WAITING_EVENTS = 10_000;
@@ -20,7 +19,7 @@ interface OpenTelemetryOptions {
    * it.
    */
   readonly contentCharacters?: number | undefined;
-  /** Told once when spans cannot be passed on. Default: not told. */
+  /** Told once when spans or numbers cannot be passed on. Default: not told. */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** For times that no event gives. Default: that of the system. */
   readonly now?: (() => number) | undefined;
@@ -43,6 +42,7 @@ interface CheckedOptions {
 type State = 'off' | 'loading' | 'on' | 'broken' | 'closed';
 
 class OpenTelemetry implements Telemetry {
+  readonly meter = new OpenMeter((error) => this.#report(error));
   readonly #options: CheckedOptions;
   #state: State = 'off';
   #fold: SpanFold;
@@ -58,13 +58,14 @@ class OpenTelemetry implements Telemetry {
 
   take(event: SessionEvent, agentId?: string): void {
     if (this.#state === 'closed' || this.#state === 'broken') return;
-    if (!isProviderRegistered()) return this.#forget();
+    if (!isRegistered('trace')) return this.#forget();
     if (this.#state === 'off') this.#load();
     if (this.#state === 'on') this.#pass(event, agentId);
     else if (this.#waiting.length < MAX_WAITING_EVENTS) this.#waiting.push([event, agentId]);
   }
 
   async close(): Promise<void> {
+    this.meter.close();
     await this.#loading;
     if (this.#state === 'closed') return;
     const isOn = this.#state === 'on';
@@ -136,11 +137,6 @@ class OpenTelemetry implements Telemetry {
       // No listener is left to tell.
     }
   }
-}
-
-function isProviderRegistered(): boolean {
-  const registered: unknown = Reflect.get(globalThis, REGISTERED);
-  return typeof registered === 'object' && registered !== null && Reflect.get(registered, 'trace') !== undefined;
 }
 
 function checkedLimit(characters = 0): number {

@@ -157,6 +157,14 @@ export class PostgresEventStore implements EventStore {
     return this.#words;
   }
 
+  /**
+   * Resolves when the database has answered and its schema still serves this program.
+   * @throws RuntimeError as `open`
+   */
+  check(): Promise<void> {
+    return assertSchema(this.#database, this.#settings);
+  }
+
   /** The connections, for what else lies in the same schema. */
   get database(): PostgresDatabase {
     return this.#database;

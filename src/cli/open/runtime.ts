@@ -51,11 +51,17 @@ function killGroup(pid: number): void {
 export async function withRuntime<Result>(
   context: CommandContext,
   work: (runtime: NodeRuntime) => Promise<Result>,
-  options: Pick<NodeRuntimeOptions, 'maxConcurrentTasks' | 'humans' | 'onStoreNews'> = {},
+  {
+    note,
+    ...options
+  }: Pick<NodeRuntimeOptions, 'maxConcurrentTasks' | 'humans' | 'onStoreNews'> & {
+    /** Where notes go. Default: to standard error. */
+    readonly note?: (text: string) => void;
+  } = {},
 ): Promise<Result> {
   const { home, err, interruption } = context;
   await makeHome(home);
-  const warn = (text: string): void => void err.push(`${err.styles.yellow('note:')} ${text}\n`);
+  const warn = note ?? ((text: string): void => void err.push(`${err.styles.yellow('note:')} ${text}\n`));
   const runtime = await createNodeRuntime({
     ...options,
     home,

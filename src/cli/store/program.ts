@@ -6,8 +6,13 @@ import type { RunWork } from '../command-words.ts';
 import { nonEmpty } from '../usage.ts';
 
 interface PruneWords {
-  readonly endedBefore: number;
-  readonly exportTo: string;
+  readonly endedBefore?: number;
+  readonly idleBefore?: number;
+  readonly taskLogsBefore?: number;
+  /** False: nowhere. */
+  readonly exportTo?: string;
+  readonly export: boolean;
+  readonly withFiles?: true;
   readonly yes?: true;
 }
 
@@ -112,32 +117,27 @@ function addPrune(store: Command, run: RunWork): void {
   const prune = store
     .command('prune')
     .description(
-      'export sessions that were terminated long ago, and delete them once their exports were read again; without --yes it only says which',
+      'delete sessions that ended long ago, or have rested for long, once they are exported and the exports were read again; and old logs of tasks; without --yes it only says which',
     );
   withExamples(
     prune,
     'wakechart store prune --ended-before 90d --export-to ./archive',
-    'wakechart store prune --ended-before 90d --export-to ./archive --yes',
+    'wakechart store prune --ended-before 90d --idle-before 26w --export-to ./archive --yes',
+    'wakechart store prune --ended-before 30d --task-logs-before 30d --no-export --with-files --yes',
   )
-    .addOption(
-      new Option('--ended-before <age>', 'how long ago at least, such as 90d, 12h or 4w')
-        .argParser(age)
-        .makeOptionMandatory(),
+    .option('--ended-before <age>', 'sessions that were terminated this long ago, such as 90d, 12h or 4w', age)
+    .option(
+      '--idle-before <age>',
+      'sessions that rest, with nothing to do, to answer or to wait for, and have for this long; with their children or not at all',
+      age,
     )
-    .addOption(
-      new Option('--export-to <dir>', 'the folder for the exports; made when it is not there')
-        .argParser(nonEmpty)
-        .makeOptionMandatory(),
-    )
+    .option('--task-logs-before <age>', 'logs of tasks of the home that nothing was written to for this long', age)
+    .option('--export-to <dir>', 'the folder for the exports of sessions; made when it is not there', nonEmpty)
+    .option('--no-export', 'delete sessions without an export of them')
+    .option('--with-files', 'also sessions whose workspace holds files: those go with them, and no export holds them')
     .option('--yes', 'do it')
-    .action(({ endedBefore, exportTo, yes }: PruneWords) =>
-      run(prune, async (context) =>
-        (await import('./prune.ts')).pruneStore(context, {
-          ageMs: endedBefore,
-          directory: exportTo,
-          isMeant: yes === true,
-        }),
-      ),
+    .action((words: PruneWords) =>
+      run(prune, async (context) => (await import('./prune.ts')).pruneStore(context, words)),
     );
 }
 

@@ -1,18 +1,17 @@
 /**
- * `wakechart store prune`: sessions that were terminated long ago go into files, and out of the store once the files
- * were read again. Killed at any point and run again, it goes on: an export that is whole is not written twice, and
- * nothing is deleted without one.
+ * `wakechart store prune`: sessions that are long over go into files, and out of the store once the files were read
+ * again. Killed at any point and run again, it goes on: an export that is whole is not written twice, and nothing is
+ * deleted without one unless the user says so.
  */
 import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { isoTimeOf } from '../../actors/clock/iso-time.ts';
+import type { PruneReport } from '../../actors/session/session-pruning.ts';
 import { checkExport } from '../../actors/session/session-transfer.ts';
+import { removeCutOffDeletions } from '../../adapters/files/session-folder.ts';
 import { storageFailed } from '../../adapters/files/storage-errors.ts';
 import { makeFolder, syncFolder } from '../../adapters/system/whole-files.ts';
-import { messageOf } from '../../machines/errors.ts';
-import { activationsOf } from '../../machines/session/session-activations.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CommandContext } from '../context.ts';
 import { storeText } from '../context.ts';
@@ -22,8 +21,11 @@ import type { SessionStore } from '../open/stores.ts';
 import { withSessions } from '../open/stores.ts';
 import { Progress } from '../terminal/progress.ts';
 import { tableLines } from '../terminal/table.ts';
-import { counted, durationText, localTime, printable } from '../terminal/text.ts';
+import { counted, localTime, printable } from '../terminal/text.ts';
+import { usageError } from '../usage.ts';
 import { holdsFiles } from './copied-folders.ts';
+import { oldTaskLogs, removeTaskLogs } from './task-logs.ts';
+import type { OldTaskLogs } from './task-logs.ts';
 
 // Exports of sessions as files: written so that a file under its name is a whole one, and read again to know it.
 
@@ -80,52 +82,68 @@ async function writeLines(path: string, lines: AsyncIterable<string>): Promise<v
   }
 }
 
+/** As they were typed. Ages in milliseconds. */
 export interface PruneOptions {
-  /** How long ago a session has to have ended, in milliseconds. */
-  readonly ageMs: number;
-  readonly directory: string;
+  readonly endedBefore?: number | undefined;
+  readonly idleBefore?: number | undefined;
+  readonly taskLogsBefore?: number | undefined;
+  /** The folder for exports. */
+  readonly exportTo?: string | undefined;
+  /** False: none are made. */
+  readonly export: boolean;
+  readonly withFiles?: true | undefined;
   /** Without it nothing is done. */
-  readonly isMeant: boolean;
+  readonly yes?: true | undefined;
 }
 
-interface Left {
-  readonly sessionId: string;
-  readonly why: string;
+interface Pruning extends PruneOptions {
+  readonly context: CommandContext;
+  readonly opened: SessionStore;
+  /** Absolute. Undefined: no exports. */
+  readonly directory: string | undefined;
 }
 
-export async function pruneStore(
-  context: CommandContext,
-  { ageMs, directory: named, isMeant }: PruneOptions,
-): Promise<number> {
-  const { out, json } = context;
-  const directory = absolutePath(named);
+const NO_LOGS: OldTaskLogs = { paths: [], bytes: 0 };
+
+export async function pruneStore(context: CommandContext, options: PruneOptions): Promise<number> {
+  const directory = checkedDirectory(options);
+  const { endedBefore: endedForMs, idleBefore: idleForMs, taskLogsBefore } = options;
   return withSessions(context, async (opened) => {
-    const before = isoTimeOf(opened.clock.now() - ageMs);
-    const states = (await opened.sessions.list({ status: 'terminated' })).filter((state) => isOver(state, before));
-    if (!isMeant) {
-      const copies = await copiesOf(states, opened);
-      if (json)
-        await out.document({
-          store: storeText(context),
-          before,
-          wouldPrune: states.map((state) => ({
-            ...factsOf(state),
-            ...(copies.has(state.sessionId) ? { hasCopyOfFolder: true } : {}),
-          })),
-        });
-      else await tellPlan(context, states, { ageMs, directory, copies: copies.size });
+    const pruning: Pruning = { ...options, context, opened, directory };
+    const logs =
+      taskLogsBefore === undefined ? NO_LOGS : await oldTaskLogs(context.home, opened.clock.now() - taskLogsBefore);
+    if (options.yes !== true) {
+      const { pruned } = await opened.sessions.prune({ endedForMs, idleForMs, isDryRun: true });
+      await tellPlan(pruned, logs, pruning);
       return EXIT_SUCCESS;
     }
-    const { pruned, left } = await prunedOf(states, { context, opened, directory });
-    if (json) await out.document({ store: storeText(context), before, directory, pruned, left });
-    else await tellEnd(context, { pruned, left, directory, isShared: opened.workspaceCopies !== undefined });
+    const { pruned, left } = await prunedOf(pruning);
+    await removeTaskLogs(logs);
+    await tellEnd({ pruned, left }, logs, pruning);
     return left.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   });
 }
 
-/** One that owes its parent something has work left. */
-function isOver(state: SessionState, before: string): boolean {
-  return state.updatedAt !== undefined && state.updatedAt < before && activationsOf(state).length === 0;
+/** @throws a usage error where it is not said what is to go, or where to */
+function checkedDirectory({
+  endedBefore,
+  idleBefore,
+  taskLogsBefore,
+  exportTo,
+  export: isExported,
+}: PruneOptions): string | undefined {
+  const takesSessions = endedBefore !== undefined || idleBefore !== undefined;
+  if (!takesSessions && taskLogsBefore === undefined)
+    throw usageError(
+      'expected --ended-before, --idle-before or --task-logs-before: what is to go',
+      'Say for how long it has to have been over: --ended-before 90d',
+    );
+  if (takesSessions && isExported && exportTo === undefined)
+    throw usageError(
+      'expected --export-to DIR, or --no-export to delete sessions without an export',
+      'An export can be brought back: --export-to ./archive',
+    );
+  return exportTo === undefined || !isExported ? undefined : absolutePath(exportTo);
 }
 
 /** Those whose folder has a copy in the database, which goes with them. */
@@ -139,108 +157,123 @@ async function copiesOf(
   return found;
 }
 
-interface Pruning {
-  readonly context: CommandContext;
-  readonly opened: SessionStore;
-  readonly directory: string;
-}
-
-async function prunedOf(
-  states: readonly SessionState[],
-  pruning: Pruning,
-): Promise<{ readonly pruned: readonly string[]; readonly left: readonly Left[] }> {
-  const { context, directory } = pruning;
+async function prunedOf(pruning: Pruning): Promise<PruneReport> {
+  const { context, opened, directory, endedBefore, idleBefore } = pruning;
   const { signal } = context.interruption;
   // A signal ends it between two sessions.
   const release = context.interruption.guard(() => undefined);
   const progress = new Progress(context.err);
-  const pruned: string[] = [];
-  const left: Left[] = [];
   try {
-    await makeFolder(directory);
-    for (const state of states) {
-      if (signal.aborted) break;
-      progress.waitFor(`exported and deleted ${pruned.length} of ${counted(states.length, 'session')}`);
-      const why = await prune(state, pruning).catch((error: unknown) => messageOf(error));
-      if (why === undefined) pruned.push(state.sessionId);
-      else left.push({ sessionId: state.sessionId, why });
-    }
+    if (directory !== undefined) await makeFolder(directory);
+    // What a prune that was killed has moved aside.
+    if (context.store === undefined) await removeCutOffDeletions(opened.layout);
+    const sentTo = await scheduledSessions(opened);
+    let asked = 0;
+    return await opened.sessions.prune({
+      ...{ endedForMs: endedBefore, idleForMs: idleBefore, signal },
+      keep: async (state) => {
+        progress.waitFor(`exports and deletes sessions: ${(asked += 1)}`);
+        return sentTo.has(state.sessionId) ? 'a schedule sends to it' : whyKept(state, pruning);
+      },
+    });
   } finally {
     progress.stop();
     release();
   }
-  return { pruned, left };
 }
 
-/** Why it was left; undefined when it is gone. */
-async function prune(
+async function scheduledSessions({ schedules }: SessionStore): Promise<ReadonlySet<string>> {
+  const listings = await schedules.definitions.list();
+  return new Set(
+    listings.flatMap((listing) =>
+      'definition' in listing && listing.definition.target.kind === 'session'
+        ? [listing.definition.target.sessionId]
+        : [],
+    ),
+  );
+}
+
+/** Why it has to stay; undefined when it is exported, as far as that is wanted. */
+async function whyKept(
   { sessionId, agentId, head }: SessionState,
-  { context, opened, directory }: Pruning,
+  { context, opened, directory, withFiles }: Pruning,
 ): Promise<string | undefined> {
-  const { sessions, store, layout } = opened;
+  const { sessions, layout } = opened;
   // With the folder of a session goes what is in it, which no export holds.
-  if (context.store === undefined && (await holdsFiles(layout.ownWorkspace({ sessionId, agentId }))))
-    return 'its workspace holds files; move or remove them first';
+  if (
+    context.store === undefined &&
+    withFiles !== true &&
+    (await holdsFiles(layout.ownWorkspace({ sessionId, agentId })))
+  )
+    return 'its workspace holds files; move or remove them first, or say --with-files';
+  if (directory === undefined) return undefined;
   const path = exportFile(directory, sessionId);
-  if (!(await isWholeExport(path, { sessionId, agentId, events: head }))) {
-    await writeExport(path, sessions.export(sessionId));
-    if (!(await isWholeExport(path, { sessionId, agentId, events: head })))
-      return `its export ${path} was read again and is not the whole log of it`;
-  }
-  if ((await store.head(sessionId)) !== head) return 'something was stored for it meanwhile';
-  await sessions.delete(sessionId);
-  return undefined;
+  if (await isWholeExport(path, { sessionId, agentId, events: head })) return undefined;
+  await writeExport(path, sessions.export(sessionId));
+  return (await isWholeExport(path, { sessionId, agentId, events: head }))
+    ? undefined
+    : `its export ${path} was read again and is not the whole log of it`;
 }
 
-function factsOf({ sessionId, agentId, updatedAt, head }: SessionState): object {
-  return { sessionId, agentId, endedAt: updatedAt, events: head };
+function factsOf({ sessionId, agentId, updatedAt, head, status }: SessionState): object {
+  return { sessionId, agentId, status, endedAt: updatedAt, events: head };
 }
 
-async function tellPlan(
-  context: CommandContext,
-  states: readonly SessionState[],
-  { ageMs, directory, copies }: Pick<PruneOptions, 'ageMs' | 'directory'> & { readonly copies: number },
-): Promise<void> {
-  const { out } = context;
-  const rows = states.map(({ sessionId, agentId, updatedAt = '', head }) => [
-    sessionId,
-    agentId,
-    localTime(updatedAt),
-    String(head),
+async function tellPlan(states: readonly SessionState[], logs: OldTaskLogs, pruning: Pruning): Promise<void> {
+  const { context, opened, directory } = pruning;
+  const { out, json } = context;
+  const copies = await copiesOf(states, opened);
+  if (json)
+    return out.document({
+      store: storeText(context),
+      wouldPrune: states.map((state) => ({
+        ...factsOf(state),
+        ...(copies.has(state.sessionId) ? { hasCopyOfFolder: true } : {}),
+      })),
+      wouldRemoveTaskLogs: logs,
+    });
+  const rows = states.map(({ sessionId, agentId, updatedAt = '', head, status }) => [
+    ...[sessionId, agentId, status, localTime(updatedAt), String(head)],
   ]);
   if (rows.length > 0)
-    for (const line of tableLines(['SESSION', 'AGENT', 'ENDED', 'EVENTS'], rows, out)) await out.line(line);
-  const what = `${counted(states.length, 'session')} in ${storeText(context)} ended at least ${durationText(ageMs)} ago`;
-  await out.line(
-    states.length === 0
-      ? `${what}: nothing to do.`
-      : `${what}. With --yes they are exported to ${directory}, and deleted once the exports were read again.`,
-  );
-  if (copies > 0)
+    for (const line of tableLines(['SESSION', 'AGENT', 'STATUS', 'SINCE', 'EVENTS'], rows, out)) await out.line(line);
+  const exports =
+    directory === undefined
+      ? 'deleted without an export'
+      : `exported to ${directory}, and deleted once the exports were read again`;
+  const what = `${counted(states.length, 'session')} in ${storeText(context)} ${states.length === 1 ? 'is' : 'are'} over for long enough`;
+  await out.line(states.length === 0 ? `${what}: nothing to do.` : `${what}. With --yes they are ${exports}.`);
+  if (logs.paths.length > 0) await out.line(`${logsText(logs)} are old enough. With --yes they are removed.`);
+  if (copies.size > 0)
     await out.line(
-      `With ${counted(copies, 'session')} of them the copy of its folder goes, which no export holds; the folder itself stays on the machine that has it, where \`wakechart doctor\` names it.`,
+      `With ${counted(copies.size, 'session')} of them the copy of its folder goes, which no export holds; the folder itself stays on the machine that has it, where \`wakechart doctor\` names it.`,
     );
 }
 
-async function tellEnd(
-  { out, err }: CommandContext,
-  {
-    pruned,
-    left,
-    directory,
-    isShared,
-  }: {
-    readonly pruned: readonly string[];
-    readonly left: readonly Left[];
-    readonly directory: string;
-    readonly isShared: boolean;
-  },
-): Promise<void> {
+function logsText({ paths, bytes }: OldTaskLogs): string {
+  return `${counted(paths.length, 'log file')} of tasks (${Math.ceil(bytes / 1_000)} kB)`;
+}
+
+async function tellEnd({ pruned, left }: PruneReport, logs: OldTaskLogs, pruning: Pruning): Promise<void> {
+  const { context, directory, opened } = pruning;
+  const { out, err, json } = context;
+  if (json)
+    return out.document({
+      store: storeText(context),
+      directory,
+      pruned: pruned.map(({ sessionId }) => sessionId),
+      left,
+      removedTaskLogs: logs,
+    });
   for (const { sessionId, why } of left)
     await err.line(`${err.styles.yellow('note:')} session ${sessionId} was left: ${printable(why)}`);
+  const sessions = counted(pruned.length, 'session');
   await out.line(
-    `${out.styles.green('Exported and deleted')} ${counted(pruned.length, 'session')}; the exports are in ${directory}`,
+    directory === undefined
+      ? `${out.styles.green('Deleted')} ${sessions}`
+      : `${out.styles.green('Exported and deleted')} ${sessions}; the exports are in ${directory}`,
   );
-  if (isShared && pruned.length > 0)
+  if (logs.paths.length > 0) await out.line(`${out.styles.green('Removed')} ${logsText(logs)}`);
+  if (opened.workspaceCopies !== undefined && pruned.length > 0)
     await out.line('  Folders of theirs stay on the machines that have them; `wakechart doctor` names them on each.');
 }

@@ -3,14 +3,17 @@
  */
 import type { SessionWorkerEvent, SessionWorkerSummary } from '../../actors/session/session-worker-types.ts';
 import type { ActivationKind } from '../../machines/session/activation.ts';
+import type { FactLog } from '../terminal/fact-log.ts';
 import type { Output } from '../terminal/output.ts';
+import { factOf } from './facts.ts';
 import { textOfIsolation } from '../isolation.ts';
 import type { Isolation } from '../isolation.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { counted, durationText, localTime, oneLine } from '../terminal/text.ts';
 
 export interface WorkerViewOptions {
-  readonly out: Output;
+  readonly out: Pick<Output, 'styles'>;
+  readonly log: FactLog;
   readonly progress: Progress;
 }
 
@@ -35,16 +38,16 @@ export class WorkerView {
 
   /** @param isolation what a wake that begins is shut in by */
   async show(event: SessionWorkerEvent, isolation?: Isolation): Promise<void> {
-    const { out, progress } = this.#options;
+    const { log, progress } = this.#options;
     if (event.type === 'woke') this.#running += 1;
     else if ('sessionId' in event) this.#running -= 1;
     const line = this.#lineOf(event, isolation);
     progress.clear();
     progress.waitFor(this.#running > 0 ? `${this.#running} at work` : waitingText(event));
-    if (line !== undefined) await out.line(line);
+    await log.tell({ ...factOf(event), line });
   }
 
-  #lineOf(event: SessionWorkerEvent, isolation: Isolation | undefined): string | undefined {
+  #lineOf(event: SessionWorkerEvent, isolation: Isolation | undefined): string {
     const { styles } = this.#options.out;
     switch (event.type) {
       case 'woke': {
@@ -81,7 +84,7 @@ export class WorkerView {
       case 'troubled':
         return `${styles.red('trouble'.padEnd(LABEL_WIDTH))}  ${oneLine(event.reason.message, 200)} ${styles.dim(`[${event.reason.code}]`)}, tried again ${localTime(event.againAt)}`;
       case 'idle':
-        return undefined;
+        return waitingText(event);
     }
   }
 
