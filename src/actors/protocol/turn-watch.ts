@@ -73,7 +73,7 @@ export async function* followTurn(
 }
 
 /** Those of the session from the message on, and all of its children. Ends when `signal` is aborted. */
-async function* familyEvents(
+export async function* familyEvents(
   sessions: Sessions,
   { sessionId, seq }: TurnRef,
   signal: AbortSignal | undefined,

@@ -2,10 +2,12 @@
 import type { Command } from 'commander';
 import { withExamples } from '../command-words.ts';
 import type { RunWork } from '../command-words.ts';
+import { nonEmpty } from '../usage.ts';
 
 export function addServeCommands(program: Command, run: RunWork): void {
-  const serve = program.command('serve').description('serve sessions to programs that speak other protocols: mcp');
+  const serve = program.command('serve').description('serve sessions to programs that speak other protocols: mcp, acp');
   addMcp(serve, run);
+  addAcp(serve, run);
 }
 
 function addMcp(serve: Command, run: RunWork): void {
@@ -27,5 +29,17 @@ function addMcp(serve: Command, run: RunWork): void {
           allowCommands: words.allowCommands === true,
         }),
       ),
+    );
+}
+
+function addAcp(serve: Command, run: RunWork): void {
+  const acp = serve
+    .command('acp')
+    .description('an agent of the Agent Client Protocol on standard input and output, for Zed and other editors');
+  withExamples(acp, 'wakechart serve acp --agent helper', 'wakechart serve acp --agent helper --no-worker')
+    .option('--agent <name>', 'the agent of new sessions (default: the only one that there is)', nonEmpty)
+    .option('--no-worker', 'wake no sessions: another process does, such as "wakechart worker"')
+    .action((words: { readonly worker: boolean; readonly agent?: string }) =>
+      run(acp, async (context) => (await import('./acp.ts')).serveAcpCommand(context, words)),
     );
 }
