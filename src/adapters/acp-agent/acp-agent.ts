@@ -164,6 +164,7 @@ class ServedAgent implements AcpService {
     this.#open.get(sessionId)?.close();
     const session = new OpenSession(sessionId, {
       sessions: this.#runtime.sessions,
+      words: (id, options) => this.#runtime.words(id, options),
       client: this.#connection.client,
       ids: this.#ids,
       onTrouble: this.#options.onTrouble,

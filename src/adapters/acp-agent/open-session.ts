@@ -2,13 +2,14 @@
  * A session that an editor has open: what happens in it is shown as it is stored, whoever brings it about, and its
  * prompts are answered when their turns have ended.
  */
-import type { AgentContext, PermissionOption, PromptResponse } from '@agentclientprotocol/sdk';
+import type { AgentContext, PermissionOption, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { InspectionAnswer } from '../../actors/inspection/inspection-source.ts';
 import { storeAnswer } from '../../actors/inspection/session-answer.ts';
 import { askedText } from '../../actors/protocol/asked-text.ts';
 import { awaitTurn } from '../../actors/protocol/await-turn.ts';
 import type { AwaitedTurn } from '../../actors/protocol/await-turn.ts';
 import { cancelTurn } from '../../actors/protocol/cancel-turn.ts';
+import type { ProtocolRuntime } from '../../actors/protocol/protocol-runtime.ts';
 import { familyEvents } from '../../actors/protocol/turn-watch.ts';
 import type { IdSource } from '../../actors/session/id-source.ts';
 import { askedRequests } from '../../actors/session/asked-requests.ts';
@@ -16,11 +17,14 @@ import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { TurnRef } from '../../machines/protocol/turn.ts';
+import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { stopReasonOf } from './acp-states.ts';
-import { toolKind, toolTitle, updatesOf } from './session-updates.ts';
+import { said, thought, toolKind, toolTitle, updatesOf } from './session-updates.ts';
+import { ShownWords } from './shown-words.ts';
 
 export interface OpenSessionPorts {
   readonly sessions: Sessions;
+  readonly words: ProtocolRuntime['words'];
   readonly client: AgentContext;
   readonly ids: IdSource;
   /** Hears trouble that ends nothing. */
@@ -50,6 +54,7 @@ export class OpenSession {
   readonly #prompts = new Set<Prompt>();
   #shownSeq = 0;
   readonly #waiting = new Set<() => void>();
+  readonly #words = new ShownWords();
 
   constructor(sessionId: string, ports: OpenSessionPorts) {
     this.sessionId = sessionId;
@@ -61,6 +66,7 @@ export class OpenSession {
     this.#shownSeq = from - 1;
     this.#follow(from).catch(this.#ports.onTrouble);
     await this.#shown(through);
+    this.#speak().catch(this.#ports.onTrouble);
   }
 
   close(): void {
@@ -169,15 +175,42 @@ export class OpenSession {
   }
 
   async #follow(from: number): Promise<void> {
-    const { sessions, client } = this.#ports;
+    const { sessions } = this.#ports;
     const { sessionId } = this;
     for await (const event of familyEvents(sessions, { sessionId, seq: from }, this.#close.signal)) {
       if (event.sessionId !== sessionId) continue;
-      for (const update of updatesOf(event, { own: this.#own.delete(event.id) }))
-        await client.notify('session/update', { sessionId, update });
+      await this.#update(this.#updatesOf(event));
       this.#shownSeq = event.seq;
       this.#tellShown();
     }
+  }
+
+  #updatesOf(event: SessionEvent): readonly SessionUpdate[] {
+    if (event.type === 'agent.message') return said(this.#words.logged('text', event.data.text));
+    if (event.type === 'agent.thinking') return thought(this.#words.logged('reasoning', event.data.text));
+    return updatesOf(event, { own: this.#own.delete(event.id) });
+  }
+
+  /** What a model says while it says it. */
+  async #speak(): Promise<void> {
+    const { words, sessions } = this.#ports;
+    let isLogged = false;
+    for await (const word of words(this.sessionId, { signal: this.#close.signal })) {
+      if (isLogged) {
+        // The words of the next step: what the log says of the one before is shown first.
+        await this.#shown((await sessions.status(this.sessionId)).head);
+        this.#words.reset();
+      }
+      isLogged = word.type === 'logged';
+      if (word.type === 'said') await this.#update(spoken(word.kind, this.#words.said(word.kind, word.text)));
+      else if (word.type === 'taken_back') await this.#update(said(this.#words.takenBack()));
+      else if (word.type === 'lost') this.#words.lost();
+    }
+  }
+
+  async #update(updates: readonly SessionUpdate[]): Promise<void> {
+    const { sessionId } = this;
+    for (const update of updates) await this.#ports.client.notify('session/update', { sessionId, update });
   }
 
   #tellShown(): void {
@@ -195,6 +228,10 @@ export class OpenSession {
       check();
     });
   }
+}
+
+function spoken(kind: 'text' | 'reasoning', text: string): readonly SessionUpdate[] {
+  return kind === 'text' ? said(text) : thought(text);
 }
 
 function optionsFor(rules: readonly string[]): PermissionOption[] {

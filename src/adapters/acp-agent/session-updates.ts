@@ -19,15 +19,11 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   retrieval_search: 'search',
 };
 
-/** @param own whether the editor has sent the message itself, and so shows it already */
+/** All but what the model says. @param own whether the editor has sent the message itself, and so shows it already */
 export function updatesOf(event: SessionEvent, { own }: { readonly own: boolean }): readonly SessionUpdate[] {
   switch (event.type) {
     case 'user.message':
       return own ? [] : [{ sessionUpdate: 'user_message_chunk', ...textContent(event.data.text) }];
-    case 'agent.thinking':
-      return event.data.text === '' ? [] : [{ sessionUpdate: 'agent_thought_chunk', ...textContent(event.data.text) }];
-    case 'agent.message':
-      return said(event.data.text);
     case 'agent.question_asked':
       return said(questionText(event.data));
     case 'agent.custom_tool_use':
@@ -58,8 +54,12 @@ export function toolKind(name: string): ToolKind {
   return KINDS[name] ?? 'other';
 }
 
-function said(text: string): readonly SessionUpdate[] {
+export function said(text: string): readonly SessionUpdate[] {
   return text === '' ? [] : [{ sessionUpdate: 'agent_message_chunk', ...textContent(text) }];
+}
+
+export function thought(text: string): readonly SessionUpdate[] {
+  return text === '' ? [] : [{ sessionUpdate: 'agent_thought_chunk', ...textContent(text) }];
 }
 
 function textContent(text: string): { readonly content: { readonly type: 'text'; readonly text: string } } {
