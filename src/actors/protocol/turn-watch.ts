@@ -64,9 +64,12 @@ export async function* followTurn(
   let turn = turnOf(ref);
   let asked: readonly AskedRequest[] = [];
   for await (const event of familyEvents(sessions, ref, signal)) {
-    if (event.sessionId === ref.sessionId) turn = foldTurn(turn, event);
+    const isOwn = event.sessionId === ref.sessionId;
+    if (isOwn) turn = foldTurn(turn, event);
+    // Something may have been asked before the message came.
+    const mayAsk = MAY_CHANGE_WHAT_IS_ASKED.has(event.type) || (isOwn && event.seq === ref.seq);
     if (hasEnded(turn)) asked = [];
-    else if (MAY_CHANGE_WHAT_IS_ASKED.has(event.type)) asked = await askedRequests(sessions, ref.sessionId);
+    else if (mayAsk) asked = await askedRequests(sessions, ref.sessionId);
     yield { turn, asked, event };
     if (hasEnded(turn)) return;
   }

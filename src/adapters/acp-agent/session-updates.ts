@@ -37,9 +37,7 @@ export function updatesOf(event: SessionEvent, { own }: { readonly own: boolean 
     case 'agent.tool_result':
       return [resultOf(event.data)];
     case 'wake.ended':
-      return event.data.outcome === 'failed' ? said(failureText(event.data)) : [];
-    case 'session.parked':
-      return said(event.data.reason);
+      return event.data.outcome === 'failed' ? said(event.data.summary) : [];
     default:
       return [];
   }
@@ -68,10 +66,6 @@ function textContent(text: string): { readonly content: { readonly type: 'text';
 
 function questionText({ question, choices = [] }: SessionEventData<'agent.question_asked'>): string {
   return [question, ...choices.map((choice) => `- ${choice}`)].join('\n');
-}
-
-function failureText({ summary, retryAt }: SessionEventData<'wake.ended'>): string {
-  return retryAt === undefined ? summary : `${summary} It is tried again by itself at ${retryAt}.`;
 }
 
 function toolCallOf({ callId, name, input }: SessionEventData<'agent.tool_use'>): SessionUpdate {
