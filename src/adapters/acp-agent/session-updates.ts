@@ -74,6 +74,7 @@ function toolCallOf({ callId, name, input }: SessionEventData<'agent.tool_use'>)
     sessionUpdate: 'tool_call',
     toolCallId: callId,
     title: toolTitle(name, input),
+    name,
     kind: toolKind(name),
     status: 'pending',
     rawInput: input,
