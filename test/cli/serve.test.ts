@@ -43,7 +43,8 @@ describe('wakechart serve mcp', () => {
   it('serves the command line of the MCP inspector', async () => {
     const inspect = async (...words: readonly string[]): Promise<unknown> =>
       JSON.parse(
-        (await others('@modelcontextprotocol/inspector-cli', 'build/cli.js', ['--cli', ...served('mcp'), ...words])).stdout,
+        (await others('@modelcontextprotocol/inspector-cli', 'build/cli.js', ['--cli', ...served('mcp'), ...words]))
+          .stdout,
       );
     const words = ['--method', 'tools/call', '--tool-name', 'session_start'];
     expect(await inspect(...words, '--tool-arg', 'agent=greeter', '--tool-arg', 'message=Hi')).toMatchObject({
@@ -59,7 +60,15 @@ describe('wakechart serve mcp', () => {
 describe('wakechart serve acp', () => {
   it('is driven by acpx, a client of others, which is asked for permissions', async () => {
     const agent = served('acp', '--agent', 'careful').join(' ');
-    const { stdout } = await others('acpx', 'dist/cli.js', ['--approve-all', '--format', 'text', '--agent', agent, 'exec', 'Clean up']);
+    const { stdout } = await others('acpx', 'dist/cli.js', [
+      '--approve-all',
+      '--format',
+      'text',
+      '--agent',
+      agent,
+      'exec',
+      'Clean up',
+    ]);
     expect(stdout).toContain('session/request_permission');
     expect(stdout).toContain('Removed.');
     expect(stdout).toContain('end_turn');

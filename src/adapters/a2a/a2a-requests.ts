@@ -102,9 +102,7 @@ export class A2aRequests implements A2ARequestHandler {
     const refs: TurnRef[] = [];
     for await (const { type, seq } of this.#runtime.sessions.events(sessionId))
       if (type === 'user.message') refs.push({ sessionId, seq });
-    const listed = await Promise.all(
-      refs.slice(-MAX_LISTED).map((ref) => readTurn(this.#runtime.sessions, ref)),
-    );
+    const listed = await Promise.all(refs.slice(-MAX_LISTED).map((ref) => readTurn(this.#runtime.sessions, ref)));
     const tasks = listed.map(({ turn, asked }) => this.#task(taskJson(turn, asked))).toReversed();
     return { tasks, nextPageToken: '', pageSize: tasks.length, totalSize: refs.length };
   }

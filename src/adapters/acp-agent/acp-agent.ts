@@ -4,12 +4,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
-import type {
-  AgentConnection,
-  InitializeResponse,
-  ListSessionsResponse,
-  SessionInfo,
-} from '@agentclientprotocol/sdk';
+import type { AgentConnection, InitializeResponse, ListSessionsResponse, SessionInfo } from '@agentclientprotocol/sdk';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { ProtocolRuntime } from '../../actors/protocol/protocol-runtime.ts';
 import { createIdSource } from '../../actors/session/id-source.ts';
@@ -58,11 +53,7 @@ class ServedAgent implements AcpService {
   readonly #ids = createIdSource({ clock: createSystemClock() });
   readonly #connection: AgentConnection;
 
-  constructor(
-    runtime: ProtocolRuntime,
-    options: AcpAgentOptions & { readonly agentId: string },
-    sdk: AcpAgentSdk,
-  ) {
+  constructor(runtime: ProtocolRuntime, options: AcpAgentOptions & { readonly agentId: string }, sdk: AcpAgentSdk) {
     this.#runtime = runtime;
     this.#options = options;
     this.#sdk = sdk;
@@ -89,9 +80,7 @@ class ServedAgent implements AcpService {
       .onRequest('initialize', () => this.#initialized())
       .onRequest('authenticate', () => ({}))
       .onRequest('session/new', ({ params }) => this.#answered(() => this.#create(params)))
-      .onRequest('session/load', ({ params }) =>
-        this.#answered(() => this.#load(params.sessionId, { replays: true })),
-      )
+      .onRequest('session/load', ({ params }) => this.#answered(() => this.#load(params.sessionId, { replays: true })))
       .onRequest('session/resume', ({ params }) =>
         this.#answered(() => this.#load(params.sessionId, { replays: false })),
       )
@@ -135,9 +124,13 @@ class ServedAgent implements AcpService {
     }
   }
 
-  async #create(
-    { cwd, mcpServers }: { readonly cwd: string; readonly mcpServers: readonly unknown[] },
-  ): Promise<{ readonly sessionId: string }> {
+  async #create({
+    cwd,
+    mcpServers,
+  }: {
+    readonly cwd: string;
+    readonly mcpServers: readonly unknown[];
+  }): Promise<{ readonly sessionId: string }> {
     await requireFolder(cwd);
     if (mcpServers.length > 0) this.#options.onTrouble(new Error(MCP_SERVERS_UNUSED));
     const { sessionId, head } = await this.#runtime.sessions.create(
@@ -148,19 +141,13 @@ class ServedAgent implements AcpService {
     return { sessionId };
   }
 
-  async #load(
-    sessionId: string,
-    { replays }: { readonly replays: boolean },
-  ): Promise<Record<string, never>> {
+  async #load(sessionId: string, { replays }: { readonly replays: boolean }): Promise<Record<string, never>> {
     const { head } = await this.#runtime.sessions.status(sessionId);
     await this.#openFrom(sessionId, { from: replays ? 1 : head + 1, through: head });
     return {};
   }
 
-  async #openFrom(
-    sessionId: string,
-    reach: { readonly from: number; readonly through: number },
-  ): Promise<void> {
+  async #openFrom(sessionId: string, reach: { readonly from: number; readonly through: number }): Promise<void> {
     this.#open.get(sessionId)?.close();
     const session = new OpenSession(sessionId, {
       sessions: this.#runtime.sessions,

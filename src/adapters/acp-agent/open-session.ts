@@ -122,7 +122,8 @@ export class OpenSession {
     const { sessions } = this.#ports;
     await storeAnswer(sessions, question.sessionId, { type: 'answer', requestId: question.requestId, text });
     let messageSeq: number | undefined;
-    for await (const event of sessions.events(this.sessionId)) if (event.type === 'user.message') messageSeq = event.seq;
+    for await (const event of sessions.events(this.sessionId))
+      if (event.type === 'user.message') messageSeq = event.seq;
     return { messageSeq };
   }
 

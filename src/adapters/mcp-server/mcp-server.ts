@@ -142,12 +142,7 @@ class McpConnection implements McpService {
     });
   }
 
-  async #call(
-    name: string,
-    given: unknown,
-    extra: Extra,
-    isTask: boolean,
-  ): Promise<CallToolResult | CreateTaskResult> {
+  async #call(name: string, given: unknown, extra: Extra, isTask: boolean): Promise<CallToolResult | CreateTaskResult> {
     const known = this.#names().find((each) => each === name);
     if (known === undefined)
       throw new this.#sdk.types.McpError(this.#sdk.types.ErrorCode.InvalidParams, `there is no tool ${name}`);
@@ -299,4 +294,3 @@ function progressText(event: TurnNews['event']): string | undefined {
         : undefined;
   return text === undefined ? undefined : cutText(text, MAX_PROGRESS_CHARACTERS);
 }
-

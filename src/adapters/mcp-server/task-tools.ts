@@ -18,7 +18,12 @@ export class TaskTools {
     return { tasks: this.#tasks.list({ kind: 'process' }).map(taskRecord) };
   }
 
-  async start({ command, cwd = this.#cwd, label = command, timeoutSeconds }: ToolInput<'task_start'>): Promise<Structured> {
+  async start({
+    command,
+    cwd = this.#cwd,
+    label = command,
+    timeoutSeconds,
+  }: ToolInput<'task_start'>): Promise<Structured> {
     const { id } = await this.#tasks.spawn({
       kind: 'process',
       label: label.slice(0, MAX_LABEL_CHARACTERS),
@@ -63,7 +68,16 @@ export class TaskTools {
 
 const MAX_LABEL_CHARACTERS = 200;
 
-function taskRecord({ id, label, status, cwd, startedAt, completedAt, result, error }: BackgroundTaskState): Structured {
+function taskRecord({
+  id,
+  label,
+  status,
+  cwd,
+  startedAt,
+  completedAt,
+  result,
+  error,
+}: BackgroundTaskState): Structured {
   const exitCode = result?.exitCode;
   return {
     task: id,

@@ -5,7 +5,9 @@ import type { RunWork } from '../command-words.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
 
 export function addServeCommands(program: Command, run: RunWork): void {
-  const serve = program.command('serve').description('serve sessions to programs that speak other protocols: mcp, acp, a2a');
+  const serve = program
+    .command('serve')
+    .description('serve sessions to programs that speak other protocols: mcp, acp, a2a');
   addMcp(serve, run);
   addAcp(serve, run);
   addA2a(serve, run);
@@ -48,7 +50,9 @@ function addAcp(serve: Command, run: RunWork): void {
 function addA2a(serve: Command, run: RunWork): void {
   const a2a = serve
     .command('a2a')
-    .description('an agent for other agents over A2A, on this machine, with a token that is told or in WAKECHART_A2A_TOKEN');
+    .description(
+      'an agent for other agents over A2A, on this machine, with a token that is told or in WAKECHART_A2A_TOKEN',
+    );
   withExamples(a2a, 'wakechart serve a2a --agent helper', 'wakechart serve a2a --agent helper --port 41241')
     .requiredOption('--agent <name>', 'the agent that is served', nonEmpty)
     .option('--port <n>', 'the port on 127.0.0.1 (default: a free one)', wholeNumber({ min: 0, max: 65_535 }))

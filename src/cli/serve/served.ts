@@ -32,7 +32,9 @@ export async function serve(
   // Also what tools and backends of others say on the console.
   console.log = console.info = console.debug = console.error;
   const onTrouble = (error: unknown): void =>
-    void err.push(`${err.styles.yellow('note:')} ${printable(error instanceof Error ? error.message : String(error))}\n`);
+    void err.push(
+      `${err.styles.yellow('note:')} ${printable(error instanceof Error ? error.message : String(error))}\n`,
+    );
   return withRuntime(context, async (runtime) => {
     const service = await open(runtime, onTrouble);
     const worker = hasWorker ? runtime.startWorker({ drainLimitMs: DRAIN_LIMIT_MS }) : undefined;

@@ -1,4 +1,9 @@
-import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
+import {
+  ClientFactory,
+  ClientFactoryOptions,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+} from '@a2a-js/sdk/client';
 import type { Client } from '@a2a-js/sdk/client';
 import { Role, TaskState } from '@a2a-js/sdk';
 import type { Message, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
@@ -62,7 +67,10 @@ function clientOf(url: string): Promise<Client> {
 }
 
 let messages = 0;
-function messageOf(text: string, ids: Partial<Pick<Message, 'contextId' | 'taskId' | 'messageId'>> = {}): SendMessageRequest {
+function messageOf(
+  text: string,
+  ids: Partial<Pick<Message, 'contextId' | 'taskId' | 'messageId'>> = {},
+): SendMessageRequest {
   messages += 1;
   return {
     tenant: '',
@@ -139,7 +147,10 @@ describe('a message', () => {
   it('can be cancelled, and a stream of it taken up again', async () => {
     const client = await clientOf(await served('slow'));
     const request = messageOf('Go');
-    const { id } = await send(client, { ...request, configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately: true } });
+    const { id } = await send(client, {
+      ...request,
+      configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately: true },
+    });
     const states: (TaskState | undefined)[] = [];
     const followed = (async () => {
       for await (const { payload } of client.resubscribeTask({ tenant: '', id }))
@@ -172,7 +183,10 @@ describe('what a session asks', () => {
     const denied = await send(client, messageOf('deny', { taskId: asked.id }));
     expect(denied.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     expect(await stage.events(asked.contextId)).toContainEqual(
-      expect.objectContaining({ type: 'permission.resolved', data: expect.objectContaining({ decision: 'denied' }) as object }),
+      expect.objectContaining({
+        type: 'permission.resolved',
+        data: expect.objectContaining({ decision: 'denied' }) as object,
+      }),
     );
   });
 
@@ -199,7 +213,9 @@ describe('the address', () => {
     expect((await fetch(`${url}/elsewhere`)).status).toBe(404);
     const headers = { ...init.headers, authorization: `Bearer ${TOKEN}` };
     expect((await fetch(`${url}/a2a`, { ...init, headers, body: 'x'.repeat(1_048_577) })).status).toBe(413);
-    expect((await fetch(`${url}/a2a`, { ...init, headers: { ...headers, 'content-type': 'text/plain' } })).status).toBe(415);
+    expect((await fetch(`${url}/a2a`, { ...init, headers: { ...headers, 'content-type': 'text/plain' } })).status).toBe(
+      415,
+    );
     const answer = await fetch(`${url}/a2a`, { ...init, headers, body: '{' });
     expect(await answer.json()).toMatchObject({ error: { code: expect.any(Number) as number } });
   });
@@ -222,7 +238,11 @@ describe('the address', () => {
       }),
     });
     expect(await answer.json()).toMatchObject({
-      result: { kind: 'task', status: { state: 'completed' }, artifacts: [{ parts: [{ kind: 'text', text: 'Greeted.' }] }] },
+      result: {
+        kind: 'task',
+        status: { state: 'completed' },
+        artifacts: [{ parts: [{ kind: 'text', text: 'Greeted.' }] }],
+      },
     });
   });
 

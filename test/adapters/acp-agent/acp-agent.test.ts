@@ -104,7 +104,12 @@ describe('a prompt', () => {
     expect(await prompt(one, sessionId)).toEqual({ stopReason: 'end_turn' });
     expect(one.said()).toBe('I greet.Greeted.');
     expect(one.updates.filter(({ sessionUpdate }) => sessionUpdate.startsWith('tool_call'))).toMatchObject([
-      { sessionUpdate: 'tool_call', kind: 'execute', title: 'shell_run: pwd > where.txt; cat where.txt', status: 'pending' },
+      {
+        sessionUpdate: 'tool_call',
+        kind: 'execute',
+        title: 'shell_run: pwd > where.txt; cat where.txt',
+        status: 'pending',
+      },
       { sessionUpdate: 'tool_call_update', status: 'in_progress' },
       { sessionUpdate: 'tool_call_update', status: 'completed' },
     ]);
@@ -116,10 +121,13 @@ describe('a prompt', () => {
     expect(await prompt(allowing, await newSession(allowing))).toEqual({ stopReason: 'end_turn' });
     expect(allowing.said()).toBe('Removed.');
     expect(allowing.asked).toMatchObject([
-      { toolCall: { kind: 'execute', rawInput: { command: 'rm -f x' } }, options: expect.arrayContaining([
-        { optionId: 'once', name: 'Allow once', kind: 'allow_once' },
-        { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
-      ]) as unknown[] },
+      {
+        toolCall: { kind: 'execute', rawInput: { command: 'rm -f x' } },
+        options: expect.arrayContaining([
+          { optionId: 'once', name: 'Allow once', kind: 'allow_once' },
+          { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
+        ]) as unknown[],
+      },
     ]);
     const denying = await editor('careful');
     const denied = await newSession(denying);
@@ -147,7 +155,9 @@ describe('a prompt', () => {
     const one = await editor('slow');
     const sessionId = await newSession(one);
     const prompted = prompt(one, sessionId);
-    await expect.poll(() => one.updates.some((update) => 'status' in update && update.status === 'in_progress')).toBe(true);
+    await expect
+      .poll(() => one.updates.some((update) => 'status' in update && update.status === 'in_progress'))
+      .toBe(true);
     await one.agent.notify('session/cancel', { sessionId });
     expect(await prompted).toEqual({ stopReason: 'cancelled' });
     expect(await stage.runtime.sessions.status(sessionId)).toMatchObject({ status: 'idle', openToolCalls: [] });
@@ -201,10 +211,12 @@ describe('a session', () => {
     expect(other.said()).toBe('I greet.Greeted.');
     // What one does is shown in both.
     await prompt(other, sessionId, 'And again');
-    await expect.poll(() => one.updates).toContainEqual({
-      sessionUpdate: 'user_message_chunk',
-      content: { type: 'text', text: 'And again' },
-    });
+    await expect
+      .poll(() => one.updates)
+      .toContainEqual({
+        sessionUpdate: 'user_message_chunk',
+        content: { type: 'text', text: 'And again' },
+      });
     expect(other.updates.filter(({ sessionUpdate }) => sessionUpdate === 'user_message_chunk')).toHaveLength(1);
   });
 
@@ -224,8 +236,18 @@ describe('a session', () => {
 
   it.each([
     ['a folder that is not there', 'session/new', { cwd: '/no/such/folder', mcpServers: [] }, /ACP_FOLDER_INVALID/],
-    ['a session that is not there', 'session/load', { sessionId: 'x', cwd: '/', mcpServers: [] }, /SESSION_REQUEST_INVALID/],
-    ['one that is not open', 'session/prompt', { sessionId: 'x', prompt: [{ type: 'text', text: 'Go' }] }, /ACP_SESSION_NOT_OPEN/],
+    [
+      'a session that is not there',
+      'session/load',
+      { sessionId: 'x', cwd: '/', mcpServers: [] },
+      /SESSION_REQUEST_INVALID/,
+    ],
+    [
+      'one that is not open',
+      'session/prompt',
+      { sessionId: 'x', prompt: [{ type: 'text', text: 'Go' }] },
+      /ACP_SESSION_NOT_OPEN/,
+    ],
   ])('of %s is refused with what to do', async (_, method, params, words) => {
     const one = await editor('greeter');
     await expect(one.agent.request(method, params)).rejects.toThrow(words);

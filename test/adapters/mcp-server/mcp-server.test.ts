@@ -44,7 +44,9 @@ describe('the tools', () => {
       events: [{ type: 'session.created' }, { type: 'user.message' }],
       next: 3,
     });
-    expect(await call('sessions_list', { agent: 'greeter' })).toMatchObject({ sessions: [{ session, status: 'idle' }] });
+    expect(await call('sessions_list', { agent: 'greeter' })).toMatchObject({
+      sessions: [{ session, status: 'idle' }],
+    });
     expect(await call('session_stop', { session, reason: 'enough' })).toMatchObject({ status: 'terminated' });
     expect(await call('agents_list')).toMatchObject({ agents: [{}, {}, { agent: 'greeter' }, {}] });
   });
@@ -95,7 +97,10 @@ describe('what a session asks', () => {
     const denied = await declining.call('session_start', { agent: 'careful', message: 'Clean up' });
     expect(denied).toMatchObject({ state: 'completed' });
     expect(await stage.events(String(denied['session']))).toContainEqual(
-      expect.objectContaining({ type: 'permission.resolved', data: expect.objectContaining({ decision: 'denied' }) as object }),
+      expect.objectContaining({
+        type: 'permission.resolved',
+        data: expect.objectContaining({ decision: 'denied' }) as object,
+      }),
     );
     const closing = await connect(stage, { person: () => ({ action: 'cancel' }) });
     expect(await closing.call('session_start', { agent: 'careful', message: 'Clean up' })).toMatchObject({
@@ -131,7 +136,9 @@ describe('what a session asks', () => {
     await call('session_answer', { session, request, answer: 'left' });
     expect(await call('session_wait', { turn })).toMatchObject({ state: 'completed', answer: 'Thanks.' });
     const person = await connect(stage, { person: () => ({ action: 'accept', content: { answer: 'right' } }) });
-    expect(await person.call('session_start', { agent: 'curious', message: 'Go' })).toMatchObject({ answer: 'Thanks.' });
+    expect(await person.call('session_start', { agent: 'curious', message: 'Go' })).toMatchObject({
+      answer: 'Thanks.',
+    });
   });
 
   it('closes its form when another client answers', async () => {
@@ -195,9 +202,13 @@ describe('a client that stops waiting', () => {
   it('takes its call back: the session is interrupted', async () => {
     const { client } = await connect(stage);
     const cancel = new AbortController();
-    const call = client.callTool({ name: 'session_start', arguments: { agent: 'slow', message: 'Go', title: 'taken back' } }, undefined, {
-      signal: cancel.signal,
-    });
+    const call = client.callTool(
+      { name: 'session_start', arguments: { agent: 'slow', message: 'Go', title: 'taken back' } },
+      undefined,
+      {
+        signal: cancel.signal,
+      },
+    );
     const session = async () =>
       (await stage.runtime.sessions.list({ agentId: 'slow' })).find(({ title }) => title === 'taken back');
     await expect.poll(async () => (await session())?.openToolCalls.length).toBe(1);

@@ -91,7 +91,9 @@ describe('a turn', () => {
   it('does not change any more once it has ended', () => {
     const turn = after(...wake, ended('sleep'), rests);
     expect(hasEnded(turn)).toBe(true);
-    expect(after(...wake, ended('sleep'), rests, running, { type: 'agent.message', data: { text: 'later' } })).toEqual(turn);
+    expect(after(...wake, ended('sleep'), rests, running, { type: 'agent.message', data: { text: 'later' } })).toEqual(
+      turn,
+    );
   });
 
   it('has a name that can be read back, and nothing else can', () => {
