@@ -11,6 +11,7 @@ import { cancelTurn } from '../../actors/protocol/cancel-turn.ts';
 import type { ProtocolRuntime } from '../../actors/protocol/protocol-runtime.ts';
 import { followTurn, readTurn } from '../../actors/protocol/turn-watch.ts';
 import type { AskedRequest } from '../../actors/session/asked-requests.ts';
+import { sha256Hex } from '../../actors/sha256.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { hasEnded, parseTurnId } from '../../machines/protocol/turn.ts';
 import type { TurnRef } from '../../machines/protocol/turn.ts';
@@ -180,8 +181,13 @@ export class A2aRequests implements A2ARequestHandler {
       message.contextId === '' && message.taskId === ''
         ? await sessions.create({ agentId: this.#options.agentId })
         : await this.#session(message.contextId || (parseTurnId(message.taskId)?.sessionId ?? ''));
-    const idempotencyKey = message.messageId === '' ? {} : { idempotencyKey: `a2a:${message.messageId}`.slice(0, 200) };
-    const { seq } = await sessions.send(sessionId, { type: 'user.message', text }, idempotencyKey);
+    // Of any length; ours has a limit.
+    const idempotencyKey = `a2a:${await sha256Hex(message.messageId)}`;
+    const { seq } = await sessions.send(
+      sessionId,
+      { type: 'user.message', text },
+      message.messageId === '' ? {} : { idempotencyKey },
+    );
     return { sessionId, seq };
   }
 

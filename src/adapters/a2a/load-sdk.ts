@@ -14,12 +14,11 @@ export interface A2aSdk {
 /** @throws RuntimeError A2A_SDK_MISSING saying what to install */
 export async function loadA2aSdk(): Promise<A2aSdk> {
   try {
-    const [core, server, errors, { LegacyJsonRpcTransportHandler }] = await Promise.all([
-      import('@a2a-js/sdk'),
-      import('@a2a-js/sdk/server'),
-      import('@a2a-js/sdk/errors'),
-      import('@a2a-js/sdk/compat/v0_3/server'),
-    ]);
+    // One after the other: bundlers let a package be missing where its import alone is awaited in a `try`.
+    const core = await import('@a2a-js/sdk');
+    const server = await import('@a2a-js/sdk/server');
+    const errors = await import('@a2a-js/sdk/errors');
+    const { LegacyJsonRpcTransportHandler } = await import('@a2a-js/sdk/compat/v0_3/server');
     return { core, server, errors, LegacyJsonRpcTransportHandler };
   } catch (error) {
     throw new RuntimeError(

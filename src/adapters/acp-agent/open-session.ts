@@ -1,5 +1,5 @@
 /**
- * A session that an editor has open: what happens in it is shown as it is stored, whoever brings it about, and its
+ * A session that an editor has open: what happens in it is shown as it is stored, from wherever it comes, and its
  * prompts are answered when their turns have ended.
  */
 import type { AgentContext, PermissionOption, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';

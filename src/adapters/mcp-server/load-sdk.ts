@@ -13,12 +13,12 @@ export interface McpServerSdk {
 /** @throws RuntimeError MCP_SDK_MISSING saying what to install */
 export async function loadMcpServerSdk(): Promise<McpServerSdk> {
   try {
-    const [{ Server }, { StdioServerTransport }, { InMemoryTaskMessageQueue }, types] = await Promise.all([
-      import('@modelcontextprotocol/sdk/server/index.js'),
-      import('@modelcontextprotocol/sdk/server/stdio.js'),
-      import('@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js'),
-      import('@modelcontextprotocol/sdk/types.js'),
-    ]);
+    // One after the other: bundlers let a package be missing where its import alone is awaited in a `try`.
+    const { Server } = await import('@modelcontextprotocol/sdk/server/index.js');
+    const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
+    const { InMemoryTaskMessageQueue } =
+      await import('@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js');
+    const types = await import('@modelcontextprotocol/sdk/types.js');
     return { Server, StdioServerTransport, InMemoryTaskMessageQueue, types };
   } catch (error) {
     throw new RuntimeError(

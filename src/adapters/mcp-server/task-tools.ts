@@ -1,5 +1,6 @@
 /** What the tools about background tasks do: those of the process that serves them. */
 import type { ProtocolRuntime } from '../../actors/protocol/protocol-runtime.ts';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { BackgroundTaskState } from '../../machines/task/task-state.ts';
 import type { ToolInput } from './tool-definitions.ts';
@@ -26,7 +27,7 @@ export class TaskTools {
   }: ToolInput<'task_start'>): Promise<Structured> {
     const { id } = await this.#tasks.spawn({
       kind: 'process',
-      label: label.slice(0, MAX_LABEL_CHARACTERS),
+      label: beginningOf(label, MAX_LABEL_CHARACTERS),
       command,
       cwd,
       ...(timeoutSeconds === undefined ? {} : { timeoutMs: timeoutSeconds * 1_000 }),
