@@ -186,10 +186,11 @@ function refused(status: number, headers: Readonly<Record<string, string>> = {})
 async function readBody(request: Request): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength;
+  const reader = (request.body as ReadableStream<Uint8Array> | null)?.getReader();
+  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
+    size += read.value.byteLength;
     if (size > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
+    chunks.push(read.value);
   }
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -161,18 +161,14 @@ export class OpenSession {
     await this.#shown(turn.throughSeq);
     if (prompt.cancelled !== undefined) return { stopReason: 'cancelled' };
     const stop = stopReasonOf(turn.phase, turn.budget);
-    switch (stop) {
-      case 'error':
-        throw new RuntimeError('ACP_TURN_FAILED', turn.note ?? 'the turn failed', {
-          category: 'provider',
-          hint: `See why: wakechart session why --session ${this.sessionId}`,
-        });
-      case 'running':
-        // A form that was closed without an answer, or a question, which the next message answers.
-        return { stopReason: asked.some(({ kind }) => kind === 'permission') ? 'cancelled' : 'end_turn' };
-      default:
-        return { stopReason: stop };
-    }
+    // A form that was closed without an answer, or a question, which the next message answers.
+    if (stop === 'running')
+      return { stopReason: asked.some(({ kind }) => kind === 'permission') ? 'cancelled' : 'end_turn' };
+    if (stop !== 'error') return { stopReason: stop };
+    throw new RuntimeError('ACP_TURN_FAILED', turn.note ?? 'the turn failed', {
+      category: 'provider',
+      hint: `See why: wakechart session why --session ${this.sessionId}`,
+    });
   }
 
   async #follow(from: number): Promise<void> {

@@ -19,28 +19,28 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   retrieval_search: 'search',
 };
 
+type Updates = {
+  readonly [Type in SessionEvent['type']]?: (data: SessionEventData<Type>) => readonly SessionUpdate[];
+};
+
+const UPDATES: Updates = {
+  'user.message': ({ text }) => [{ sessionUpdate: 'user_message_chunk', ...textContent(text) }],
+  'agent.question_asked': (data) => said(questionText(data)),
+  'agent.custom_tool_use': ({ name, input }) =>
+    said(`I need the result of ${name} with ${JSON.stringify(input)}. Your next message is that result.`),
+  'agent.tool_use': (data) => [toolCallOf(data)],
+  'agent.tool_started': ({ callId }) => [
+    { sessionUpdate: 'tool_call_update', toolCallId: callId, status: 'in_progress' },
+  ],
+  'agent.tool_result': (data) => [resultOf(data)],
+  'wake.ended': ({ outcome, summary }) => (outcome === 'failed' ? said(summary) : []),
+};
+
 /** All but what the model says. @param own whether the editor has sent the message itself, and so shows it already */
-export function updatesOf(event: SessionEvent, { own }: { readonly own: boolean }): readonly SessionUpdate[] {
-  switch (event.type) {
-    case 'user.message':
-      return own ? [] : [{ sessionUpdate: 'user_message_chunk', ...textContent(event.data.text) }];
-    case 'agent.question_asked':
-      return said(questionText(event.data));
-    case 'agent.custom_tool_use':
-      return said(
-        `I need the result of ${event.data.name} with ${JSON.stringify(event.data.input)}. Your next message is that result.`,
-      );
-    case 'agent.tool_use':
-      return [toolCallOf(event.data)];
-    case 'agent.tool_started':
-      return [{ sessionUpdate: 'tool_call_update', toolCallId: event.data.callId, status: 'in_progress' }];
-    case 'agent.tool_result':
-      return [resultOf(event.data)];
-    case 'wake.ended':
-      return event.data.outcome === 'failed' ? said(event.data.summary) : [];
-    default:
-      return [];
-  }
+export function updatesOf({ type, data }: SessionEvent, { own }: { readonly own: boolean }): readonly SessionUpdate[] {
+  // The entry under its type takes the data, by construction of the table.
+  const updates = UPDATES[type] as ((data: unknown) => readonly SessionUpdate[]) | undefined;
+  return own ? [] : (updates?.(data) ?? []);
 }
 
 export function toolTitle(name: string, input: unknown): string {

@@ -14,6 +14,15 @@ const ALLOW_SESSION = 'allow in this session';
 const ALLOW_ALWAYS = 'always allow';
 const DENY = 'deny';
 
+type Decided = { readonly type: 'allow'; readonly scope: 'once' | 'session' | 'always' } | { readonly type: 'deny' };
+
+const DECISIONS: Readonly<Record<string, Decided>> = {
+  [ALLOW_ONCE]: { type: 'allow', scope: 'once' },
+  [ALLOW_SESSION]: { type: 'allow', scope: 'session' },
+  [ALLOW_ALWAYS]: { type: 'allow', scope: 'always' },
+  [DENY]: { type: 'deny' },
+};
+
 /**
  * @returns whether it has an answer now. A form that was closed leaves it unanswered; one that was declined denies a
  * permission.
@@ -69,16 +78,7 @@ function answerOf({ kind, requestId }: AskedRequest, { action, content }: Elicit
     const text = content?.['answer'];
     return typeof text === 'string' && text !== '' ? { type: 'answer', requestId, text } : undefined;
   }
-  switch (content?.['decision']) {
-    case ALLOW_ONCE:
-      return { type: 'allow', requestId };
-    case ALLOW_SESSION:
-      return { type: 'allow', requestId, scope: 'session' };
-    case ALLOW_ALWAYS:
-      return { type: 'allow', requestId, scope: 'always' };
-    case DENY:
-      return { type: 'deny', requestId };
-    default:
-      return undefined;
-  }
+  const decision = content?.['decision'];
+  const decided = typeof decision === 'string' && Object.hasOwn(DECISIONS, decision) ? DECISIONS[decision] : undefined;
+  return decided === undefined ? undefined : { ...decided, requestId };
 }

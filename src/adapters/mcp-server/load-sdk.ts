@@ -4,7 +4,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 const PACKAGE = '@modelcontextprotocol/sdk';
 
 export interface McpServerSdk {
-  readonly Server: typeof import('@modelcontextprotocol/sdk/server/index.js').Server;
+  readonly McpServer: typeof import('@modelcontextprotocol/sdk/server/mcp.js').McpServer;
   readonly StdioServerTransport: typeof import('@modelcontextprotocol/sdk/server/stdio.js').StdioServerTransport;
   readonly InMemoryTaskMessageQueue: typeof import('@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js').InMemoryTaskMessageQueue;
   readonly types: typeof import('@modelcontextprotocol/sdk/types.js');
@@ -14,12 +14,12 @@ export interface McpServerSdk {
 export async function loadMcpServerSdk(): Promise<McpServerSdk> {
   try {
     // One after the other: bundlers let a package be missing where its import alone is awaited in a `try`.
-    const { Server } = await import('@modelcontextprotocol/sdk/server/index.js');
+    const { McpServer } = await import('@modelcontextprotocol/sdk/server/mcp.js');
     const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
     const { InMemoryTaskMessageQueue } =
       await import('@modelcontextprotocol/sdk/experimental/tasks/stores/in-memory.js');
     const types = await import('@modelcontextprotocol/sdk/types.js');
-    return { Server, StdioServerTransport, InMemoryTaskMessageQueue, types };
+    return { McpServer, StdioServerTransport, InMemoryTaskMessageQueue, types };
   } catch (error) {
     throw new RuntimeError(
       'MCP_SDK_MISSING',

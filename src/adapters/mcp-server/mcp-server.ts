@@ -1,6 +1,6 @@
 /** An MCP server over a runtime: its sessions and tasks as tools, for clients on standard input and output. */
 import type { Readable, Writable } from 'node:stream';
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type {
   CallToolResult,
@@ -73,7 +73,8 @@ class McpConnection implements McpService {
   readonly #sessions: SessionTools;
   readonly #tasks: TaskTools;
   readonly #turns: TurnTasks;
-  readonly #server: Server;
+  /** Below its table of tools, which knows no tasks that are read from elsewhere. */
+  readonly #server: McpServer['server'];
   /** Aborted when the client has gone. */
   readonly #gone = new AbortController();
 
@@ -84,7 +85,7 @@ class McpConnection implements McpService {
     this.#sessions = new SessionTools(runtime, { mayAllow: options.allowAnswers });
     this.#tasks = new TaskTools(runtime, options);
     this.#turns = new TurnTasks(runtime.sessions);
-    this.#server = new sdk.Server(
+    this.#server = new sdk.McpServer(
       { name: 'wakechart', version: options.version },
       {
         capabilities: { tools: {}, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } },
@@ -92,7 +93,7 @@ class McpConnection implements McpService {
         taskStore: this.#turns,
         taskMessageQueue: new sdk.InMemoryTaskMessageQueue(),
       },
-    );
+    ).server;
     this.closed = new Promise((resolve) => this.#gone.signal.addEventListener('abort', () => resolve()));
   }
 
@@ -103,7 +104,7 @@ class McpConnection implements McpService {
     this.#server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
       this.#call(params.name, params.arguments ?? {}, extra, params.task !== undefined),
     );
-    this.#server.onerror = onTrouble;
+    this.#server.onerror = (error): void => onTrouble(error);
     const close = (): void => void this.close().catch(onTrouble);
     input.once('end', close);
     input.once('close', close);

@@ -65,28 +65,33 @@ export function foldTurn(turn: Turn, event: SessionEvent): Turn {
   return { ...seen, ...changeBy(event, turn) };
 }
 
+type Changes = {
+  readonly [Type in SessionEvent['type']]?: (
+    event: Extract<SessionEvent, { readonly type: Type }>,
+    turn: Turn,
+  ) => Partial<Turn>;
+};
+
+const CHANGES: Changes = {
+  'message.consumed': ({ data }, { isRead, messageId }) => ({
+    isRead: isRead || (messageId !== undefined && data.eventIds.includes(messageId)),
+  }),
+  'wake.started': () => ({ isAwake: true }),
+  'agent.message': ({ data }) => (data.text === '' ? {} : { answer: data.text }),
+  'wake.ended': ({ data }) => ({ isAwake: false, lastEnding: data.outcome, ...noteOf(data) }),
+  'session.status_changed': ({ data }, turn) => changeOfStatus(data, turn),
+  'session.status_idle': ({ data }, turn) =>
+    data.reason === 'idle' ? { phase: phaseAtRest(turn) } : phaseOfWaiting(data.blockingEventIds),
+  'session.parked': ({ data }) => ({ phase: 'failed', note: data.reason }),
+  // With a wake that runs it ends when that does; what is unread is read by another wake.
+  'user.interrupt': ({ data }, { isAwake, isRead }) =>
+    isAwake || !isRead ? {} : { phase: 'interrupted', note: data.reason },
+};
+
 function changeBy(event: SessionEvent, turn: Turn): Partial<Turn> {
-  switch (event.type) {
-    case 'message.consumed':
-      return { isRead: turn.isRead || (turn.messageId !== undefined && event.data.eventIds.includes(turn.messageId)) };
-    case 'wake.started':
-      return { isAwake: true };
-    case 'agent.message':
-      return event.data.text === '' ? {} : { answer: event.data.text };
-    case 'wake.ended':
-      return { isAwake: false, lastEnding: event.data.outcome, ...noteOf(event.data) };
-    case 'session.status_changed':
-      return changeOfStatus(event.data, turn);
-    case 'session.status_idle':
-      return event.data.reason === 'idle' ? { phase: phaseAtRest(turn) } : phaseOfWaiting(event.data.blockingEventIds);
-    case 'session.parked':
-      return { phase: 'failed', note: event.data.reason };
-    case 'user.interrupt':
-      // With a wake that runs it ends when that does; what is unread is read by another wake.
-      return turn.isAwake || !turn.isRead ? {} : { phase: 'interrupted', note: event.data.reason };
-    default:
-      return {};
-  }
+  // The entry under its type takes the event, by construction of the table.
+  const change = CHANGES[event.type] as ((event: SessionEvent, turn: Turn) => Partial<Turn>) | undefined;
+  return change?.(event, turn) ?? {};
 }
 
 /** A bound that was reached, and what a failed wake says: it is tried again by itself until the session is parked. */
