@@ -104,7 +104,8 @@ class McpConnection implements McpService {
     this.#server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
       this.#call(params.name, params.arguments ?? {}, extra, params.task !== undefined),
     );
-    this.#server.onerror = (error): void => onTrouble(error);
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has fields for its listeners, and no events.
+    this.#server.onerror = onTrouble;
     const close = (): void => void this.close().catch(onTrouble);
     input.once('end', close);
     input.once('close', close);
