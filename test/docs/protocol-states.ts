@@ -10,8 +10,7 @@ const [BEGIN, END] = ['<!-- states -->', '<!-- /states -->'];
 
 /** In what each differs from the words of the protocols. */
 const IN_STATE: Readonly<Record<SessionPlace, string>> = {
-  'idle.resting':
-    'The turn has not begun, or waits for the next try. MCP and ACP have no word for that; in MCP it is `working`.',
+  'idle.resting': 'The turn has not begun. MCP and ACP have no word for that.',
   'idle.requires_action':
     'ACP asks during the prompt and has no state for it; a question ends the prompt. While only a child is waited for, the turn works.',
   running: 'None.',

@@ -49,15 +49,15 @@ export const PHASE_IN: Readonly<Record<SessionPlace, TurnPhase>> = {
 
 export type WakeEnding = SessionEventData<'wake.ended'>['outcome'];
 
-/** When the session comes to rest after a wake that ended so and has read the message. */
+/** When the session comes to rest after a wake that ended so and has read the message: after some another one goes on. */
 export const PHASE_AFTER: Readonly<Record<WakeEnding, TurnPhase>> = {
   sleep: 'completed',
   requires_action: 'completed',
   rescheduled: 'completed',
   budget_reached: 'budget_reached',
-  failed: 'queued',
+  failed: 'working',
   interrupted: 'interrupted',
-  aborted: 'queued',
+  aborted: 'working',
   terminated: 'terminated',
-  lost: 'queued',
+  lost: 'working',
 };

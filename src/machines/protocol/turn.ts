@@ -120,9 +120,11 @@ function changeOfStatus(
   }
 }
 
+/** Where the message was not read another wake comes to it. */
 function phaseAtRest({ isRead, lastEnding }: Turn): TurnPhase {
-  if (!isRead || lastEnding === undefined) return PHASE_IN['idle.resting'];
-  return PHASE_AFTER[lastEnding];
+  const resting = PHASE_IN['idle.resting'];
+  const after = lastEnding === undefined ? resting : PHASE_AFTER[lastEnding];
+  return isRead || !IS_END[after] ? after : resting;
 }
 
 /** One that waits for a child of its own, and for nothing else, asks no client. */

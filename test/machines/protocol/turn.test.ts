@@ -50,9 +50,9 @@ describe('a turn', () => {
     ['rescheduled', 'completed'],
     ['budget_reached', 'budget_reached'],
     ['interrupted', 'interrupted'],
-    ['failed', 'queued'],
-    ['aborted', 'queued'],
-    ['lost', 'queued'],
+    ['failed', 'working'],
+    ['aborted', 'working'],
+    ['lost', 'working'],
   ])('is, when its session rests after a wake that ended as %s, %s', (outcome, phase) => {
     expect(after(...wake, ended(outcome), rests).phase).toBe(phase);
   });
