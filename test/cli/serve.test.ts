@@ -22,9 +22,9 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** A program of others. */
-function others(packageName: string, file: string, words: readonly string[]): Promise<{ readonly stdout: string }> {
-  const path = join(dirname(require.resolve(`${packageName}/package.json`)), file);
+/** A program of others. @param manifest of its package */
+function others(manifest: string, file: string, words: readonly string[]): Promise<{ readonly stdout: string }> {
+  const path = join(dirname(manifest), file);
   // It keeps what it remembers in the home of its user.
   return execa(process.execPath, [path, ...words], { cwd: project, env: { HOME: stage.home, TMPDIR: stage.home } });
 }
@@ -43,8 +43,13 @@ describe('wakechart serve mcp', () => {
   it('serves the command line of the MCP inspector', async () => {
     const inspect = async (...words: readonly string[]): Promise<unknown> =>
       JSON.parse(
-        (await others('@modelcontextprotocol/inspector-cli', 'build/cli.js', ['--cli', ...served('mcp'), ...words]))
-          .stdout,
+        (
+          await others(require.resolve('@modelcontextprotocol/inspector-cli/package.json'), 'build/cli.js', [
+            '--cli',
+            ...served('mcp'),
+            ...words,
+          ])
+        ).stdout,
       );
     const words = ['--method', 'tools/call', '--tool-name', 'session_start'];
     expect(await inspect(...words, '--tool-arg', 'agent=greeter', '--tool-arg', 'message=Hi')).toMatchObject({
@@ -60,7 +65,7 @@ describe('wakechart serve mcp', () => {
 describe('wakechart serve acp', () => {
   it('is driven by acpx, a client of others, which is asked for permissions', async () => {
     const agent = served('acp', '--agent', 'careful').join(' ');
-    const { stdout } = await others('acpx', 'dist/cli.js', [
+    const { stdout } = await others(require.resolve('acpx/package.json'), 'dist/cli.js', [
       '--approve-all',
       '--format',
       'text',
