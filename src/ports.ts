@@ -66,7 +66,7 @@ export type { NewSessionEvent, SessionEventDraft } from './machines/session/sess
 export type { ActivationIndex, DueActivations, DueQuery } from './actors/session/activation-index.ts';
 export type { Activation, ActivationKind } from './machines/session/activation.ts';
 export type { DueSession, SessionOpening } from './machines/session/due-sessions.ts';
-export type { Directive, WakePriority } from './machines/wake/directive.ts';
+export type { Directive, DirectiveInput, WakePriority } from './machines/wake/directive.ts';
 
 export type {
   AgentRunConfig,
@@ -160,7 +160,7 @@ export type {
 export type { CommandSandbox, SandboxedProgram } from './actors/environment/command-sandbox.ts';
 export type { PieceRedaction, StreamOptions } from './machines/vault/secret-redaction.ts';
 export type { ByteRedaction, SecretReference, SessionSecrets } from './actors/environment/session-secrets.ts';
-export type { EnvironmentDefinition } from './machines/environment/environment-definition.ts';
+export type { EnvironmentDefinition, EnvironmentFile } from './machines/environment/environment-definition.ts';
 export type { Mount } from './machines/environment/mount-table.ts';
 export type { VaultCatalog, VaultListing } from './actors/vault/vault-catalog.ts';
 export type { TextRedaction } from './machines/vault/text-redaction.ts';

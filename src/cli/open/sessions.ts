@@ -1,5 +1,6 @@
 /** Opens the sessions of a store for a command that checks and sends, and never wakes. */
 import type { Clock } from '../../actors/clock/clock.ts';
+import { environmentsOf } from './environments.ts';
 import { environmentNames } from '../../actors/environment/environment-names.ts';
 import type { WorkspaceCopyStore } from '../../actors/workspace-copy/copy-store.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
@@ -9,7 +10,6 @@ import { JournalCache } from '../../actors/session/journal-cache.ts';
 import { Sessions } from '../../actors/session/sessions.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { attachmentsOf } from '../../node/attachments.ts';
-import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import type { SharedSchedules } from '../../node/node-store.ts';
 import type { CommandContext } from '../context.ts';
@@ -26,7 +26,7 @@ export interface OpenSessions {
 }
 
 export async function openSessions(
-  context: Pick<CommandContext, 'home' | 'store' | 'err'>,
+  context: Pick<CommandContext, 'home' | 'store' | 'config' | 'err'>,
   agents: AgentCatalog,
 ): Promise<OpenSessions> {
   const { home, err } = context;
@@ -44,7 +44,7 @@ export async function openSessions(
       journals: new JournalCache(ports),
       agents,
       policy,
-      environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }),
+      environments: environmentNames({ catalog: environmentsOf(context) }),
       attachments: attachmentsOf(new HomeLayout(home), workspaceCopies),
       onListenerError,
     }),

@@ -4,8 +4,8 @@ import type { WorkspaceCopyStore } from '../../actors/workspace-copy/copy-store.
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
-import { FileAgentCatalog } from '../../adapters/agents/file-agent-catalog.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
+import { agentsOf } from '../../node/agents.ts';
 import type { SharedSchedules } from '../../node/node-store.ts';
 import type { CommandContext } from '../context.ts';
 import { checkHome } from '../home.ts';
@@ -33,7 +33,7 @@ export async function withAgents<Result>(
 ): Promise<Result> {
   await checkHome(context.home);
   const layout = new HomeLayout(context.home);
-  const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
+  const agents = await agentsOf(layout, context.config?.content.agents);
   try {
     return await work({ agents, layout });
   } catch (error) {
