@@ -2,7 +2,6 @@
  * Every command with its arguments, options, words of help and examples. What a command does is loaded when it is run,
  * so that asking for help costs next to nothing.
  */
-import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { addAuditCommand } from './audit/program.ts';
 import { addAuthCommands } from './auth/program.ts';
@@ -17,8 +16,10 @@ import { addImportCommand, addToolsCommand } from './import/program.ts';
 import { addOutcomeCommands } from './outcome/program.ts';
 import { addRetrievalCommands } from './retrieval/program.ts';
 import { addMemoryCommands } from './memory/program.ts';
+import { packageVersion } from './package-version.ts';
 import { addPermissionCommands } from './permission/program.ts';
 import { addScheduleCommands } from './schedule/program.ts';
+import { addServeCommands } from './serve/program.ts';
 import { addSessionCommands, sessionOption } from './session/program.ts';
 import { addFleetCommand, addStoreCommands } from './store/program.ts';
 import { addSkillsCommands } from './skills/program.ts';
@@ -35,7 +36,7 @@ export function createProgram(run: RunWork): Command {
     .description(
       'A runtime for long-running agent work: background tasks, durable agent sessions, subagents in worktrees of their own.',
     )
-    .version(readVersion(), '--version', 'show the version')
+    .version(packageVersion(), '--version', 'show the version')
     .option(
       '--home <dir>',
       'where agents, sessions and what they leave are kept (default: $WAKECHART_HOME or ./.wakechart)',
@@ -74,6 +75,7 @@ export function createProgram(run: RunWork): Command {
   addAuthCommands(program, run);
   addWake(program, run);
   addWorker(program, run);
+  addServeCommands(program, run);
   addTaskCommands(program, run);
   addScheduleCommands(program, run);
   addWorktreeCommands(program, run);
@@ -286,12 +288,4 @@ function addTaskCommands(program: Command, run: RunWork): void {
         return runTask(context, { words, timeoutMs, idleTimeoutMs, cwd, inspection });
       }),
   );
-}
-
-function readVersion(): string {
-  // The same distance from sources and from what they are compiled to.
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    readonly version: string;
-  };
-  return manifest.version;
 }

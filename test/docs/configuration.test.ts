@@ -14,7 +14,7 @@ describe('the page about configuration', () => {
 
   it('has every variable of ours that the source names, unless only our own processes set it', () => {
     const named = sourceFiles().flatMap((file) =>
-      [...readFileSync(join(SRC, file), 'utf8').matchAll(/\bWAKECHART_[A-Z_]*[A-Z]\b/g)].map(([name]) => name),
+      [...readFileSync(join(SRC, file), 'utf8').matchAll(/\bWAKECHART_[A-Z\d_]*[A-Z]\b/g)].map(([name]) => name),
     );
     const known = ENVIRONMENT_VARIABLES.map(({ name }) => name).filter((name) => name.startsWith('WAKECHART_'));
     expect([...new Set(named)].toSorted()).toEqual([...known, ...BETWEEN_PROCESSES].toSorted());

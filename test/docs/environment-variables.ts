@@ -47,6 +47,13 @@ export const ENVIRONMENT_VARIABLES: readonly EnvironmentVariable[] = [
     guide: '[environments](environments.md#commands)',
   },
   {
+    name: 'WAKECHART_A2A_TOKEN',
+    takes: '16 to 200 characters',
+    fallback: 'a new one, which is told',
+    text: 'What clients of `wakechart serve a2a` send as `Authorization: Bearer`.',
+    guide: '[protocols](protocols.md#a2a)',
+  },
+  {
     name: 'WAKECHART_DEBUG',
     takes: '`1`',
     fallback: '',

