@@ -2,7 +2,7 @@
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
-import type { SessionWord } from '../words/session-word.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
 
 export interface ProtocolRuntime {
   readonly sessions: Sessions;
