@@ -220,11 +220,11 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
     ['job', state.jobId],
     ['jobs', state.jobs.map(({ jobId, agentId }) => `${jobId} (${agentId})`).join(', ')],
     ['forked from', state.forkOf === undefined ? undefined : `${state.forkOf.sessionId} at event ${state.forkOf.seq}`],
+    ['definition', definitionText(openWake ?? lastWake)],
     [
       'wakes',
       `${state.wakes}${lastWake === undefined ? '' : `, the last one ended ${localTime(lastWake.endedAt)}: ${lastWake.outcome}${lastWake.retryAt === undefined ? '' : `, tried again ${localTime(lastWake.retryAt)}`}`}`,
     ],
-    ['definition', definitionText(openWake ?? lastWake)],
     ['used', usedText(state)],
     [
       'waking',
