@@ -77,7 +77,7 @@ class FollowedSession {
   #speaker = 0;
   /** Whether something was said that the log does not have. */
   #isOpen = false;
-  #checking: Promise<void> | undefined;
+  #isChecking = false;
   #hasChanged = false;
   #isClosed = false;
 
@@ -97,17 +97,17 @@ class FollowedSession {
   /** One check at a time, and one more for what has changed meanwhile. */
   #change(): void {
     this.#hasChanged = true;
-    this.#checking ??= this.#check().finally(() => {
-      this.#checking = undefined;
-    });
+    if (!this.#isChecking) void this.#check();
   }
 
   async #check(): Promise<void> {
+    this.#isChecking = true;
     while (this.#hasChanged && !this.#isClosed) {
       this.#hasChanged = false;
       // What cannot be reached says nothing: the log tells it.
       await this.#connectToAll().catch(() => undefined);
     }
+    this.#isChecking = false;
   }
 
   async #connectToAll(): Promise<void> {
