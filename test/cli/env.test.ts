@@ -194,8 +194,8 @@ describe('every status says whether anything is shut in:', () => {
     await cli('session', 'send', '--session', sessionId, '--message', 'Go.');
     const { stdout } = await cli('worker', '--until-idle');
     const lines = stdout.split('\n').filter((line) => line.includes(sessionId));
-    expect(lines[0]).toMatch(/^wakes .*a message.*, in host \(sandbox: off\)$/);
-    expect(lines[1]).toMatch(/^sleep /);
+    expect(lines[0]).toMatch(/Z wakes .*a message.*, in host \(sandbox: off\)$/);
+    expect(lines[1]).toMatch(/Z sleep /);
     await cli('session', 'send', '--session', sessionId, '--message', 'Again.');
     const records = (await cli('worker', '--until-idle', '--json')).stdout
       .split('\n')
