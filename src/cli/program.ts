@@ -8,6 +8,7 @@ import { addAuditCommand } from './audit/program.ts';
 import { addAuthCommands } from './auth/program.ts';
 import { advise, withExamples } from './command-words.ts';
 import type { RunWork } from './command-words.ts';
+import { addChatCommand } from './chat/program.ts';
 import { addEnvironmentCommands } from './env/program.ts';
 import { addExplainCommand } from './explain/program.ts';
 import { addInspectCommand } from './inspect/program.ts';
@@ -63,6 +64,7 @@ export function createProgram(run: RunWork): Command {
   addPermissionCommands(program, run);
   addVaultCommands(program, run);
   addAuthCommands(program, run);
+  addChatCommand(program, run);
   addWake(program, run);
   addWorker(program, run);
   addTaskCommands(program, run);
