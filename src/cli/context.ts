@@ -32,6 +32,17 @@ export function nextCommand(
   { home, isHomeGiven, store, isFilesGiven }: CommandContext,
   ...words: readonly string[]
 ): string {
+  return shellQuoted([...invocation(), ...words, ...placeWords({ home, isHomeGiven, store, isFilesGiven })]);
+}
+
+/** The program with what was typed of home and store, before the name of any command. */
+export function typedProgram(context: PlaceChoice): readonly string[] {
+  return [...invocation(), ...placeWords(context)];
+}
+
+type PlaceChoice = Pick<CommandContext, 'home' | 'isHomeGiven' | 'store' | 'isFilesGiven'>;
+
+function placeWords({ home, isHomeGiven, store, isFilesGiven }: PlaceChoice): readonly string[] {
   const stored = store?.isGiven === true ? storeWords(store) : isFilesGiven === true ? ['--store', FILES] : [];
-  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : []), ...stored]);
+  return [...(isHomeGiven ? ['--home', home] : []), ...stored];
 }

@@ -12,7 +12,7 @@ const PASSING_FOLDER = join('node_modules', '.bin');
 
 let words: readonly string[] | undefined;
 
-/** `wakechart` where that name leads here, else `node` with the path of this program. */
+/** `wakechart` where that name leads here, `npx wakechart` where it was called so, else `node` with the path of this program. */
 export function invocation(): readonly string[] {
   words ??= findInvocation();
   return words;
@@ -21,6 +21,7 @@ export function invocation(): readonly string[] {
 function findInvocation(): readonly string[] {
   const program = fileURLToPath(new URL('main.js', import.meta.url));
   if (leadsTo(NAME, program)) return [NAME];
+  if (process.env['npm_lifecycle_event'] === 'npx') return ['npx', NAME];
   return [leadsTo('node', process.execPath) ? 'node' : process.execPath, program];
 }
 

@@ -9,7 +9,7 @@ import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { exactLine } from '../../machines/exact-text.ts';
 import type { SessionIngress } from '../../machines/session/session-requests.ts';
-import { meaningLines } from '../permission/meanings.ts';
+import { meaningLines, questionMeanings } from '../permission/meanings.ts';
 import type { PermissionAnswer } from '../permission/meanings.ts';
 import { permissionLines } from '../permission/text.ts';
 import type { Output } from '../terminal/output.ts';
@@ -143,14 +143,14 @@ export class Asking {
       { key: 'n', label: 'no' },
       { key: '?', label: 'what these mean' },
     ];
-    for (;;) {
-      const key = await prompt.key(choices, signal);
+    for (let goesOn = false; ; goesOn = true) {
+      const key = await prompt.key(choices, { signal, goesOn });
       if (key === undefined) return undefined;
       const confirmation = { type: 'user.tool_confirmation', requestId, toolName: data.toolName } as const;
       const scope = YES_KEYS.get(key);
       if (scope !== undefined) return { ...confirmation, allowed: true, ...(scope === 'once' ? {} : { scope }) };
       if (key === 'n') {
-        const note = (await prompt.line('Why, for the agent? It may stay empty.', signal))?.trim();
+        const note = (await prompt.line('Why, for the agent? It may stay empty.', { signal, goesOn: true }))?.trim();
         if (note === undefined && signal.aborted) return undefined;
         const told = note === undefined || note === '' ? {} : { note: beginningOf(note, MAX_NOTE_CHARACTERS) };
         return { ...confirmation, allowed: false, ...told };
@@ -161,19 +161,16 @@ export class Asking {
     }
   }
 
-  async #question({ requestId, data }: Question, signal: AbortSignal): Promise<SessionIngress | undefined> {
+  async #question(request: Question, signal: AbortSignal): Promise<SessionIngress | undefined> {
+    const { requestId, data } = request;
     const { choices = [] } = data;
-    this.#tell(
-      choices.flatMap((choice, index) =>
-        wrapped(`${index + 1}. ${oneLine(choice)}`, this.#width()).map((line) => `${INDENT}${line}`),
-      ),
-    );
+    this.#tell(this.#questionLines(request));
     const label =
       choices.length === 0 ? 'Your answer (Esc: later, ?: help)' : 'Your answer, or its number (Esc: later, ?: help)';
-    for (;;) {
-      const said = (await this.#options.prompt.line(label, signal))?.trim();
+    for (let goesOn = false; ; goesOn = true) {
+      const said = (await this.#options.prompt.line(label, { signal, goesOn }))?.trim();
       if (said === undefined) return undefined;
-      if (said === '?') this.#explainQuestion(choices.length);
+      if (said === '?') this.#tell(questionMeanings(choices.length, this.#width()).map((line) => `${INDENT}${line}`));
       else if (said !== '') {
         const chosen = /^\d+$/.test(said) ? choices[Number(said) - 1] : undefined;
         return { type: 'user.answer', requestId, response: chosen ?? said };
@@ -181,22 +178,28 @@ export class Asking {
     }
   }
 
-  #explainQuestion(choices: number): void {
-    const lines = [
-      ...(choices === 0 ? [] : [`1 to ${choices}  the choice with that number`]),
-      'any text  your answer in your own words',
-      'Esc       later: the session waits, and keeps the question on disk',
+  #questionLines({ agentId, data: { question, choices = [] } }: Question): string[] {
+    const { styles } = this.#options.out;
+    return [
+      ...this.#head(`${oneLine(agentId)} asks:`),
+      ...wrapped(printable(question), this.#width()).map((line) => `${INDENT}${styles.bold(line)}`),
+      ...choices.flatMap((choice, index) =>
+        wrapped(`${index + 1}. ${oneLine(choice)}`, this.#width()).map((line) => `${INDENT}${line}`),
+      ),
     ];
-    this.#tell(lines.flatMap((line) => wrapped(line, this.#width())).map((line) => `${INDENT}${line}`));
+  }
+
+  #head(text: string): string[] {
+    const { styles } = this.#options.out;
+    const lines = wrapped(text, this.#width());
+    return ['', ...lines.map((line, index) => `${index === 0 ? styles.yellow('?') : ' '} ${styles.bold(line)}`)];
   }
 
   /** All of it: what is allowed is what was seen. */
   #requestLines({ agentId, data }: Permission): string[] {
     const { styles } = this.#options.out;
-    const head = `${oneLine(agentId)} asks to run ${exactLine(data.toolName)}:`;
     return [
-      '',
-      ...wrapped(head, this.#width()).map((line, index) => `${index === 0 ? styles.yellow('?') : ' '} ${styles.bold(line)}`),
+      ...this.#head(`${oneLine(agentId)} asks to run ${exactLine(data.toolName)}:`),
       ...permissionLines(data, { styles, agentId, width: this.#width() }).map((line) => `${INDENT}${line}`),
     ];
   }

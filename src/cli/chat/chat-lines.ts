@@ -62,7 +62,7 @@ export function chatLines({ sessionId, folds, speech }: ChatLinesOptions): ChatL
         session.delegates(callId, childSessionId);
         return session.notes('agent', '↳', `the agent ${agentId} works on it`);
       },
-      'agent.question_asked': (session, { data }) => session.says('agent', data.question, 'bold'),
+      'agent.question_asked': () => [],
       'permission.requested': (session, { data }) => {
         session.waits(data.callId);
         return [];
@@ -72,7 +72,8 @@ export function chatLines({ sessionId, folds, speech }: ChatLinesOptions): ChatL
           speech.end();
           markdown = new Markdown();
         }
-        return TRANSCRIPT_LINES['wake.ended'](session, event);
+        // What it asks stands there, and goes on when it is answered.
+        return event.data.outcome === 'requires_action' ? [] : TRANSCRIPT_LINES['wake.ended'](session, event);
       },
       // It is the same at each wake; `/status` says it.
       'environment.entered': () => [],

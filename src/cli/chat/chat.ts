@@ -10,6 +10,7 @@ import { checkedEnvironmentName } from '../names.ts';
 import { withRuntime } from '../open/runtime.ts';
 import { Keyboard } from '../terminal/keys.ts';
 import { Screen } from '../terminal/screen.ts';
+import { wrapped } from '../terminal/text-width.ts';
 import { usageError } from '../usage.ts';
 import { runChatCommand } from './command-work.ts';
 import type { CommandedChat } from './command-work.ts';
@@ -145,7 +146,8 @@ export class Chat implements CommandedChat {
   async #heading([first = '', ...others]: readonly string[]): Promise<void> {
     const { out } = this.context;
     const help = '/help says what can be typed; Ctrl-D leaves, and the session stays.';
-    await out.line(['', out.styles.bold(first), ...[...others, help].map((line) => out.styles.dim(line))].join('\n'));
+    const lines = [...others, help].flatMap((line) => wrapped(line, out.columns - 1)).map((line) => out.styles.dim(line));
+    await out.line(['', ...wrapped(first, out.columns - 1).map((line) => out.styles.bold(line)), ...lines].join('\n'));
   }
 
   async #open(state: SessionState): Promise<void> {
@@ -187,6 +189,7 @@ export class Chat implements CommandedChat {
       complete: completions,
       onChanged: () => this.#screen.changed(),
       onLeave: () => this.#leave(),
+      onTerminal: (wish) => (wish === 'wipe' ? this.#screen.wipe() : this.#suspend()),
       onInterrupt: () => this.#conversation?.interrupt() ?? false,
       onLine: (line) => {
         this.#line = this.#line.then(() => this.#hear(line));
@@ -216,6 +219,17 @@ export class Chat implements CommandedChat {
       this.#keyboard.close();
       this.#screen.close();
     };
+  }
+
+  /** As Ctrl-Z of any program: what runs stands still, until the shell brings it back. */
+  #suspend(): void {
+    this.#keyboard.close();
+    this.#screen.close();
+    process.once('SIGCONT', () => {
+      this.#keyboard.open();
+      this.#screen.open();
+    });
+    process.kill(process.pid, 'SIGTSTP');
   }
 
   #tellTrouble(error: unknown): void {

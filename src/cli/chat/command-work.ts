@@ -4,7 +4,8 @@ import { checkedAgentName } from '../names.ts';
 import { sessionNamed } from '../open/named-id.ts';
 import { listSessions, showStatus } from '../session/session.ts';
 import { explainSession } from '../session/why.ts';
-import { fieldLines } from '../terminal/table.ts';
+import type { Output } from '../terminal/output.ts';
+import { wrapped } from '../terminal/text-width.ts';
 import { usageError } from '../usage.ts';
 import type { Conversation } from './conversation.ts';
 import type { CommandContext } from '../context.ts';
@@ -34,7 +35,7 @@ const WORK: { readonly [Name in ChatCommandName]: Work } = {
     const commands = Object.entries(CHAT_COMMANDS).map(
       ([name, { takes, does }]) => [`/${name}${takes === '' ? '' : ` ${takes}`}`, does] as const,
     );
-    for (const line of fieldLines([...commands, ...KEYS_HELP], out)) await out.line(line);
+    for (const line of [...commands, ...KEYS_HELP].flatMap((pair) => helpLines(pair, out))) await out.line(line);
   },
   status: async (chat) => showStatus(chat.context, sessionOf(chat)),
   why: async (chat) => explainSession(chat.context, sessionOf(chat), {}),
@@ -74,6 +75,16 @@ const WORK: { readonly [Name in ChatCommandName]: Work } = {
 
 export async function runChatCommand(chat: CommandedChat, { name, word }: TypedCommand): Promise<void> {
   await WORK[name](chat, word);
+}
+
+const KEYS_WIDTH = 20;
+
+function helpLines([typed, does]: readonly [string, string], { styles, columns }: Output): string[] {
+  const isNarrow = columns < KEYS_WIDTH * 3;
+  const indent = isNarrow ? 4 : KEYS_WIDTH;
+  const lines = wrapped(does, columns - 1 - indent);
+  const first = isNarrow ? [] : [`${styles.cyan(typed.padEnd(KEYS_WIDTH))}${lines.shift() ?? ''}`];
+  return [...(isNarrow ? [styles.cyan(typed)] : first), ...lines.map((line) => `${' '.repeat(indent)}${line}`)];
 }
 
 function sessionOf({ conversation }: CommandedChat): string {

@@ -173,13 +173,12 @@ export class Conversation {
   }
 
   #hearWords({ runId, ...event }: AgentRunEvent): void {
-    const { out, onChanged } = this.#options;
     if (event.stream === 'assistant') {
       const whole = this.#speech.hear({ runId, ...event.data });
       if (whole !== '') this.#view.tell(this.sessionId, (session) => this.#lines.words(session, whole));
     } else if (event.stream === 'attempt' && this.#speech.takeBack(runId))
-      void out.push(`  ${out.styles.dim('… this answer broke off; it is asked for again')}\n`);
-    onChanged();
+      this.#view.tell(this.sessionId, (session) => session.remarks('agent', '…', 'this broke off, and counts as not said'));
+    this.#options.onChanged();
   }
 
   #tellFailure({ outcome, error }: WakeOutcome): void {

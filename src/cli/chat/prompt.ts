@@ -19,6 +19,8 @@ export interface PromptOptions {
   /** Ctrl-C. @returns whether there was something to interrupt */
   readonly onInterrupt: () => boolean;
   readonly onLeave: () => void;
+  /** Ctrl-Z: to the shell and back. Ctrl-L: an empty screen. */
+  readonly onTerminal: (wish: 'suspend' | 'wipe') => void;
   /** What a line that begins so can go on with. */
   readonly complete: (line: string) => readonly string[];
   readonly onChanged: () => void;
@@ -29,6 +31,13 @@ export interface PromptOptions {
 export interface Choice {
   readonly key: string;
   readonly label: string;
+}
+
+export interface AskedNow {
+  /** Aborts when no answer is needed any more. */
+  readonly signal: AbortSignal;
+  /** It goes on with a question that was answered just now: no key is meant for anything else. */
+  readonly goesOn?: boolean;
 }
 
 /** Undefined: put off, or not asked any more. */
@@ -63,13 +72,13 @@ export class Prompt {
   }
 
   /** One key of these, or undefined for Esc. */
-  key(choices: readonly Choice[], signal: AbortSignal): Promise<string | undefined> {
-    return this.#ask({ choices }, signal);
+  key(choices: readonly Choice[], asked: AskedNow): Promise<string | undefined> {
+    return this.#ask({ choices }, asked);
   }
 
   /** A line, which may be empty; undefined for Esc. */
-  line(label: string, signal: AbortSignal): Promise<string | undefined> {
-    return this.#ask({ label }, signal);
+  line(label: string, asked: AskedNow): Promise<string | undefined> {
+    return this.#ask({ label }, asked);
   }
 
   hear(typing: Typing): void {
@@ -123,7 +132,7 @@ export class Prompt {
 
   #ask(
     question: Pick<Question, 'choices' | 'label'>,
-    signal: AbortSignal,
+    { signal, goesOn = false }: AskedNow,
   ): Promise<string | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -136,12 +145,13 @@ export class Prompt {
       };
       const withdraw = (): void => settle(undefined);
       signal.addEventListener('abort', withdraw, { once: true });
-      this.#question = { ...question, settle, draft: EMPTY, isPut: false };
-      this.#putWhenQuiet();
+      this.#question = { ...question, settle, draft: EMPTY, isPut: goesOn };
+      if (goesOn) this.#options.onChanged();
+      else this.#putWhenQuiet();
     });
   }
 
-  /** A question that follows an answer at once comes as late as the others: a key may have been pressed twice. */
+  /** The next question comes as late as the first: a key may have been pressed twice. */
   #putWhenQuiet(): void {
     const { quietMs = QUIET_MS, onChanged } = this.#options;
     const left = this.#lastKeyAtMs + quietMs - performance.now();
@@ -159,8 +169,9 @@ export class Prompt {
     const name = keyName(key);
     if (name === 'ctrl+c') return this.#interrupt(wasLeaving);
     if (name === 'ctrl+d' && this.#shown.text === '') return this.#options.onLeave();
+    if (name === 'ctrl+z' || name === 'ctrl+l') return this.#options.onTerminal(name === 'ctrl+z' ? 'suspend' : 'wipe');
     const question = this.#put;
-    if (question !== undefined && name === 'escape') return question.settle(undefined);
+    if (question !== undefined && key.name === 'escape') return question.settle(undefined);
     if (question?.choices !== undefined) {
       const chosen = question.choices.find((choice) => choice.key === key.text.toLowerCase());
       if (chosen !== undefined) question.settle(chosen.key);

@@ -31,20 +31,17 @@ export function idNamed({ typed, what, ids }: TypedId): string {
   });
 }
 
-/** Inside `withSessions`, so that the error names the sessions that exist. @throws RuntimeError SESSION_REQUEST_INVALID */
+/** What could be the beginning of the id of a session or request, and is not all of one. */
+export function isShortId(typed: string): boolean {
+  return /^[0-9a-f-]+$/i.test(typed) && typed.length >= MIN_ID_CHARACTERS && !sessionId.safeParse(typed).success;
+}
+
+/** Inside `withSessions`, so that the error names the sessions that exist. @throws RuntimeError SESSION_NOT_FOUND */
 export async function sessionNamed(sessions: Pick<Sessions, 'list'>, typed: string): Promise<string> {
-  if (sessionId.safeParse(typed).success) return typed;
-  const found = /^[0-9a-f-]+$/i.test(typed)
-    ? idNamed({ typed, what: 'session', ids: (await sessions.list()).map((each) => each.sessionId) })
-    : typed;
+  if (!isShortId(typed)) return typed;
+  const found = idNamed({ typed, what: 'session', ids: (await sessions.list()).map((each) => each.sessionId) });
   if (sessionId.safeParse(found).success) return found;
-  const known = typed.length >= MIN_ID_CHARACTERS && /^[0-9a-f-]+$/i.test(typed);
-  throw known
-    ? new RuntimeError('SESSION_NOT_FOUND', `there is no session whose id begins with ${JSON.stringify(typed)}`, {
-        category: 'not_found',
-      })
-    : new RuntimeError('SESSION_REQUEST_INVALID', `expected a session id, received ${JSON.stringify(typed)}`, {
-        category: 'validation',
-        hint: `A session id looks like 0192f0c1-2345-7abc-8def-0123456789ab; its first characters do, at least ${MIN_ID_CHARACTERS}.`,
-      });
+  throw new RuntimeError('SESSION_NOT_FOUND', `there is no session whose id begins with ${JSON.stringify(typed)}`, {
+    category: 'not_found',
+  });
 }

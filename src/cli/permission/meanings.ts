@@ -34,3 +34,12 @@ export function meaningLines({ data: { rules = [] }, agentId, keys, width }: Mea
       ),
     );
 }
+
+/** The same for a question in words. @param choices how many answers it offers */
+export function questionMeanings(choices: number, width: number): string[] {
+  return [
+    ...(choices === 0 ? [] : [`1 to ${choices}: the choice with that number`]),
+    'any text: your answer in your own words',
+    'later: nothing is answered; the session waits, and keeps the question on disk',
+  ].flatMap((line) => wrapped(line, width));
+}

@@ -16,6 +16,7 @@ export interface LiveLines {
 const FRAME_MS = 33;
 
 const CODES = new RegExp(`${String.fromCharCode(0x1b)}\\[[\\d;?]*[a-zA-Z]`, 'g');
+const ERASE_SCREEN = '\u001B[2J\u001B[H';
 const ERASE_BELOW = '\r\u001B[J';
 
 export interface ScreenOptions {
@@ -52,6 +53,14 @@ export class Screen {
     this.#options.out.push(`${this.#erased()}${this.#unended}`);
     this.#unended = '';
     this.#drawn = undefined;
+  }
+
+  /** Nothing is to be seen but the live lines; the history of the terminal stays. */
+  wipe(): void {
+    if (!this.#isOpen) return;
+    this.#drawn = undefined;
+    this.#options.out.push(ERASE_SCREEN);
+    this.#draw('');
   }
 
   /** Something of the live lines has changed. */
