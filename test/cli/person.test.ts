@@ -55,7 +55,7 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
     // What hides is written out, and there is no rule to offer.
     expect(text).toContain(String.raw`printf '\u{200B}раypal'·`);
     expect(text).toContain('р (U+0440)');
-    expect(text).toContain('[o]nce  [d]eny  [l]ater  [f]ull');
+    expect(text).toContain('[o]nce  [d]eny  [l]ater  [f]ull  [?]');
     expect(text).toMatch(/✓ .*exit 0[\s\S]*Done\.\n/);
     expect(await stage.wakeEndings(id)).toEqual(['requires_action', 'sleep']);
   });

@@ -127,8 +127,8 @@ export class Person {
       const said = (
         await this.#ask(
           choices.length === 0
-            ? 'your answer (empty for later, ? for help): '
-            : 'your answer, or the number of a choice (empty for later, ? for help): ',
+            ? 'your answer (? for help, empty for later): '
+            : 'your answer, or the number of a choice (? for help, empty for later): ',
           signal,
         )
       )?.trim();
