@@ -9,8 +9,10 @@ import { addAuthCommands } from './auth/program.ts';
 import { advise, withExamples } from './command-words.ts';
 import type { RunWork } from './command-words.ts';
 import { addChatCommand } from './chat/program.ts';
+import { addCompletionCommands } from './completion/program.ts';
 import { addEnvironmentCommands } from './env/program.ts';
 import { addExplainCommand } from './explain/program.ts';
+import { addInitCommand } from './init/program.ts';
 import { addInspectCommand } from './inspect/program.ts';
 import { addInspectionOptions } from './inspect/words.ts';
 import type { InspectionWords } from './inspect/words.ts';
@@ -54,6 +56,7 @@ export function createProgram(run: RunWork): Command {
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
   addDemo(program, run);
+  addInitCommand(program, run);
   addAgentCommands(program, run);
   addSessionCommands(program, run);
   addEnvironmentCommands(program, run);
@@ -78,6 +81,7 @@ export function createProgram(run: RunWork): Command {
   addFleetCommand(program, run);
   addDoctor(program, run);
   addExplainCommand(program, run);
+  addCompletionCommands(program, run);
   return program;
 }
 

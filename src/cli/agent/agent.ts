@@ -35,11 +35,13 @@ export interface AgentCreateOptions {
   /** Without a file: whose model it works with, and which. */
   readonly provider: string | undefined;
   readonly model: string | undefined;
+  /** Whether a command is named that comes next. Default `session`. */
+  readonly next?: 'session' | 'none';
 }
 
 export async function createAgent(
   context: CommandContext,
-  { name, from, ...wanted }: AgentCreateOptions,
+  { name, from, next = 'session', ...wanted }: AgentCreateOptions,
 ): Promise<number> {
   const { out, json } = context;
   const id = checkedAgentName(name);
@@ -70,7 +72,7 @@ export async function createAgent(
     await out.line(`  ${folder}`);
     await out.line(`  works in ${textOfIsolation(isolation)}`);
     if (model !== undefined) for (const need of needsOf(model, own)) await out.line(`Needs ${need}`);
-    await out.line(`Next: ${nextCommand(context, 'session', 'create', '--agent', id)}`);
+    if (next === 'session') await out.line(`Next: ${nextCommand(context, 'session', 'create', '--agent', id)}`);
   });
   return EXIT_SUCCESS;
 }

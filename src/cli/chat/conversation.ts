@@ -3,7 +3,7 @@
  * in the log, what it asks, and the wakes for what the person says.
  */
 import type { SessionEvents } from '../../actors/session/session-events.ts';
-import type { AgentRunEvent } from '../../machines/run/run-output.ts';
+import type { SessionWord } from '../../actors/words/session-word.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
@@ -55,6 +55,9 @@ export class Conversation {
   #events: SessionEvents | undefined;
   #work: Work | undefined;
   #progress = '';
+  /** Of the newest event that tells what the model said. */
+  #toldSeq = 0;
+  readonly #closing = new AbortController();
 
   constructor(options: ConversationOptions) {
     const { runtime, state, prompt, out, onTrouble } = options;
@@ -70,11 +73,6 @@ export class Conversation {
       sessionId: state.sessionId,
       onEnded: (outcome) => this.#tellFailure(outcome),
       onTrouble,
-      onRunEvent: (event) => this.#hearWords(event),
-      onToolProgress: (_call, { message = '' }) => {
-        this.#progress = oneLine(message, 40);
-        options.onChanged();
-      },
     });
     this.#asking = new Asking({
       ...{ sessions, sessionId: state.sessionId, prompt, out, onTrouble },
@@ -99,6 +97,7 @@ export class Conversation {
       if (request?.kind === 'subflow') this.#children.goOnWith(request.childSessionId);
     this.#events = runtime.sessions.events(this.sessionId, { from: state.head + 1, follow: true });
     void this.#follow(this.#events).catch(this.#options.onTrouble);
+    void this.#listen().catch(this.#options.onTrouble);
     this.#asking.check();
     void this.#wakes.check();
   }
@@ -144,6 +143,7 @@ export class Conversation {
   /** Nothing is told any more. What runs goes on. */
   async close(): Promise<void> {
     this.#events?.end();
+    this.#closing.abort();
     this.#asking.close();
     this.#wakes.close();
     await this.#children.end();
@@ -162,7 +162,8 @@ export class Conversation {
     }
   }
 
-  #note({ type }: SessionEvent): void {
+  #note({ type, seq }: SessionEvent): void {
+    if (type === 'agent.message' || type === 'agent.thinking') this.#toldSeq = seq;
     if (type === 'wake.started') this.#begin();
     else if (type === 'wake.ended') this.#work = undefined;
     if (type === 'agent.tool_result' || type === 'wake.ended') this.#progress = '';
@@ -172,13 +173,34 @@ export class Conversation {
     this.#work = { sinceMs: performance.now(), isInterrupted: false };
   }
 
-  #hearWords({ runId, ...event }: AgentRunEvent): void {
-    if (event.stream === 'assistant') {
-      const whole = this.#speech.hear({ runId, ...event.data });
-      if (whole !== '') this.#view.tell(this.sessionId, (session) => this.#lines.words(session, whole));
-    } else if (event.stream === 'attempt' && this.#speech.takeBack(runId))
-      this.#view.tell(this.sessionId, (session) => session.remarks('agent', '…', 'this broke off, and counts as not said'));
-    this.#options.onChanged();
+  async #listen(): Promise<void> {
+    const { runtime, onChanged } = this.#options;
+    for await (const word of runtime.words(this.sessionId, { signal: this.#closing.signal })) {
+      this.#hear(word);
+      onChanged();
+    }
+  }
+
+  #hear(word: SessionWord): void {
+    switch (word.type) {
+      case 'said': {
+        const { whole, isAfresh } = this.#speech.hear(word);
+        if (isAfresh)
+          this.#view.tell(this.sessionId, (session) =>
+            session.remarks('agent', '…', 'this broke off, and counts as not said'),
+          );
+        if (whole !== '') this.#view.tell(this.sessionId, (session) => this.#lines.words(session, whole));
+        return;
+      }
+      case 'taken_back':
+        return this.#speech.takeBack();
+      case 'logged':
+        return this.#speech.over(this.#toldSeq > word.after);
+      case 'lost':
+        return this.#speech.tear();
+      case 'progress':
+        this.#progress = oneLine(word.progress.message ?? '', 40);
+    }
   }
 
   #tellFailure({ outcome, error }: WakeOutcome): void {

@@ -3,11 +3,10 @@
  * due. While another process wakes it, that one is waited for.
  */
 import { activationsOf } from '../../machines/session/session-activations.ts';
-import type { WakeOptions } from '../../actors/wake/wake-ports.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { Runtime } from '../../runtime.ts';
 
-export interface OwnWakesOptions extends Pick<WakeOptions, 'onRunEvent' | 'onToolProgress'> {
+export interface OwnWakesOptions {
   readonly runtime: Pick<Runtime, 'trigger' | 'sessions'>;
   readonly sessionId: string;
   readonly onEnded: (outcome: WakeOutcome) => void;
@@ -31,11 +30,11 @@ export class OwnWakes {
 
   /** A client has something for it: also one that is parked is woken. */
   wake(isAutonomous = false): void {
-    const { runtime, sessionId, onEnded, onTrouble, onRunEvent, onToolProgress } = this.#options;
+    const { runtime, sessionId, onEnded, onTrouble } = this.#options;
     if (this.#isClosed) return;
     this.#running += 1;
     runtime
-      .trigger(sessionId, { humans: 'reachable', onRunEvent, onToolProgress, isAutonomous })
+      .trigger(sessionId, { humans: 'reachable', isAutonomous })
       .then(
         (outcome) => {
           this.#idleAt = outcome.outcome === 'nothing_to_do' ? outcome.head : 0;

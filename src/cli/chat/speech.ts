@@ -3,8 +3,6 @@
  * stands at the end of the screen; the log has the last word: what it holds is what was said.
  */
 export interface Said {
-  /** Which model step says it. */
-  readonly runId: string;
   readonly kind: 'text' | 'reasoning';
   readonly text: string;
 }
@@ -12,7 +10,15 @@ export interface Said {
 interface Passage extends Said {
   /** Characters of it that are printed. */
   readonly printed: number;
+  /** The step that said it is over. */
+  readonly isOver: boolean;
+  /** Something of it was not heard: nothing more of it is shown before it is in the log. */
+  readonly isTorn: boolean;
+  /** Its attempt has failed. It counts as not said, unless the log keeps it as what was cut short. */
+  readonly isTakenBack: boolean;
 }
+
+const NEW = { printed: 0, isOver: false, isTorn: false, isTakenBack: false } as const;
 
 /** What the model says to the runtime is no words for people. */
 const DIRECTIVE = /^[ \t]*```wakechart-directive[^]*/m;
@@ -24,20 +30,42 @@ export class Speech {
   /** In the order in which they were said; the first is on the screen. */
   #passages: Passage[] = [];
 
-  /** @returns whole lines that have to be printed now */
-  hear(said: Said): string {
-    const last = this.#passages.at(-1);
-    if (last?.runId === said.runId && last.kind === said.kind)
-      this.#passages[this.#passages.length - 1] = { ...last, text: `${last.text}${said.text}`.slice(0, MAX_CHARACTERS) };
-    else this.#passages.push({ ...said, printed: 0 });
-    return this.#wholeLines();
+  /** @returns whole lines that have to be printed now, and whether what is printed before them was taken back */
+  hear(said: Said): { readonly whole: string; readonly isAfresh: boolean } {
+    const isAfresh = this.#passages.some(({ isTakenBack }) => isTakenBack);
+    this.#passages = this.#passages.filter(({ isTakenBack }) => !isTakenBack);
+    this.#add(said);
+    return { whole: this.#wholeLines(), isAfresh };
   }
 
-  /** An attempt has failed: what it said was not said. @returns whether some of it is printed */
-  takeBack(runId: string): boolean {
-    const taken = this.#passages.filter((passage) => passage.runId === runId);
-    this.#passages = this.#passages.filter((passage) => passage.runId !== runId);
-    return taken.some(({ printed }) => printed > 0);
+  #add(said: Said): void {
+    const last = this.#passages.at(-1);
+    if (last?.isOver === false && last.kind === said.kind) {
+      if (last.isTorn) return;
+      const text = `${last.text}${said.text}`.slice(0, MAX_CHARACTERS);
+      this.#passages[this.#passages.length - 1] = { ...last, text };
+    } else this.#passages.push({ ...said, ...NEW });
+  }
+
+  /** An attempt has failed: what it said was not said. */
+  takeBack(): void {
+    this.#passages = this.#passages
+      .filter(({ isOver, printed }) => isOver || printed > 0)
+      .map((passage) => (passage.isOver ? passage : { ...passage, isOver: true, isTorn: true, isTakenBack: true }));
+  }
+
+  /** The step is over, and the log tells of it. @param isTold whether it has been told already */
+  over(isTold: boolean): void {
+    this.#passages = this.#passages
+      .filter(({ isOver }) => isOver || !isTold)
+      .map((passage) => ({ ...passage, isOver: true }));
+  }
+
+  /** Words were lost here. */
+  tear(): void {
+    this.#passages = this.#passages.map((passage) => (passage.isOver ? passage : { ...passage, isTorn: true }));
+    if (this.#passages.at(-1)?.isOver !== false)
+      this.#passages.push({ kind: 'text', text: '', ...NEW, isTorn: true });
   }
 
   /** The log holds a message. @returns what of it is still to be printed, and whether what is printed was something else */
@@ -67,7 +95,7 @@ export class Speech {
   /** What is being said, as far as it is not printed. */
   get current(): { readonly kind: Said['kind']; readonly text: string } | undefined {
     const [first] = this.#passages;
-    if (first === undefined) return undefined;
+    if (first === undefined || first.isTorn) return undefined;
     const text = spoken(first).slice(first.printed).replace(/^\n+/, '');
     return text === '' ? undefined : { kind: first.kind, text };
   }
