@@ -7,11 +7,14 @@ const MAX_COMMANDS = 5;
 
 /** The complaint with what was probably meant under it. @param words all that was typed */
 export function withSuggestion(complaint: string, command: Command, words: readonly string[]): string {
+  const nouns = meantCommands(complaint, command);
+  // The parser knows nothing but the commands beside it.
+  if (nouns !== undefined) return `${complaint.split('\n')[0] ?? ''}\n(Did you mean ${nouns}?)\n`;
   if (complaint.includes('Did you mean')) return complaint;
   // An option that is missing is often one that was mistyped.
   const missing = /^error: required option '/.test(complaint) ? unknownOption(command, words) : undefined;
   if (missing !== undefined) return `error: unknown option '${missing.typed}'\n(Did you mean ${missing.meant}?)\n`;
-  const meant = meantChoice(complaint) ?? meantCommands(complaint, command);
+  const meant = meantChoice(complaint);
   return meant === undefined ? complaint : `${complaint.trimEnd()}\n(Did you mean ${meant}?)\n`;
 }
 

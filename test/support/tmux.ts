@@ -19,6 +19,8 @@ if (!hasTmux) {
   process.stderr.write(`${word}\n`);
 }
 
+const BASH = 'bash --norc --noprofile';
+
 const execute = promisify(execFile);
 
 export interface TerminalSize {
@@ -28,6 +30,8 @@ export interface TerminalSize {
 
 export interface TmuxOptions extends TerminalSize {
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: bash, as nobody has set it up. */
+  readonly shell?: string;
 }
 
 /** What differs from run to run. */
@@ -42,13 +46,13 @@ export class Tmux {
   readonly #folder = mkdtempSync(join(tmpdir(), 'tmux-'));
 
   /** A shell in a terminal of this size. */
-  static async open({ columns = 80, rows = 24, env = {} }: TmuxOptions = {}): Promise<Tmux> {
+  static async open({ columns = 80, rows = 24, env = {}, shell = BASH }: TmuxOptions = {}): Promise<Tmux> {
     const tmux = new Tmux();
-    const variables = { TERM: 'screen', PS1: '$ ', LANG: 'C.UTF-8', TZ: 'UTC', WAKECHART_HOME: '', NO_COLOR: '', ...env };
-    const words = Object.entries(variables).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+    const variables = { TERM: 'screen', PS1: '$ ', TMPDIR: tmpdir(), LANG: 'C.UTF-8', TZ: 'UTC', WAKECHART_HOME: '', NO_COLOR: '', ...env };
+    const words = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
     const size = ['-x', String(columns), '-y', String(rows)];
-    await tmux.#do('-f', '/dev/null', 'new-session', '-d', '-s', 't', ...size, ...words, "env PS1='$ ' bash --norc --noprofile");
-    await tmux.shows('$');
+    await tmux.#do('-f', '/dev/null', 'new-session', '-d', '-s', 't', ...size, `exec env ${words.join(' ')} ${shell}`);
+    await tmux.shows(/[$%>#]/);
     return tmux;
   }
 

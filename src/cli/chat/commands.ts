@@ -1,6 +1,6 @@
 /** What can be typed in a chat with a slash before it. */
 import { closestName } from '../../machines/closest-name.ts';
-import { RuntimeError } from '../../machines/errors.ts';
+import { usageError } from '../usage.ts';
 
 export interface ChatCommand {
   /** What it takes, for people; empty for nothing. */
@@ -32,7 +32,7 @@ export interface TypedCommand {
 
 const NAMES = Object.keys(CHAT_COMMANDS) as readonly ChatCommandName[];
 
-/** Undefined for a message. @throws RuntimeError CHAT_COMMAND_UNKNOWN */
+/** Undefined for a message. @throws a usage error */
 export function typedCommand(line: string): TypedCommand | undefined {
   const found = /^\/(?<name>\S*)\s*(?<word>[^]*)$/u.exec(line)?.groups;
   if (found === undefined) return undefined;
@@ -40,10 +40,10 @@ export function typedCommand(line: string): TypedCommand | undefined {
   const known = NAMES.find((each) => each === (name === 'quit' ? 'exit' : name));
   if (known !== undefined) return { name: known, word: word.trim() };
   const meant = closestName(name, NAMES);
-  throw new RuntimeError('CHAT_COMMAND_UNKNOWN', `there is no command /${name}`, {
-    category: 'validation',
-    hint: `${meant === undefined ? '' : `Did you mean /${meant}? `}/help lists what there is. A message that begins with a slash is typed with a space before it.`,
-  });
+  throw usageError(
+    `there is no command /${name}`,
+    `${meant === undefined ? '' : `Did you mean /${meant}? `}/help lists what there is. A message that begins with a slash is typed with a space before it.`,
+  );
 }
 
 /** Lines that what is typed can become. */
