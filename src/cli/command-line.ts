@@ -54,7 +54,8 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
 }
 
 type Settled =
-  { readonly code: number } | { readonly code: number; readonly error: unknown; readonly typed: TypedProgram };
+  | { readonly code: number }
+  | { readonly code: number; readonly error: unknown; readonly typed: TypedProgram };
 
 async function settle(
   words: readonly string[],

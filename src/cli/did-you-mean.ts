@@ -27,7 +27,10 @@ function unknownOption(
   for (const word of end < 0 ? words : words.slice(0, end)) {
     const typed = /^--[^=]+/.exec(word)?.[0];
     if (typed === undefined || known.includes(typed)) continue;
-    const meant = closestName(typed.slice(2), known.map((name) => name.slice(2)));
+    const meant = closestName(
+      typed.slice(2),
+      known.map((name) => name.slice(2)),
+    );
     if (meant !== undefined) return { typed, meant: `--${meant}` };
   }
   return undefined;
@@ -39,7 +42,9 @@ function optionsOf(command: Command | null): string[] {
 }
 
 function meantChoice(complaint: string): string | undefined {
-  const found = /argument '(?<given>[^']*)' is invalid\. Allowed choices are (?<choices>.*)\.\s*$/.exec(complaint)?.groups;
+  const found = /argument '(?<given>[^']*)' is invalid\. Allowed choices are (?<choices>.*)\.\s*$/.exec(
+    complaint,
+  )?.groups;
   return found === undefined ? undefined : closestName(found['given'] ?? '', (found['choices'] ?? '').split(', '));
 }
 

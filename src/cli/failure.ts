@@ -115,7 +115,10 @@ export function failureText(error: unknown, { styles }: Pick<Output, 'styles'>, 
 
 /** What comes from below says `wakechart session list`; here it has to work when it is pasted. */
 function asTyped(hint: string, { words, commands }: TypedProgram): string {
-  const named = new RegExp(String.raw`(?<![\w./-])wakechart (?=(?:${commands.join('|')})\b)(?![^\n]* --(?:home|store)\b)`, 'g');
+  const named = new RegExp(
+    String.raw`(?<![\w./-])wakechart (?=(?:${commands.join('|')})\b)(?![^\n]* --(?:home|store)\b)`,
+    'g',
+  );
   return hint.replaceAll(named, () => `${shellQuoted(words)} `);
 }
 

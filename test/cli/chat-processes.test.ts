@@ -30,10 +30,7 @@ async function agent(steps: readonly object[], more = ''): Promise<void> {
     join(folder, 'agent.md'),
     `---\nname: Guide\nprovider: script\nmodel: script.json\n${more}---\n\nYou guide.\n`,
   );
-  await writeFile(
-    join(folder, 'script.json'),
-    JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }),
-  );
+  await writeFile(join(folder, 'script.json'), JSON.stringify({ format: 'wakechart-script/1', steps, onEnd: 'sleep' }));
 }
 
 async function terminal(options: TmuxOptions = {}): Promise<Tmux> {
@@ -51,7 +48,10 @@ async function chat(options: TmuxOptions = {}, ...words: readonly string[]): Pro
 
 describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
   it('shows who answers, what is said, and tool calls folded to a line', async () => {
-    await agent([{ text: 'I check **this**.', ...runs('echo one; echo two') }, { text: 'All is `well`.\n\n- one\n- two', ...done }]);
+    await agent([
+      { text: 'I check **this**.', ...runs('echo one; echo two') },
+      { text: 'All is `well`.\n\n- one\n- two', ...done },
+    ]);
     const shown = await chat();
     expect(await shown.screen()).toMatchInlineSnapshot(`
       "guide  script/script.json
@@ -134,7 +134,10 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
   });
 
   it('asks for permission with one key, says what each means, and goes on', async () => {
-    await agent([{ ...runs('touch one.txt') }, { ...runs('touch two.txt') }, { text: 'Both asked.', ...done }], 'permission: ask\n');
+    await agent(
+      [{ ...runs('touch one.txt') }, { ...runs('touch two.txt') }, { text: 'Both asked.', ...done }],
+      'permission: ask\n',
+    );
     const shown = await chat({ columns: 100, rows: 40 });
     await shown.line('Touch them.');
     await shown.shows('[?] what these mean');
@@ -150,19 +153,30 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await shown.shows('Why, for the agent?');
     await shown.line('Not that one.');
     await shown.shows('Both asked.');
-    expect(await shown.screen()).toMatch(/Allowed: shell_run\.[^]*✓ shell_run touch one\.txt[^]*Denied: shell_run\. Not that one\.[^]*✗ shell_run touch two\.txt denied/);
+    expect(await shown.screen()).toMatch(
+      /Allowed: shell_run\.[^]*✓ shell_run touch one\.txt[^]*Denied: shell_run\. Not that one\.[^]*✗ shell_run touch two\.txt denied/,
+    );
   });
 
   it('takes no key for an answer that was typed for something else', async () => {
-    await agent([{ delayMs: 1_500, ...runs('touch one.txt') }, { text: 'Done.', ...done }], 'permission: ask\n');
+    await agent(
+      [
+        { delayMs: 1_500, ...runs('touch one.txt') },
+        { text: 'Done.', ...done },
+      ],
+      'permission: ask\n',
+    );
     const shown = await chat();
     await shown.line('Touch it.');
     // Keys are pressed until after the question is there.
     await expect
-      .poll(async () => {
-        await shown.text('y');
-        return shown.screen();
-      }, { interval: 200 })
+      .poll(
+        async () => {
+          await shown.text('y');
+          return shown.screen();
+        },
+        { interval: 200 },
+      )
       .toContain('asks to run shell_run');
     await shown.shows(/\[y\] yes .*›$/m);
     expect(await shown.screen()).not.toContain('Allowed');
@@ -204,7 +218,10 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
   });
 
   it('that is killed leaves a session that goes on', async () => {
-    await agent([{ text: 'It runs.', ...runs('sleep 100') }, { text: 'It was cut off.', ...done }]);
+    await agent([
+      { text: 'It runs.', ...runs('sleep 100') },
+      { text: 'It was cut off.', ...done },
+    ]);
     const shown = await chat();
     await shown.line('Run it.');
     await shown.shows('* shell_run sleep 100');
@@ -214,13 +231,18 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await shown.line(`stty sane`);
     await shown.run('chat', '--home', home.path, '--resume');
     await shown.shows('It was cut off.');
-    expect(await shown.screen()).toMatch(/you\n {2}Run it\.\n\nguide\n {2}It runs\.\n {2}✗ shell_run sleep 100 unknown/);
+    expect(await shown.screen()).toMatch(
+      /you\n {2}Run it\.\n\nguide\n {2}It runs\.\n {2}✗ shell_run sleep 100 unknown/,
+    );
     await shown.keys('C-d');
     await shown.shows('The session sleeps, on disk. To go on:');
   });
 
   it('follows and steers a session that a worker has in hand', async () => {
-    await agent([{ text: 'The worker begins.', ...runs('until test -e go; do sleep 0.1; done') }, { text: 'It goes on.', ...done }]);
+    await agent([
+      { text: 'The worker begins.', ...runs('until test -e go; do sleep 0.1; done') },
+      { text: 'It goes on.', ...done },
+    ]);
     const runtime = await createNodeRuntime({ home: home.path });
     const { sessionId } = await runtime.sessions.create({ agentId: 'guide' });
     await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Begin.' });
@@ -252,7 +274,9 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await shown.shows('Read.');
     expect(await shown.screen()).toMatch(/you\n {2}one\n {2}two 日本 🦊\n {2}three\n {2}four\n {2}five\n/);
     const history = join(home.path, 'chat-history.jsonl');
-    await expect.poll(() => readFile(history, 'utf8')).toBe(`${JSON.stringify('one\ntwo 日本 🦊\nthree\nfour\nfive')}\n`);
+    await expect
+      .poll(() => readFile(history, 'utf8'))
+      .toBe(`${JSON.stringify('one\ntwo 日本 🦊\nthree\nfour\nfive')}\n`);
     expect((await stat(history)).mode & 0o777).toBe(0o600);
     await shown.keys('C-d');
     await shown.shows('To go on');

@@ -22,7 +22,10 @@ describe('what a command line can go on with', () => {
     [['sess'], ['session']],
     [['session', 'st'], ['status']],
     [['session', 'send', '--del'], ['--delivery']],
-    [['session', 'send', '--delivery', 'in'], ['queue', 'steer', 'interrupt', 'reject-if-busy']],
+    [
+      ['session', 'send', '--delivery', 'in'],
+      ['queue', 'steer', 'interrupt', 'reject-if-busy'],
+    ],
     [['--ho'], ['--home']],
     [['session', 'status', '--session', 'ID', '--js'], ['--json']],
   ])('after %j is %j', (words, expected) => {
@@ -44,7 +47,16 @@ describe('what a command line can go on with', () => {
 
   it('knows the home that was typed, and every noun has a verb', async () => {
     const { id } = await stage.session(sleeps('Done.'));
-    const told = await runInProcess(['completion', 'words', '--', 'wake', '--home', stage.home, '--session', id.slice(0, 8)]);
+    const told = await runInProcess([
+      'completion',
+      'words',
+      '--',
+      'wake',
+      '--home',
+      stage.home,
+      '--session',
+      id.slice(0, 8),
+    ]);
     expect(told.stdout).toContain(`${id}\tactor-1`);
     expect(told.stderr).toBe('');
   });
@@ -66,7 +78,10 @@ describe('init', () => {
     const made = await stage.run('init');
     expect(made.stdout).toMatch(/^Created agent helper\n[^]*Next:\n.* chat --agent helper --home .* # talk with it\n/);
     const again = await stage.run('init', '--provider', 'anthropic', '--model', 'claude-sonnet-4-5');
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Agent helper is there already; nothing/) as string });
+    expect(again).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Agent helper is there already; nothing/) as string,
+    });
     const shown = await stage.run('agent', 'show', 'helper', '--json');
     expect(JSON.parse(shown.stdout)).toMatchObject({ provider: 'script' });
   });
@@ -85,14 +100,18 @@ describe('an id', () => {
     expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining(id) as string });
     const ambiguous = await stage.run('session', 'status', '--session', id.slice(0, 4));
     expect(ambiguous).toMatchObject({ code: 1, stdout: '' });
-    expect(ambiguous.stderr).toMatch(/^error: \d+ ids of a session begin with ".{4}" \[ID_AMBIGUOUS\]\n[^]*hint: Type more/);
+    expect(ambiguous.stderr).toMatch(
+      /^error: \d+ ids of a session begin with ".{4}" \[ID_AMBIGUOUS\]\n[^]*hint: Type more/,
+    );
     expect(ambiguous.stderr).toContain(id);
   });
 
   it('that begins no session says which there are', async () => {
     const { code, stderr } = await stage.run('session', 'why', '--session', 'ffff');
     expect(code).toBe(1);
-    expect(stderr).toMatch(/there is no session whose id begins with "ffff" \[SESSION_NOT_FOUND\]\n {2}hint: Sessions in /);
+    expect(stderr).toMatch(
+      /there is no session whose id begins with "ffff" \[SESSION_NOT_FOUND\]\n {2}hint: Sessions in /,
+    );
   });
 
   it('has at least four of them', async () => {

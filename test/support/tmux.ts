@@ -48,7 +48,16 @@ export class Tmux {
   /** A shell in a terminal of this size. */
   static async open({ columns = 80, rows = 24, env = {}, shell = BASH }: TmuxOptions = {}): Promise<Tmux> {
     const tmux = new Tmux();
-    const variables = { TERM: 'screen', PS1: '$ ', TMPDIR: tmpdir(), LANG: 'C.UTF-8', TZ: 'UTC', WAKECHART_HOME: '', NO_COLOR: '', ...env };
+    const variables = {
+      TERM: 'screen',
+      PS1: '$ ',
+      TMPDIR: tmpdir(),
+      LANG: 'C.UTF-8',
+      TZ: 'UTC',
+      WAKECHART_HOME: '',
+      NO_COLOR: '',
+      ...env,
+    };
     const words = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
     const size = ['-x', String(columns), '-y', String(rows)];
     await tmux.#do('-f', '/dev/null', 'new-session', '-d', '-s', 't', ...size, `exec env ${words.join(' ')} ${shell}`);

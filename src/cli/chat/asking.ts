@@ -155,9 +155,7 @@ export class Asking {
         const told = note === undefined || note === '' ? {} : { note: beginningOf(note, MAX_NOTE_CHARACTERS) };
         return { ...confirmation, allowed: false, ...told };
       }
-      this.#tell(
-        meaningLines({ data, agentId, keys: KEYS, width: this.#width() }).map((line) => `${INDENT}${line}`),
-      );
+      this.#tell(meaningLines({ data, agentId, keys: KEYS, width: this.#width() }).map((line) => `${INDENT}${line}`));
     }
   }
 

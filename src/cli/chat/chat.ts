@@ -26,11 +26,9 @@ export async function runChat(context: CommandContext, options: ChatOptions): Pr
   checkTerminal(context);
   const environmentId = options.environment === undefined ? undefined : checkedEnvironmentName(options.environment);
   const chat = new Chat(context, environmentId);
-  await withRuntime(
-    chat.context,
-    async (runtime) => chat.run(runtime, await openingOf(context, runtime, options)),
-    { humans: 'reachable' },
-  );
+  await withRuntime(chat.context, async (runtime) => chat.run(runtime, await openingOf(context, runtime, options)), {
+    humans: 'reachable',
+  });
   return EXIT_SUCCESS;
 }
 
@@ -136,17 +134,16 @@ export class Chat implements CommandedChat {
     await this.#conversation?.close();
     this.#agentId = state.agentId;
     const isolation = await isolationsOf({ home: this.context.home, agents: this.runtime.agents }).ofSession(state);
-    await this.#heading([
-      `${state.agentId}  session ${state.sessionId}`,
-      `works in ${textOfIsolation(isolation)}`,
-    ]);
+    await this.#heading([`${state.agentId}  session ${state.sessionId}`, `works in ${textOfIsolation(isolation)}`]);
     await this.#open(state);
   }
 
   async #heading([first = '', ...others]: readonly string[]): Promise<void> {
     const { out } = this.context;
     const help = '/help says what can be typed; Ctrl-D leaves, and the session stays.';
-    const lines = [...others, help].flatMap((line) => wrapped(line, out.columns - 1)).map((line) => out.styles.dim(line));
+    const lines = [...others, help]
+      .flatMap((line) => wrapped(line, out.columns - 1))
+      .map((line) => out.styles.dim(line));
     await out.line(['', ...wrapped(first, out.columns - 1).map((line) => out.styles.bold(line)), ...lines].join('\n'));
   }
 
@@ -241,7 +238,8 @@ export class Chat implements CommandedChat {
     if (conversation === undefined) return;
     const { out } = this.context;
     const { sessionId, work } = conversation;
-    const state = work === undefined ? 'The session sleeps, on disk.' : 'What runs is stopped; all that was done is on disk.';
+    const state =
+      work === undefined ? 'The session sleeps, on disk.' : 'What runs is stopped; all that was done is on disk.';
     await out.line(`\n${state} To go on: ${nextCommand(this.context, 'chat', '--resume', sessionId)}`);
   }
 }

@@ -49,8 +49,7 @@ const WORK: { readonly [Name in ChatCommandName]: Work } = {
     await chat.goOnWith(state);
   },
   new: async (chat) => chat.beginWith(chat.agentId),
-  agent: async (chat, word) =>
-    word === '' ? listAgents(chat.context) : chat.beginWith(checkedAgentName(word)),
+  agent: async (chat, word) => (word === '' ? listAgents(chat.context) : chat.beginWith(checkedAgentName(word))),
   answer: async (chat) => {
     if (chat.conversation?.answerAgain() !== true) await chat.context.out.line('Nothing is put off.');
   },

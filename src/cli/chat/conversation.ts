@@ -91,7 +91,10 @@ export class Conversation {
   async open(): Promise<void> {
     const { runtime, state } = this.#options;
     const from = await this.#beginOfLast(state);
-    for await (const event of runtime.sessions.events(this.sessionId, { from, limit: Math.max(0, state.head - from + 1) }))
+    for await (const event of runtime.sessions.events(this.sessionId, {
+      from,
+      limit: Math.max(0, state.head - from + 1),
+    }))
       await this.#view.show(event);
     for (const { request } of state.openToolCalls)
       if (request?.kind === 'subflow') this.#children.goOnWith(request.childSessionId);

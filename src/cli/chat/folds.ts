@@ -62,7 +62,10 @@ export async function unfoldedLines(
   return lines.map((line) => `${INDENT}${line}`);
 }
 
-function linesOf(event: SessionEvent, { styles, width }: { readonly styles: Styles; readonly width: number }): string[] {
+function linesOf(
+  event: SessionEvent,
+  { styles, width }: { readonly styles: Styles; readonly width: number },
+): string[] {
   if (event.type === 'agent.tool_use')
     return [styles.bold(printable(event.data.name)), ...inputLines(event.data.input, { styles, width })];
   if (event.type === 'agent.thinking') return textLines(event.data.text, width).map(styles.dim);

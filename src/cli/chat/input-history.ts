@@ -37,7 +37,9 @@ export class InputHistory {
     await chmod(path, PRIVATE_FILE_MODE).catch(() => undefined);
     let written = Promise.resolve();
     return new InputHistory(kept, (line) => {
-      written = written.then(() => appendFile(path, recordOf(line), { mode: PRIVATE_FILE_MODE })).catch(() => undefined);
+      written = written
+        .then(() => appendFile(path, recordOf(line), { mode: PRIVATE_FILE_MODE }))
+        .catch(() => undefined);
     });
   }
 

@@ -22,11 +22,16 @@ const MAX_WIDTH = 100;
 
 export function liveLines({ prompt, conversation, styles, columns, rows }: LiveLinesOptions): LiveLines {
   const typed = prompt.lines(columns, Math.max(1, Math.floor(rows / 2)));
-  const note = typed.hint === '' ? statusText(conversation, { styles, columns }) : styles.yellow(oneLine(typed.hint, columns - 1));
+  const note =
+    typed.hint === '' ? statusText(conversation, { styles, columns }) : styles.yellow(oneLine(typed.hint, columns - 1));
   const left = rows - typed.lines.length - 3;
   // The end of what is being said; all of it is printed when it is whole.
   const words = left <= 0 ? [] : (conversation?.words(Math.min(columns - 1, MAX_WIDTH)) ?? []).slice(-left);
-  const above = [...words, ...(words.length > 0 || rows > typed.lines.length + 2 ? [''] : []), ...(note === '' ? [] : [note])];
+  const above = [
+    ...words,
+    ...(words.length > 0 || rows > typed.lines.length + 2 ? [''] : []),
+    ...(note === '' ? [] : [note]),
+  ];
   return {
     lines: [...above, ...typed.lines],
     cursor: { row: typed.cursor.row + above.length, column: typed.cursor.column },

@@ -31,12 +31,11 @@ export async function openingOf(
 }
 
 /** The one in which something has happened last; what others have begun is theirs. */
-export async function newestSession(
-  sessions: Runtime['sessions'],
-  agentId: string | undefined,
-): Promise<SessionState> {
+export async function newestSession(sessions: Runtime['sessions'], agentId: string | undefined): Promise<SessionState> {
   const [newest] = (await sessions.list(agentId === undefined ? {} : { agentId }))
-    .filter(({ parent, unreadable, status }) => parent === undefined && unreadable === undefined && status !== 'terminated')
+    .filter(
+      ({ parent, unreadable, status }) => parent === undefined && unreadable === undefined && status !== 'terminated',
+    )
     .toSorted((one, other) => (other.updatedAt ?? '').localeCompare(one.updatedAt ?? ''));
   if (newest !== undefined) return newest;
   const whose = agentId === undefined ? 'any session' : `a session of agent "${agentId}"`;

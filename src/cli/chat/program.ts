@@ -27,7 +27,6 @@ export function addChatCommand(program: Command, run: RunWork): void {
         readonly agent?: string;
         readonly resume?: string | true;
         readonly environment?: string;
-      }) =>
-        run(chat, async (context) => (await import('./chat.ts')).runChat(context, { agent, resume, environment })),
+      }) => run(chat, async (context) => (await import('./chat.ts')).runChat(context, { agent, resume, environment })),
     );
 }

@@ -200,8 +200,7 @@ export class Prompt {
 
   #enter(question: Question | undefined): void {
     const { text, cursor } = this.#shown;
-    if (text.endsWith('\\') && cursor === text.length)
-      return this.#changeDraft(draftOf(`${text.slice(0, -1)}\n`));
+    if (text.endsWith('\\') && cursor === text.length) return this.#changeDraft(draftOf(`${text.slice(0, -1)}\n`));
     if (question !== undefined) return question.settle(text);
     if (text.trim() === '') return;
     this.#draft = EMPTY;

@@ -64,8 +64,7 @@ export class Speech {
   /** Words were lost here. */
   tear(): void {
     this.#passages = this.#passages.map((passage) => (passage.isOver ? passage : { ...passage, isTorn: true }));
-    if (this.#passages.at(-1)?.isOver !== false)
-      this.#passages.push({ kind: 'text', text: '', ...NEW, isTorn: true });
+    if (this.#passages.at(-1)?.isOver !== false) this.#passages.push({ kind: 'text', text: '', ...NEW, isTorn: true });
   }
 
   /** The log holds a message. @returns what of it is still to be printed, and whether what is printed was something else */

@@ -133,14 +133,22 @@ export class SessionTranscript {
   }
 
   /** The same, without a word about it: `folds` tells of it when it has ended. */
-  begins(callId: string, { name, input, at }: { readonly name: string; readonly input: unknown; readonly at: string }): void {
+  begins(
+    callId: string,
+    { name, input, at }: { readonly name: string; readonly input: unknown; readonly at: string },
+  ): void {
     this.#calls.set(callId, { name, gist: oneLine(toolInputGist(input)), at });
   }
 
   /** A call that has ended, on one line. @param after what the line ends with */
   folds(
     callId: string,
-    { name, ending, isGood, at }: { readonly name: string; readonly ending: string; readonly isGood: boolean; readonly at: string },
+    {
+      name,
+      ending,
+      isGood,
+      at,
+    }: { readonly name: string; readonly ending: string; readonly isGood: boolean; readonly at: string },
     after: string,
   ): string[] {
     const { styles, width } = this.options;
@@ -152,11 +160,14 @@ export class SessionTranscript {
     const end = [isGood ? '' : ending, took, after].filter((part) => part !== '').join(' ');
     const gist = fitted(call?.gist ?? '', Math.max(0, width - TEXT_INDENT.length - shown.length - end.length - 4));
     const mark = isGood ? styles.green('✓') : styles.yellow('✗');
-    const words = [mark, styles.bold(shown), gist, isGood ? '' : styles.yellow(ending), styles.dim(`${took} ${after}`.trim())];
-    return [
-      ...this.#heading('agent'),
-      this.#line(`${TEXT_INDENT}${words.filter((part) => part !== '').join(' ')}`),
+    const words = [
+      mark,
+      styles.bold(shown),
+      gist,
+      isGood ? '' : styles.yellow(ending),
+      styles.dim(`${took} ${after}`.trim()),
     ];
+    return [...this.#heading('agent'), this.#line(`${TEXT_INDENT}${words.filter((part) => part !== '').join(' ')}`)];
   }
 
   delegates(callId: string, childSessionId: string): void {

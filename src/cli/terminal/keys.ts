@@ -13,7 +13,9 @@ export interface Key {
 }
 
 export type Typing =
-  { readonly type: 'key'; readonly key: Key } | { readonly type: 'paste'; readonly text: string } | { readonly type: 'end' };
+  | { readonly type: 'key'; readonly key: Key }
+  | { readonly type: 'paste'; readonly text: string }
+  | { readonly type: 'end' };
 
 /** As node:readline tells of a key. */
 interface Keypress {
