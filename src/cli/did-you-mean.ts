@@ -12,7 +12,7 @@ export function withSuggestion(complaint: string, command: Command, words: reado
   if (nouns !== undefined) return `${complaint.split('\n')[0] ?? ''}\n(Did you mean ${nouns}?)\n`;
   if (complaint.includes('Did you mean')) return complaint;
   // An option that is missing is often one that was mistyped.
-  const missing = /^error: required option '/.test(complaint) ? unknownOption(command, words) : undefined;
+  const missing = complaint.startsWith("error: required option '") ? unknownOption(command, words) : undefined;
   if (missing !== undefined) return `error: unknown option '${missing.typed}'\n(Did you mean ${missing.meant}?)\n`;
   const meant = meantChoice(complaint);
   return meant === undefined ? complaint : `${complaint.trimEnd()}\n(Did you mean ${meant}?)\n`;

@@ -16,7 +16,7 @@ beforeEach(async () => {
   home = await temporaryHome();
 });
 afterEach(async () => {
-  for (const terminal of terminals.splice(0)) await terminal.close();
+  for (const opened of terminals.splice(0)) await opened.close();
   await home.remove();
 });
 
@@ -290,7 +290,8 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await agent([{ text: 'Before \u001B[2J\u001B]0;title\u0007 after', ...done }]);
     const shown = await chat();
     await shown.line('Say it.');
-    await shown.shows('Before ␛[2J␛]0;title␇ after');
+    await shown.shows('after');
+    expect(await shown.screen()).toContain('Before ␛[2J␛]0;title␇ after');
   });
 
   it('leaves the terminal as it was, when it is suspended and when a signal ends it', async () => {
@@ -305,7 +306,8 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     for (const pid of await shown.processIds()) process.kill(pid, 'SIGTERM');
     await shown.shows('To go on');
     await shown.line('echo "code $?"');
-    await shown.shows('code 143');
+    await shown.shows(/code \d/);
+    expect(await shown.screen()).toMatch(/code 143/);
   });
 });
 

@@ -108,8 +108,8 @@ export class Tmux {
 
   /** Waits until the screen shows it. */
   async shows(expected: RegExp | string): Promise<void> {
-    const matcher = expect.poll(() => this.screen(), { timeout: 25_000 });
-    await (typeof expected === 'string' ? matcher.toContain(expected) : matcher.toMatch(expected));
+    const pattern = typeof expected === 'string' ? literal(expected) : expected;
+    await expect.poll(() => this.screen(), { timeout: 25_000 }).toMatch(pattern);
   }
 
   /** The processes in it, but for the shell. */
@@ -128,4 +128,8 @@ export class Tmux {
     const { stdout } = await execute('tmux', ['-S', join(this.#folder, 'socket'), ...words]);
     return stdout;
   }
+}
+
+function literal(text: string): RegExp {
+  return new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
 }

@@ -54,7 +54,7 @@ export class Asking {
   /** By request. */
   readonly #putOff = new Set<string>();
   #current: { readonly requestId: string; readonly withdrawn: AbortController } | undefined;
-  #reading: Promise<void> | undefined;
+  #isReading = false;
   #isStale = false;
 
   constructor(options: AskingOptions) {
@@ -64,7 +64,7 @@ export class Asking {
   /** Something may be asked, or be asked no more. */
   check(): void {
     this.#isStale = true;
-    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    if (!this.#isReading) void this.#read();
   }
 
   /** Puts again what was put off. @returns whether there was any */
@@ -82,6 +82,7 @@ export class Asking {
 
   async #read(): Promise<void> {
     const { sessions, sessionId, onTrouble } = this.#options;
+    this.#isReading = true;
     try {
       while (this.#isStale && !this.#closed.signal.aborted) {
         this.#isStale = false;
@@ -96,6 +97,9 @@ export class Asking {
       }
     } catch (error) {
       onTrouble(error);
+    } finally {
+      // At once with the last check, so that no news is put off for ever.
+      this.#isReading = false;
     }
   }
 

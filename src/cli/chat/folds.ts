@@ -68,13 +68,13 @@ function linesOf(
 ): string[] {
   if (event.type === 'agent.tool_use')
     return [styles.bold(printable(event.data.name)), ...inputLines(event.data.input, { styles, width })];
-  if (event.type === 'agent.thinking') return textLines(event.data.text, width).map(styles.dim);
+  if (event.type === 'agent.thinking') return textLines(event.data.text, width).map((each) => styles.dim(each));
   if (event.type !== 'agent.tool_result') return [];
   const { kept, output } = event.data;
   const all = textLines(toolOutputText(output), width);
   return [
     ...(all.length > MAX_LINES ? [styles.yellow(`… ${all.length - MAX_LINES} lines before …`)] : []),
-    ...all.slice(-MAX_LINES).map(styles.dim),
+    ...all.slice(-MAX_LINES).map((each) => styles.dim(each)),
     ...(kept === undefined ? [] : [`all ${kept.characters} characters: ${printable(kept.path)}`]),
   ];
 }

@@ -28,8 +28,8 @@ export class Markdown {
     if (isFence) this.#isCode = !this.#isCode;
     if (isFence) return [styles.dim(broken(line, width)[0] ?? '')];
     // Code is not broken between its words: what is copied has to stay what it is.
-    if (this.#isCode) return broken(line, width).map(styles.cyan);
-    if (HEADING.test(line)) return wrapped(line, width).map(styles.bold);
+    if (this.#isCode) return broken(line, width).map((each) => styles.cyan(each));
+    if (HEADING.test(line)) return wrapped(line, width).map((each) => styles.bold(each));
     const item = ITEM.exec(line)?.[0] ?? '';
     const hanging = Math.min(item.length, Math.floor(width / 2));
     const [first = '', ...rest] = wrapped(line, width);

@@ -105,7 +105,8 @@ export class Prompt {
         hint: this.#hint,
       };
     }
-    const label = question?.label === undefined ? [] : wrapped(question.label, columns - 1).map(styles.cyan);
+    const label =
+      question?.label === undefined ? [] : wrapped(question.label, columns - 1).map((each) => styles.cyan(each));
     const { rows, cursor } = drawnDraft(this.#shown, columns - 1 - MARK.length);
     const first = Math.max(0, Math.min(cursor.row - Math.floor(maxRows / 2), rows.length - maxRows));
     const shown = rows.slice(first, first + maxRows);

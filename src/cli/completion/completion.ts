@@ -90,7 +90,9 @@ function fileArgument({ registeredArguments }: Command): ValueKind | undefined {
 
 function optionsOf(command: Command, typed: string): Candidate[] {
   return allOptions(command)
-    .flatMap(({ long, description, hidden }) => (long == null || hidden ? [] : [{ value: long, description }]))
+    .flatMap(({ long, description, hidden }) =>
+      typeof long !== 'string' || hidden ? [] : [{ value: long, description }],
+    )
     .concat({ value: '--help', description: 'show help' })
     .filter(({ value }) => value.startsWith(typed));
 }

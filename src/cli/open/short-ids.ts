@@ -21,7 +21,8 @@ export async function completeIds(command: Command, context: CommandContext): Pr
     if (typeof typed === 'string' && isShortId(typed))
       command.setOptionValue(option, await wholeSessionId(context, typed));
   }
-  const [session, request]: readonly unknown[] = [command.getOptionValue('session'), command.getOptionValue('request')];
+  const session: unknown = command.getOptionValue('session');
+  const request: unknown = command.getOptionValue('request');
   if (typeof session === 'string' && typeof request === 'string' && isShortId(request))
     command.setOptionValue('request', await wholeRequestId(context, { session, request }));
 }

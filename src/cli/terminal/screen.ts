@@ -50,7 +50,7 @@ export class Screen {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     clearTimeout(this.#timer);
-    this.#options.out.push(`${this.#erased()}${this.#unended}`);
+    void this.#options.out.push(`${this.#erased()}${this.#unended}`);
     this.#unended = '';
     this.#drawn = undefined;
   }
@@ -59,7 +59,7 @@ export class Screen {
   wipe(): void {
     if (!this.#isOpen) return;
     this.#drawn = undefined;
-    this.#options.out.push(ERASE_SCREEN);
+    void this.#options.out.push(ERASE_SCREEN);
     this.#draw('');
   }
 
@@ -71,7 +71,7 @@ export class Screen {
 
   #print(text: string): void {
     if (!this.#isOpen) {
-      this.#options.out.push(text);
+      void this.#options.out.push(text);
       return;
     }
     const all = `${this.#unended}${text}`;
@@ -90,7 +90,7 @@ export class Screen {
     const { lines, cursor } = drawn;
     const up = lines.length - 1 - cursor.row;
     const place = `\r${up > 0 ? `\u001B[${up}A` : ''}${cursor.column > 0 ? `\u001B[${cursor.column}C` : ''}`;
-    out.push(`${erased}${above.replaceAll('\n', '\r\n')}${lines.join('\r\n')}${place}`);
+    void out.push(`${erased}${above.replaceAll('\n', '\r\n')}${lines.join('\r\n')}${place}`);
     this.#drawn = drawn;
   }
 
