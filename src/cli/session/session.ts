@@ -17,6 +17,7 @@ import { isolationsOf, shortTextOfIsolation, textOfIsolation } from '../isolatio
 import type { Isolation } from '../isolation.ts';
 import { withSessions } from '../open/stores.ts';
 import type { SessionStore } from '../open/stores.ts';
+import { toldWhile } from '../terminal/progress.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
 import { counted, localTime, oneLine } from '../terminal/text.ts';
 import { checkedAgentName, checkedEnvironmentName } from '../names.ts';
@@ -52,7 +53,9 @@ export async function createSession(
 
 export async function listSessions(context: CommandContext): Promise<number> {
   const { out, json, home } = context;
-  const sessions = await withSessions(context, (stores) => listed(stores, home));
+  const sessions = await toldWhile(context, 'reading all sessions', () =>
+    withSessions(context, (stores) => listed(stores, home)),
+  );
   if (json) await out.document({ sessions });
   else if (sessions.length === 0)
     await out.line(
