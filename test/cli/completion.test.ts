@@ -1,8 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { completionOf } from '../../src/cli/completion/completion.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { Output } from '../../src/cli/terminal/output.ts';
+import { toldWhile } from '../../src/cli/terminal/progress.ts';
+import { run } from './command-line.ts';
 import { runInProcess } from './in-process.ts';
 import { Stage, sleeps } from './stage.ts';
 
@@ -132,5 +136,48 @@ describe('what was mistyped', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(expected);
     expect(stderr).toMatch(/ {2}hint: See: (?:node|\/\S*node) \S+main\.js .*--help\n$/);
+  });
+});
+
+describe('a hint', () => {
+  it('names the program as it was called, with its home', async () => {
+    const { stderr } = await stage.run('worktree', 'show', ' ');
+    expect(stderr).toMatch(/hint: .*; (?:node|\/\S*node) \S+main\.js --home \S+ worktree list shows them\.\n/);
+  });
+
+  it('names npx where that called it', async () => {
+    const env = { npm_lifecycle_event: 'npx', npm_lifecycle_script: 'wakechart "session"', PATH: '/usr/bin:/bin' };
+    const { stderr } = await run(['session', 'lst'], { env });
+    expect(stderr).toContain('hint: See: npx wakechart session --help\n');
+  });
+});
+
+describe('what takes long', () => {
+  it('says so on a terminal once a second has passed, and takes it back at its end', async () => {
+    vi.useFakeTimers();
+    try {
+      const shown: string[] = [];
+      const stream = Object.assign(
+        new Writable({
+          write(chunk: Buffer, _encoding, done) {
+            shown.push(chunk.toString());
+            done();
+          },
+        }),
+        { isTTY: true, columns: 60, rows: 20 },
+      );
+      const err = new Output(stream as unknown as NodeJS.WriteStream, { NO_COLOR: '1' });
+      let end: () => void = () => undefined;
+      const told = toldWhile({ err }, 'reading all sessions', () => new Promise<void>((resolve) => (end = resolve)));
+      await vi.advanceTimersByTimeAsync(900);
+      expect(shown).toEqual([]);
+      await vi.advanceTimersByTimeAsync(300);
+      expect(shown.join('')).toContain('reading all sessions 1.');
+      end();
+      await told;
+      expect(shown.at(-1)).toBe('\r\u001B[K');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

@@ -210,7 +210,12 @@ export class Conversation {
     if (error === undefined || outcome === 'interrupted') return;
     const { out } = this.#options;
     const head = `${out.styles.red('error:')} ${printable(error.message)} ${out.styles.dim(`[${error.code}]`)}`;
-    void out.push(`${[head, ...(error.hint === undefined ? [] : hintText(error.hint, out.styles))].join('\n')}\n`);
+    // What a model step said when it failed stands there already.
+    const lines = [
+      ...(error.code === 'RUN_FAILED' ? [] : [head]),
+      ...(error.hint === undefined ? [] : hintText(error.hint, out.styles)),
+    ].flatMap((line) => wrapped(line, out.columns - 1));
+    if (lines.length > 0) void out.push(`${lines.join('\n')}\n`);
   }
 
   /** Where the last exchanges begin. */

@@ -20,8 +20,10 @@ export class OwnWakes {
   readonly #options: OwnWakesOptions;
   #running = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Where the log ended when a wake found nothing to do: without news another one finds as much. */
-  #idleAt = 0;
+  /** Where the log ended, and when, as a wake found nothing to do or failed: without news another one comes to the same. */
+  #idle = { head: 0, atMs: 0 };
+  /** A person is here to say what is to be tried again, and when. */
+  #hasFailed = false;
   #isClosed = false;
 
   constructor(options: OwnWakesOptions) {
@@ -33,15 +35,19 @@ export class OwnWakes {
     const { runtime, sessionId, onEnded, onTrouble } = this.#options;
     if (this.#isClosed) return;
     this.#running += 1;
+    this.#hasFailed = false;
     runtime
       .trigger(sessionId, { humans: 'reachable', isAutonomous })
       .then(
         (outcome) => {
-          this.#idleAt = outcome.outcome === 'nothing_to_do' ? outcome.head : 0;
+          this.#hasFailed = outcome.error !== undefined;
+          if (this.#hasFailed || outcome.outcome === 'nothing_to_do')
+            this.#idle = { head: outcome.head, atMs: Date.now() };
           if (outcome.outcome !== 'nothing_to_do' && !this.#isClosed) onEnded(outcome);
         },
         (error: unknown) => {
-          this.#idleAt = Infinity;
+          this.#hasFailed = true;
+          this.#idle = { head: Infinity, atMs: Date.now() };
           if (!this.#isClosed) onTrouble(error);
         },
       )
@@ -58,12 +64,17 @@ export class OwnWakes {
     const state = await runtime.sessions.status(sessionId).catch(() => undefined);
     if (state === undefined || this.#isClosed || this.#running > 0) return;
     clearTimeout(this.#timer);
-    const dueAtMs = Math.min(...activationsOf(state).map((activation) => activation.dueAtMs), Infinity);
+    const dueAtMs = Math.min(
+      ...activationsOf(state)
+        .filter(({ kind }) => kind === 'wake' || !this.#hasFailed || state.head > this.#idle.head)
+        .map((activation) => activation.dueAtMs),
+      Infinity,
+    );
     const waitMs = dueAtMs - Date.now();
     if (waitMs > 0) {
       if (waitMs !== Infinity)
         this.#timer = setTimeout(() => void this.check(), Math.min(waitMs, MAX_TIMER_MS)).unref();
-    } else if (state.head > this.#idleAt) this.wake(true);
+    } else if (state.head > this.#idle.head || dueAtMs > this.#idle.atMs) this.wake(true);
   }
 
   /** What runs goes on. */
