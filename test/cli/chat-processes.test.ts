@@ -262,6 +262,57 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     }
   });
 
+  it('shows the words of a worker in another process, and cuts it short', async () => {
+    await agent([{ text: 'First line.\nWords of the worker', pauseMs: 100_000, ...done }]);
+    const runtime = await createNodeRuntime({ home: home.path });
+    const { sessionId } = await runtime.sessions.create({ agentId: 'guide' });
+    await runtime.shutdown();
+    const worker = start(['worker', '--home', home.path]);
+    try {
+      const shown = await chat({}, '--resume', sessionId);
+      await run(['session', 'send', '--home', home.path, '--session', sessionId, '--message', 'Speak.']);
+      await shown.shows(/guide\n {2}First line\.\n {2}Words of the worker\n\n\* guide is at work/);
+      await shown.keys('C-c');
+      await shown.shows('── 1 step');
+      expect(await shown.screen()).toMatch(/First line\.\n[^]*Interrupted\./);
+    } finally {
+      worker.process.kill('SIGTERM');
+      await worker.ended;
+    }
+  });
+
+  it('takes a question back that another chat has answered, and says what is read first', async () => {
+    await agent([{ ...runs('touch one.txt') }, { text: 'It is there.', ...done }], 'permission: ask\n');
+    const one = await chat();
+    await one.line('Touch it.');
+    await one.shows(/\[y\] yes/);
+    const other = await chat({}, '--resume');
+    await other.shows(/\[y\] yes/);
+    await one.keys('Escape');
+    await one.shows('put off');
+    await one.line('Are you there?');
+    await one.shows('/answer puts it again');
+    await other.keys('y');
+    await one.shows('It is there.');
+    await other.shows('It is there.');
+    expect(await one.screen()).toContain('Allowed: shell_run.');
+  });
+
+  it('tells a newcomer how to begin', async () => {
+    const shown = await terminal({ columns: 100 });
+    await shown.run('chat', '--home', home.path);
+    await shown.shows('AGENT_MISSING');
+    expect(await shown.screen()).toMatch(/ init --provider anthropic [^]* init --home /);
+    await shown.run('init', '--home', home.path);
+    await shown.shows('its number or name');
+    await shown.keys('Enter');
+    await shown.shows(/chat --agent helper/);
+    await shown.run('chat', '--home', home.path);
+    await shown.shows(/^›/m);
+    await shown.line('Hello.');
+    await shown.shows('This is my workspace.');
+  });
+
   it('takes what is pasted as one message of many lines, and brings back what was typed before', async () => {
     await agent([{ text: 'Read.', ...done }]);
     const shown = await chat({ columns: 40 });

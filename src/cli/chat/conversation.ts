@@ -1,5 +1,5 @@
 /**
- * One session as a conversation: everything that its log tells, whoever wakes it, the words of the model before they are
+ * One session as a conversation: everything that its log tells, whichever process wakes it, the words of the model before they are
  * in the log, what it asks, and the wakes for what the person says.
  */
 import type { SessionEvents } from '../../actors/session/session-events.ts';
@@ -108,8 +108,11 @@ export class Conversation {
   /** What is said while it works is read by its next step. */
   async send(text: string): Promise<void> {
     const delivery = this.#work === undefined ? 'queue' : 'steer';
-    await this.#options.runtime.sessions.send(this.sessionId, { type: 'user.message', text }, { delivery });
+    const { sessions } = this.#options.runtime;
+    await sessions.send(this.sessionId, { type: 'user.message', text }, { delivery });
     this.#wakes.wake();
+    const { pendingActions } = await sessions.status(this.sessionId);
+    if (pendingActions.length > 0 && this.#work === undefined) this.#tellWhatIsFirst();
   }
 
   /** @returns whether it is at work */
@@ -206,15 +209,26 @@ export class Conversation {
     }
   }
 
+  /** A call that waits for an answer is answered before anything else is read. */
+  #tellWhatIsFirst(): void {
+    const { out } = this.#options;
+    const text = 'It is read once what the agent asked is answered: /answer puts it again, and /why says what it is.';
+    void out.push(
+      `${wrapped(text, out.columns - 3)
+        .map((line) => `  ${out.styles.dim(line)}`)
+        .join('\n')}\n`,
+    );
+  }
+
   #tellFailure({ outcome, error }: WakeOutcome): void {
     if (error === undefined || outcome === 'interrupted') return;
     const { out } = this.#options;
     const head = `${out.styles.red('error:')} ${printable(error.message)} ${out.styles.dim(`[${error.code}]`)}`;
     // What a model step said when it failed stands there already.
     const lines = [
-      ...(error.code === 'RUN_FAILED' ? [] : [head]),
-      ...(error.hint === undefined ? [] : hintText(error.hint, out.styles)),
-    ].flatMap((line) => wrapped(line, out.columns - 1));
+      ...(error.code === 'RUN_FAILED' ? [] : wrapped(head, out.columns - 1)),
+      ...(error.hint === undefined ? [] : hintText(wrapped(error.hint, out.columns - 9).join('\n'), out.styles)),
+    ];
     if (lines.length > 0) void out.push(`${lines.join('\n')}\n`);
   }
 

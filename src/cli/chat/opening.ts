@@ -48,25 +48,18 @@ export async function newestSession(sessions: Runtime['sessions'], agentId: stri
 async function onlyAgent(context: CommandContext, agents: Runtime['agents']): Promise<string> {
   const names = (await agents.list()).map((listing) => listing.agentId);
   const [first] = names;
+  const ways = [
+    ['--provider', 'anthropic', '--model', 'claude-sonnet-4-5'],
+    ['--provider', 'claude-code'],
+  ];
   if (first === undefined)
     throw new RuntimeError('AGENT_MISSING', `expected an agent to talk with; there is none in ${context.home} yet`, {
       category: 'not_found',
-      hint: newcomerHint(context),
+      hint: `Make one that works with a model; it says what it needs:\n${ways.map((words) => `  ${nextCommand(context, 'init', ...words)}`).join('\n')}\nor one that plays a small script, to see how it is, without a model:\n  ${nextCommand(context, 'init')}`,
     });
   if (names.length === 1) return first;
   throw usageError(
     `expected --agent: there are ${names.length} agents in ${context.home}`,
     `Name one of them: ${names.join(', ')}. Or go on with the newest session: ${nextCommand(context, 'chat', '--resume')}`,
   );
-}
-
-function newcomerHint(context: CommandContext): string {
-  const model = ['--provider', 'anthropic', '--model', 'claude-sonnet-4-5'] as const;
-  return [
-    'Make one that works with a model; it says what it needs:',
-    `  ${nextCommand(context, 'init', ...model)}`,
-    `  ${nextCommand(context, 'init', '--provider', 'claude-code')}`,
-    'or one that plays a small script, to see how it is, without a model:',
-    `  ${nextCommand(context, 'init')}`,
-  ].join('\n');
 }

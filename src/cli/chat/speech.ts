@@ -2,6 +2,8 @@
  * What the agent says while it says it. Each line is printed for good once it is whole, the one that is being said
  * stands at the end of the screen; the log has the last word: what it holds is what was said.
  */
+import { beginningOf } from '../../machines/cut-text.ts';
+
 export interface Said {
   readonly kind: 'text' | 'reasoning';
   readonly text: string;
@@ -42,7 +44,7 @@ export class Speech {
     const last = this.#passages.at(-1);
     if (last?.isOver === false && last.kind === said.kind) {
       if (last.isTorn) return;
-      const text = `${last.text}${said.text}`.slice(0, MAX_CHARACTERS);
+      const text = beginningOf(`${last.text}${said.text}`, MAX_CHARACTERS);
       this.#passages[this.#passages.length - 1] = { ...last, text };
     } else this.#passages.push({ ...said, ...NEW });
   }
