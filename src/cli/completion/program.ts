@@ -20,8 +20,8 @@ export function addCompletionCommands(program: Command, run: RunWork): void {
 }
 
 const USES: Readonly<Record<Shell, string>> = {
-  bash: 'eval "$(wakechart completion bash)"',
-  zsh: 'eval "$(wakechart completion zsh)"',
+  bash: 'wakechart completion bash >> ~/.bashrc',
+  zsh: 'wakechart completion zsh >> ~/.zshrc',
   fish: 'wakechart completion fish | source',
 };
 

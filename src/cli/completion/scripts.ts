@@ -10,7 +10,7 @@ export type Shell = (typeof SHELLS)[number];
 export const FILES_MARK = ':files';
 export const FOLDERS_MARK = ':folders';
 
-const BASH = `# bash completion of wakechart: eval "$(wakechart completion bash)"
+const BASH = `# bash completion of wakechart: in the settings, or eval "$(wakechart completion bash)"
 _wakechart() {
   local program="\${COMP_WORDS[0]}" typed="\${COMP_WORDS[COMP_CWORD]}" line
   COMPREPLY=()
@@ -26,7 +26,7 @@ complete -F _wakechart wakechart
 `;
 
 const ZSH = `#compdef wakechart
-# zsh completion of wakechart: eval "$(wakechart completion zsh)", after compinit
+# zsh completion of wakechart: in the settings after compinit, or as a file _wakechart in $fpath
 _wakechart() {
   local line
   local -a found
