@@ -110,7 +110,9 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await shown.keys('C-c');
     await shown.shows('── 1 step');
     expect(await shown.screen()).toMatchInlineSnapshot(`
-      "ves, and the session stays.
+      "works in host (sandbox: off)
+      /help says what can be typed; Ctrl-D lea
+      ves, and the session stays.
 
       you
         Go.
@@ -122,9 +124,6 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
         Interrupted.
 
       guide
-        … this broke off, and counts as not
-          said
-        First line.
         Second, which is not whole …
       ── 1 step · TIME
 
@@ -311,6 +310,18 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await shown.shows(/^›/m);
     await shown.line('Hello.');
     await shown.shows('This is my workspace.');
+  });
+
+  it('goes on by itself when a wake that the agent queued is due', async () => {
+    const again = { queuedWakes: [{ reason: 'check again', delaySeconds: 1 }] };
+    await agent([
+      { text: 'Not yet.', directive: { ...done.directive, ...again } },
+      { text: 'Now it is.', ...done },
+    ]);
+    const shown = await chat();
+    await shown.line('Is it done?');
+    await shown.shows('Now it is.');
+    expect(await shown.screen()).toMatch(/Not yet\.\n {2}⏲ wakes again at DATE: check again\n/);
   });
 
   it('takes what is pasted as one message of many lines, and brings back what was typed before', async () => {

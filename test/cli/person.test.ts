@@ -37,7 +37,7 @@ async function askingSession(...steps: readonly object[]): Promise<string> {
 
 const wake = (id: string, typed: readonly Typed[], columns = 80): Promise<Shown> =>
   runOnTerminal(['wake', '--session', id, '--home', stage.home], { columns, typed });
-const CHOICE = /\[l\]ater {2}\[f\]ull › $/;
+const CHOICE = /\[l\]ater {2}\[f\]ull {2}\[\?\] › $/;
 
 describe.skipIf(!hasTerminals)('at a terminal', () => {
   it('a permission is given for once, after keys that mean nothing, and the wake goes on', async () => {
