@@ -1,5 +1,6 @@
 /** `wakechart/postgres`: one PostgreSQL for any number of workers. Needs the package `pg`. */
 export { PostgresEventStore } from './adapters/postgres/postgres-event-store.ts';
+export type { ProgramWord } from './adapters/postgres/notifications.ts';
 export type { PostgresEventStoreOptions, PostgresPlace } from './adapters/postgres/postgres-options.ts';
 export type { LosableStatement, PostgresDatabase, Statement } from './adapters/postgres/postgres-database.ts';
 export { checkPostgres, migratePostgres } from './adapters/postgres/migrate.ts';

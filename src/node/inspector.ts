@@ -16,6 +16,7 @@ import { createRuntimeSource } from '../actors/inspection/runtime-source.ts';
 import type { ClosableSource } from '../actors/inspection/runtime-source.ts';
 import { packageAround } from '../adapters/child-process/default-worker-path.ts';
 import { diagramHash } from '../adapters/diagram/diagram-hash.ts';
+import { inPassing } from '../adapters/diagram/elk-thread.ts';
 import { renderChart } from '../adapters/diagram/render-chart.ts';
 import type { ChartPictures, InspectorAccess } from '../adapters/inspector/inspector-options.ts';
 import type { InspectorServer } from '../adapters/inspector/inspector-server.ts';
@@ -194,6 +195,7 @@ function sourceOf(
     owner,
     live,
     fleet,
+    schedules,
     surroundings: () => surroundingsOf({ home, schedules, onProblem }),
     changes: changes === undefined ? undefined : { ...changes, worktrees },
     notes,
@@ -241,10 +243,10 @@ export async function openSource(
 /** Charts may be those of strangers: what takes longer is shown as a list. */
 const LAYOUT_MS = 5_000;
 
-/** The page has their style sheet. */
+/** The page has their style sheet. One that waits for a picture keeps the process by its connection. */
 const PICTURES: ChartPictures = {
   hash: diagramHash,
-  draw: (chart) => renderChart(chart, { styles: 'outside', layoutMs: LAYOUT_MS }),
+  draw: (chart) => inPassing(() => renderChart(chart, { styles: 'outside', layoutMs: LAYOUT_MS })),
 };
 
 function reportToConsole(error: unknown): void {

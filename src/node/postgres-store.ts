@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { createPostgresCandidateHealthStore } from '../adapters/postgres/candidate-health-store.ts';
 import { createPostgresFleet } from '../adapters/postgres/fleet.ts';
+import { createPostgresQuestions } from '../adapters/postgres/fleet-questions.ts';
 import { createPostgresJobRecords } from '../adapters/postgres/job-records.ts';
 import { createPostgresPolicyStore } from '../adapters/postgres/policy-store.ts';
 import { PostgresEventStore } from '../adapters/postgres/postgres-event-store.ts';
@@ -29,6 +30,7 @@ export async function databaseOf(
   });
   return {
     store,
+    words: store.words,
     clock,
     schedules: {
       definitions: createPostgresScheduleDefinitions({ database, clock }),
@@ -42,7 +44,10 @@ export async function databaseOf(
     }),
     candidateHealth: createPostgresCandidateHealthStore({ database, clock }),
     answers: () => database.run('SELECT 1'),
-    fleet: createPostgresFleet({ database, isHearing: () => store.isHearing }),
+    fleet: {
+      ...createPostgresFleet({ database, isHearing: () => store.isHearing }),
+      questions: createPostgresQuestions({ store, clock: local }),
+    },
     word: storeWord({ url, schema: options.schema }),
     workspaceCopies: createPostgresWorkspaceCopyStore({ database }),
     jobs: (where) => createPostgresJobRecords({ ...where, database, clock }),

@@ -45,7 +45,7 @@ it.each([
   ['bad-key', /parked.*Incorrect API key provided/],
   ['question-in-child', /waits for the agent deployer/],
   ['budget-reached', /parked.*maxTokensPerSession/],
-  ['two-workers', /The wake before it was lost/],
+  ['two-workers', /Workers take it from each other: .*Its last wake was lost/],
   ['conflict', /came to rest: I could not merge/],
   ['schedule', /The schedule news sends to it next/],
 ])('%s is made, and told', async (name, text) => {

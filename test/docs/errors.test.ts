@@ -9,6 +9,7 @@ import { checkout } from './pages.ts';
 /** They make an error of one that they were given, and its code is that one's. */
 const PASSES_ON = [
   'actors/environment/environment-names.ts: bindingEnvironment',
+  'actors/inspection/far-processes.ts: endFarProcess',
   'actors/session/parent-bounds.ts: asFilesSay',
   'adapters/files/lease-acquisition.ts: #conflict',
   'adapters/postgres/schedule-definitions.ts: readable',

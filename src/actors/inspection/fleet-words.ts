@@ -24,6 +24,8 @@ export interface FleetCell {
   readonly status?: StatusWords['status'] | undefined;
   /** ISO-8601: how long ago that was. */
   readonly since?: string | undefined;
+  /** ISO-8601: in how long that will be. */
+  readonly until?: string | undefined;
   /** The text leads to this session. */
   readonly session?: string | undefined;
 }

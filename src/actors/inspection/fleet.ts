@@ -83,6 +83,26 @@ export interface FleetSight {
   readonly isHearing: boolean;
 }
 
+/** What an inspector asks the program that wakes a session. */
+export interface FleetQuestion {
+  readonly sessionId: string;
+  /** To be ended, with all that it belongs to. Absent: nothing is. */
+  readonly pid?: number | undefined;
+}
+
+/** `dead`: it does not tell the store that it lives. `silent`: it lives, and has not answered in time. */
+export type FleetAnswer =
+  | { readonly is: 'told'; readonly owner: string; readonly answer: string }
+  | { readonly is: 'dead' | 'silent'; readonly owner: string };
+
+/** What programs over one store ask each other. Nothing of it costs anything while no program asks. */
+export interface FleetQuestions {
+  /** Undefined: no program wakes the session. @throws RuntimeError STORAGE_FAILED, STORE_CLOSED */
+  ask(question: FleetQuestion): Promise<FleetAnswer | undefined>;
+  /** From now on this program answers, with a text. One who throws does not answer. */
+  answerWith(answerer: (question: FleetQuestion) => Promise<string>): void;
+}
+
 export interface Fleet {
   /**
    * As it is at this moment. It costs the store a few index lookups, however much lies in it. @throws RuntimeError
@@ -91,4 +111,6 @@ export interface Fleet {
   check(): Promise<FleetSight>;
   /** Who has the right to wake the session. Undefined: no worker has. @throws as `check` */
   workerOf(sessionId: string): Promise<Pick<FleetWorker, 'owner' | 'aliveUntil'> | undefined>;
+  /** Absent: programs cannot ask each other. */
+  readonly questions?: FleetQuestions | undefined;
 }

@@ -12,6 +12,7 @@ import type { PendingAction, SessionState } from '../../machines/session/session
 import type { Reason } from '../../machines/session/why-reason.ts';
 import type { Explanation } from '../../machines/session/why.ts';
 import type { SendReceipt } from '../session/ingress.ts';
+import type { ShownFleet } from './fleet-words.ts';
 import type { FleetSight } from './fleet.ts';
 
 /** Numbers of the oldest and the newest record that can be had. Without any, `last` is `first - 1`. */
@@ -30,8 +31,10 @@ export interface InspectedSessionSummary {
   readonly pendingActions: number;
   /** The first of the reasons why it does what it does. */
   readonly why?: Pick<Reason, 'kind' | 'text' | 'since' | 'until'> | undefined;
-  /** Its wake has stored nothing for longer than one usually does. */
+  /** Its wake has told nothing for longer than one usually does. */
   readonly isStuck?: true | undefined;
+  /** The longest that what runs has taken before with its agent, in milliseconds. Absent: unknown, or not asked for. */
+  readonly usualMs?: number | undefined;
   /** ISO-8601: when a call of it that runs told something last, in its log or in what it put out. Absent: none runs. */
   readonly lastActivityAt?: string | undefined;
   /** ISO-8601: of its last event. */
@@ -58,6 +61,8 @@ export interface InspectedSession {
   /** Who woke it before, the last one first, as far as it is known whether they are still there. */
   readonly formerWorkers?: readonly InspectedFormerWorker[] | undefined;
   /** As of `InspectedSessionSummary`. */
+  readonly isStuck?: true | undefined;
+  readonly usualMs?: number | undefined;
   readonly lastActivityAt?: string | undefined;
   /** When this was looked up, in milliseconds since the epoch. */
   readonly at: number;
@@ -74,7 +79,7 @@ export interface InspectedWorker {
   readonly pid?: number | undefined;
   /** ISO-8601: when the wake began. */
   readonly since: string;
-  /** ISO-8601: when the log heard of it last. */
+  /** ISO-8601: when it was heard of last, in the log or in what its commands put out. */
   readonly heardAt?: string | undefined;
   /** ISO-8601: by then it has to tell a shared store that it lives, or others take over. */
   readonly aliveUntil?: string | undefined;
@@ -130,6 +135,15 @@ export interface InspectedProcess {
   /** It was stopped, and does nothing until it is let go on. */
   readonly isSuspended?: true | undefined;
   readonly taskId?: string | undefined;
+}
+
+/** The processes of a session, as the program that wakes it tells them. */
+export interface FarProcesses {
+  /** The program, as the log names it. */
+  readonly owner: string;
+  /** `dead`: it does not say any more that it lives. `silent`: it lives, and does not answer. */
+  readonly is: 'told' | 'dead' | 'silent';
+  readonly processes: readonly InspectedProcess[];
 }
 
 /** What has changed in a folder that a session works in, since it began: what was committed, and what was not. */
@@ -257,6 +271,8 @@ export interface InspectionAbout {
   readonly canAnswer: boolean;
   /** Whether it wakes sessions. Absent: it does not. */
   readonly canWake?: true | undefined;
+  /** Whether it knows of schedules. Absent: it does not. */
+  readonly hasSchedules?: true | undefined;
   /** Whether it knows of the workers over its store. Absent: it does not. */
   readonly hasFleet?: true | undefined;
   /**
@@ -288,13 +304,19 @@ export interface InspectionSource extends InspectionRecording {
   ): Promise<InspectedEvents | undefined>;
   /** Of the session and of what it has started; none where they are unknown. */
   processes(sessionId: string): Promise<readonly InspectedProcess[]>;
+  /** As another program tells them that wakes it. Undefined: none does, or it cannot be asked. */
+  readonly farProcesses?: ((sessionId: string) => Promise<FarProcesses | undefined>) | undefined;
   /**
-   * Ends what the process belongs to. Absent: it cannot. @throws RuntimeError where it is gone, or another living
-   * process owns it
+   * Ends what the process belongs to; `isFar`: of those that another program has told. Absent: it cannot. @throws
+   * RuntimeError where it is gone, or another living process owns it
    */
-  readonly endProcess?: ((sessionId: string, pid: number) => Promise<void>) | undefined;
+  readonly endProcess?:
+    | ((sessionId: string, pid: number, options?: { readonly isFar?: boolean | undefined }) => Promise<void>)
+    | undefined;
   /** Of its workspace first, then of the worktrees of its jobs. */
   changes(sessionId: string): Promise<readonly InspectedChanges[]>;
+  /** Those of the store, with what came of their last runs; `about` says whether they are known. */
+  readonly schedules?: (() => Promise<ShownFleet>) | undefined;
   /** What the workers over the store do between them; `about` says whether it is there. */
   readonly fleet?: (() => Promise<FleetSight>) | undefined;
   /**

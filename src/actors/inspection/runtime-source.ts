@@ -10,18 +10,22 @@ import type { PriceTable } from '../../machines/run/prices.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Surroundings } from '../../machines/session/why-surroundings.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
+import type { ScheduleRegistry } from '../schedule/durable-registry.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { SendReceipt } from '../session/ingress.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
+import { endFarProcess, farProcesses } from './far-processes.ts';
 import { redactedFleet } from './fleet-words.ts';
+import type { ShownFleet } from './fleet-words.ts';
 import type { Fleet } from './fleet.ts';
 import type { Redact } from './inspected-text.ts';
 import { InspectedText } from './inspected-text.ts';
 import type {
   CommandReceipt,
+  FarProcesses,
   InspectedChanges,
   InspectedEvents,
   InspectedProcess,
@@ -39,6 +43,7 @@ import type { NotedRecorder } from './recorder-notes.ts';
 import { recorderNotes } from './recorder-notes.ts';
 import { SaidNow } from './said-now.ts';
 import type { RuntimeInspection } from './runtime-inspection.ts';
+import { shownSchedules } from './schedule-words.ts';
 import { SessionCommands } from './session-command.ts';
 import type { SessionCommandsOptions } from './session-command.ts';
 import { storeAnswer } from './session-answer.ts';
@@ -121,6 +126,8 @@ export interface RuntimeSourceOptions {
   readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
   /** Absent: other workers are unknown. */
   readonly fleet?: Fleet | undefined;
+  /** Absent: they are unknown. */
+  readonly schedules?: Pick<ScheduleRegistry, 'list'> | undefined;
   /** What there is around the sessions. Absent: nothing is known of it. */
   readonly surroundings?: (() => Promise<Surroundings>) | undefined;
   /** What is said in wakes. Absent: it is not heard. */
@@ -163,6 +170,7 @@ class RuntimeSource implements ClosableSource {
   readonly #commands: SessionCommands | undefined;
   readonly command: InspectionSource['command'];
   readonly fleet: InspectionSource['fleet'];
+  readonly schedules: InspectionSource['schedules'];
   readonly speech: InspectionSource['speech'];
   #hasStoreClosed = false;
 
@@ -175,6 +183,8 @@ class RuntimeSource implements ClosableSource {
         : () =>
             this.#living(async () => redactedFleet(await fleet.check(), (text, most) => this.#text.cut(text, most)));
     this.#text = new InspectedText(redact);
+    const { schedules } = options;
+    this.schedules = schedules === undefined ? undefined : () => this.#living(() => this.#scheduled(schedules));
     this.#commands = commands === undefined ? undefined : new SessionCommands({ ...commands, clock, onProblem });
     const taking = this.#commands;
     this.command = taking === undefined ? undefined : (...given) => this.#command(taking, ...given);
@@ -196,6 +206,7 @@ class RuntimeSource implements ClosableSource {
       clock,
       surroundings: options.surroundings,
       workOf: (state) => sights.listedWork(state),
+      usualOf: (state, nowMs) => sights.usualOf(state, nowMs),
       activityOf,
     });
     this.#recordings = new SessionRecordings({
@@ -232,6 +243,7 @@ class RuntimeSource implements ClosableSource {
       canAnswer: canAnswer && !hasEnded,
       ...(this.#options.commands?.wake !== undefined && canAnswer && !hasEnded ? { canWake: true } : {}),
       ...(fleet === undefined ? {} : { hasFleet: true }),
+      ...(this.schedules === undefined ? {} : { hasSchedules: true }),
       notes: [
         ...(hasEnded
           ? ['The runtime has been shut down: nothing is added any more, and its sessions cannot be read here.']
@@ -245,6 +257,11 @@ class RuntimeSource implements ClosableSource {
       ].map((note) => this.#text.cut(note, MAX_SHOWN_CHARACTERS)),
       hasEnded,
     };
+  }
+
+  async #scheduled(schedules: Pick<ScheduleRegistry, 'list'>): Promise<ShownFleet> {
+    const at = new Date(this.#options.clock.now()).toISOString();
+    return shownSchedules(await schedules.list(), { at, cut: (text, most) => this.#text.cut(text, most) });
   }
 
   async recordingOf(sessionId: string): Promise<InspectionRecording | undefined> {
@@ -279,8 +296,30 @@ class RuntimeSource implements ClosableSource {
     });
   }
 
-  async endProcess(sessionId: string, pid: number): Promise<void> {
+  /** Asked only where the log says that another program wakes it. One that cannot be asked is as one that says nothing. */
+  async farProcesses(sessionId: string): Promise<FarProcesses | undefined> {
+    const { fleet, owner, onProblem } = this.#options;
+    const { questions } = fleet ?? {};
+    if (questions === undefined) return undefined;
+    return this.#living(async () => {
+      const { openWake } = (await this.#sights.stateOf(sessionId)) ?? {};
+      if (openWake === undefined || openWake.owner === owner) return undefined;
+      return farProcesses(sessionId, questions, this.#text).catch((error: unknown): FarProcesses => {
+        if (RuntimeError.is(error) && error.code === 'STORE_CLOSED') throw error;
+        onProblem(error);
+        return { owner: this.#text.cut(openWake.owner, MAX_SHOWN_CHARACTERS), is: 'silent', processes: [] };
+      });
+    });
+  }
+
+  async endProcess(
+    sessionId: string,
+    pid: number,
+    { isFar = false }: { readonly isFar?: boolean | undefined } = {},
+  ): Promise<void> {
     this.#refuseWhereReadOnly('wakechart session interrupt');
+    const { questions } = this.#options.fleet ?? {};
+    if (isFar && questions !== undefined) return this.#living(() => endFarProcess({ sessionId, pid }, questions));
     await this.#living(async () => {
       const state = await this.#sights.stateOf(sessionId);
       if (state === undefined)

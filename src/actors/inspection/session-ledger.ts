@@ -4,6 +4,7 @@
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { callSubject, shortLine } from '../../machines/inspection-log/call-label.ts';
+import { OpenTimes, UsualTimes } from '../../machines/inspection-log/usual-times.ts';
 import { SessionUsage } from '../../machines/inspection-log/session-usage.ts';
 import type { InspectedUsage } from '../../machines/inspection-log/session-usage.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
@@ -35,6 +36,7 @@ const EVENTS_PER_TURN = 500;
 const MAX_LEDGERS = 32;
 const MAX_CALLS = 200;
 const MAX_OWNERS = 5;
+const MAX_AGENTS = 200;
 
 const ENDS_MODEL_WAIT: ReadonlySet<SessionEvent['type']> = new Set([
   'run.candidate_selected',
@@ -52,6 +54,8 @@ export class SessionLedger {
   readonly #jobs = new Map<string, StartedJob>();
   readonly #calls = new Map<string, string>();
   readonly #owners = new Map<string, string>();
+  readonly #open = new OpenTimes();
+  readonly #times: UsualTimes;
   #budget: SessionEventData<'wake.ended'>['budget'];
   #modelWait: SessionEventData<'run.waiting'> | undefined;
   #head = 0;
@@ -61,7 +65,9 @@ export class SessionLedger {
     sessions: Pick<Sessions, 'events'>,
     { sessionId, createdAt }: Pick<SessionState, 'sessionId' | 'createdAt'>,
     prices: PriceTable,
+    times: UsualTimes,
   ) {
+    this.#times = times;
     this.#sessions = sessions;
     this.#sessionId = sessionId;
     this.createdAt = createdAt;
@@ -97,6 +103,12 @@ export class SessionLedger {
     return this.#owners;
   }
 
+  /** The longest that what runs has taken before with this agent, in milliseconds. Undefined: unknown, or nothing runs. */
+  get usualMs(): number | undefined {
+    const { kind } = this.#open;
+    return kind === undefined ? undefined : this.#times.of(kind);
+  }
+
   asked(requestId: string): Asked | undefined {
     return this.#asked.get(requestId);
   }
@@ -117,6 +129,7 @@ export class SessionLedger {
 
   #see(event: SessionEvent): void {
     this.#usage.see(event);
+    this.#open.see(event, this.#times);
     if (event.type === 'run.waiting') this.#modelWait = event.data;
     else if (ENDS_MODEL_WAIT.has(event.type)) this.#modelWait = undefined;
     const { at } = event;
@@ -187,6 +200,8 @@ export class SessionLedgers {
   readonly #sessions: Pick<Sessions, 'events'>;
   readonly #prices: PriceTable;
   readonly #ledgers = new Map<string, SessionLedger>();
+  /** By agent, from all logs of it that were read. */
+  readonly #times = new Map<string, UsualTimes>();
 
   constructor(sessions: Pick<Sessions, 'events'>, prices: PriceTable) {
     this.#sessions = sessions;
@@ -195,13 +210,15 @@ export class SessionLedgers {
 
   /** As far as its log can be read; `problem`: why no further. */
   async of(
-    state: Pick<SessionState, 'sessionId' | 'createdAt'>,
+    state: Pick<SessionState, 'sessionId' | 'createdAt' | 'agentId'>,
   ): Promise<{ readonly ledger: SessionLedger; readonly problem?: unknown }> {
     const { sessionId } = state;
     const known = this.#ledgers.get(sessionId);
     // A session may have been deleted and brought back under its id.
     const isSame = known !== undefined && known.createdAt === state.createdAt;
-    const ledger = isSame ? known : new SessionLedger(this.#sessions, state, this.#prices);
+    const ledger = isSame
+      ? known
+      : new SessionLedger(this.#sessions, state, this.#prices, this.#timesOf(state.agentId));
     this.#ledgers.delete(sessionId);
     this.#ledgers.set(sessionId, ledger);
     dropOldest(this.#ledgers, MAX_LEDGERS);
@@ -212,5 +229,12 @@ export class SessionLedgers {
       if (RuntimeError.is(problem) && problem.code === 'SESSION_NOT_FOUND') this.#ledgers.delete(sessionId);
       return { ledger, problem };
     }
+  }
+
+  #timesOf(agentId: string): UsualTimes {
+    const times = this.#times.get(agentId) ?? new UsualTimes();
+    this.#times.set(agentId, times);
+    dropOldest(this.#times, MAX_AGENTS);
+    return times;
   }
 }

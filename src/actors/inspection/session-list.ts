@@ -1,7 +1,7 @@
 /** The sessions of a store, those first that wait for an answer. */
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Surroundings } from '../../machines/session/why-surroundings.ts';
-import { isStuck } from '../../machines/inspection-log/session-words.ts';
+import { LEAST_STUCK_MS, isStuck } from '../../machines/inspection-log/session-words.ts';
 import type { SessionWork } from '../../machines/session/why-work.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { ExplainOptions } from '../../machines/session/why.ts';
@@ -21,6 +21,11 @@ const PATIENCE_MS = 250;
 
 type ListClock = Pick<Clock, 'now' | 'steadyNow' | 'setTimeout' | 'clearTimeout'>;
 
+/** Whose logs are read for what is usual: as many as stay read. */
+const MAX_COMPARED = 32;
+
+type StuckSummary = Pick<InspectedSessionSummary, 'isStuck' | 'usualMs'>;
+
 interface Listed {
   readonly states: readonly SessionState[];
   readonly isPartial: boolean;
@@ -33,13 +38,15 @@ export interface SessionListOptions {
   /** Of one of those that are listed. Absent: nothing is known of it. */
   readonly workOf?: ((session: SessionState) => Promise<SessionWork>) | undefined;
   readonly activityOf?: ((session: SessionState) => Promise<string | undefined>) | undefined;
+  /** The longest that what runs has taken before, in milliseconds. Absent: that is unknown. */
+  readonly usualOf?: ((session: SessionState, nowMs: number) => Promise<number | undefined>) | undefined;
 }
 
 export class SessionList {
   readonly #sessions: Pick<Sessions, 'list' | 'hasWakeDied'>;
   readonly #text: InspectedText;
   readonly #clock: ListClock;
-  readonly #around: Pick<SessionListOptions, 'surroundings' | 'workOf' | 'activityOf'>;
+  readonly #around: Pick<SessionListOptions, 'surroundings' | 'workOf' | 'activityOf' | 'usualOf'>;
   /** Several browsers ask at once: the store is asked once. */
   #listing: Promise<readonly SessionState[]> | undefined;
   /** Of what is listed: a list that began before something changed is not kept. */
@@ -70,7 +77,11 @@ export class SessionList {
     const dead = await this.#dead(states);
     const surroundings = await this.#around.surroundings?.();
     const now = this.#clock.now();
-    const isUrgent = ({ state }: Dated): boolean => dead.has(state.sessionId) || isStuck(state, now);
+    const stuck = await this.#stuck(
+      states.filter(({ sessionId }) => !dead.has(sessionId)),
+      now,
+    );
+    const isUrgent = ({ state: { sessionId } }: Dated): boolean => dead.has(sessionId) || stuck.has(sessionId);
     sorted.sort((one, other) => Number(isUrgent(other)) - Number(isUrgent(one)));
     for (const { state } of sorted.slice(0, limit)) {
       const isWakeDead = dead.has(state.sessionId);
@@ -78,6 +89,7 @@ export class SessionList {
       const lastActivityAt = isWakeDead ? undefined : await this.#around.activityOf?.(state);
       sessions.push({
         ...this.#summary(state, { isWakeDead, surroundings, work }),
+        ...stuck.get(state.sessionId),
         ...given('lastActivityAt', lastActivityAt),
       });
       // Why it waits is found in its chart; a thousand of those would keep all other work waiting.
@@ -98,6 +110,22 @@ export class SessionList {
         }),
       );
     return dead;
+  }
+
+  /** Those that run and have told nothing for longer than is usual. */
+  async #stuck(states: readonly SessionState[], nowMs: number): Promise<ReadonlyMap<string, StuckSummary>> {
+    const stuck = new Map<string, StuckSummary>();
+    const silent = states.filter(
+      ({ openWake, updatedAt }) => openWake !== undefined && nowMs - Date.parse(updatedAt ?? '') >= LEAST_STUCK_MS,
+    );
+    for (const [index, state] of silent.entries()) {
+      const { usualOf, activityOf } = this.#around;
+      const usualMs = index < MAX_COMPARED ? await usualOf?.(state, nowMs) : undefined;
+      if (!isStuck(state, nowMs, { usualMs })) continue;
+      if (!isStuck(state, nowMs, { usualMs, lastActivityAt: await activityOf?.(state) })) continue;
+      stuck.set(state.sessionId, { isStuck: true, ...(usualMs === undefined ? {} : { usualMs }) });
+    }
+    return stuck;
   }
 
   /** Something has changed: the next list is a new one. */
@@ -174,7 +202,6 @@ export class SessionList {
               ...given('until', reason.until),
             },
           }),
-      ...(known.isWakeDead !== true && isStuck(state, now) ? { isStuck: true } : {}),
       ...given('updatedAt', updatedAt),
     };
   }

@@ -1,6 +1,7 @@
 /** How one session stands, with why, what it asks for and what it has used. */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
+import { LEAST_STUCK_MS, isStuck } from '../../machines/inspection-log/session-words.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
 import type { Surroundings } from '../../machines/session/why-surroundings.ts';
@@ -55,6 +56,13 @@ interface WorkSight {
   readonly work: SessionWork;
 }
 
+/** What a command puts out tells of its process as well as the log does. */
+function heardOf(worker: InspectedWorker, lastActivityAt: string | undefined): InspectedWorker {
+  const { heardAt = '' } = worker;
+  const isLater = Date.parse(lastActivityAt ?? '') > (Date.parse(heardAt) || 0);
+  return isLater ? { ...worker, heardAt: lastActivityAt } : worker;
+}
+
 export class SessionSights {
   readonly #options: SessionSightsOptions;
   readonly #ledgers: SessionLedgers;
@@ -75,6 +83,7 @@ export class SessionSights {
     const budget = state.lastWake?.outcome === 'budget_reached' ? ledger.budget : undefined;
     const { worker, former, work } = await this.#workOf(state, ledger);
     const lastActivityAt = await this.#options.activityOf?.(state);
+    const { usualMs } = ledger;
     const why = explain(state, at, {
       work,
       budget,
@@ -86,7 +95,9 @@ export class SessionSights {
     const pendingActions = state.pendingActions.map((action) => this.#request(action, ledger));
     return {
       ...this.#shown({ state, why, pendingActions, usage: ledger.used, at }),
-      ...(worker === undefined ? {} : { worker }),
+      ...(worker === undefined ? {} : { worker: heardOf(worker, lastActivityAt) }),
+      ...(state.openWake !== undefined && isStuck(state, at, { usualMs, lastActivityAt }) ? { isStuck: true } : {}),
+      ...(usualMs === undefined ? {} : { usualMs }),
       ...(former.length === 0 ? {} : { formerWorkers: former }),
       ...(lastActivityAt === undefined ? {} : { lastActivityAt }),
     };
@@ -95,9 +106,25 @@ export class SessionSights {
   /** What is to be seen of its work. In lists only where its log says that this is worth the time. */
   async listedWork(state: SessionState): Promise<SessionWork> {
     const isTakenOver = state.openWake !== undefined && state.lastWake?.outcome === 'lost';
-    if (isTakenOver) return (await this.#workOf(state, await this.ledgerOf(state))).work;
+    if (isTakenOver) return this.workOf(state);
+    if (state.openWake !== undefined) {
+      const worker = await workerOf(state, { ...this.#options, fleet: undefined });
+      return { suspended: suspendedOf(worker, []) };
+    }
+    const calls = state.failedCall?.exitCode === 1 ? (await this.ledgerOf(state)).calls : undefined;
     const underWay = await this.#underWay(state);
-    return underWay === undefined ? {} : { underWay };
+    return { ...(calls === undefined ? {} : { calls }), ...(underWay === undefined ? {} : { underWay }) };
+  }
+
+  /** All that is to be seen of its work. */
+  async workOf(state: SessionState): Promise<SessionWork> {
+    return (await this.#workOf(state, await this.ledgerOf(state))).work;
+  }
+
+  /** As of `SessionLedger`: only where it runs and has told nothing for a while is it worth reading its log. */
+  async usualOf(state: SessionState, nowMs: number): Promise<number | undefined> {
+    if (state.openWake === undefined || nowMs - Date.parse(state.updatedAt ?? '') < LEAST_STUCK_MS) return undefined;
+    return (await this.ledgerOf(state)).usualMs;
   }
 
   async #workOf(state: SessionState, { calls, owners }: SessionLedger): Promise<WorkSight> {
@@ -105,7 +132,8 @@ export class SessionSights {
     const former = await formerWorkersOf(state, owners, this.#options);
     const underWay = await this.#underWay(state);
     const suspended = suspendedOf(worker, former);
-    return { worker, former, work: { calls, suspended, ...(underWay === undefined ? {} : { underWay }) } };
+    const rivals = former.flatMap(({ host, pid, state: is }) => (is === 'gone' ? [] : [{ host, pid }]));
+    return { worker, former, work: { calls, suspended, rivals, ...(underWay === undefined ? {} : { underWay }) } };
   }
 
   /** While it works there, that is its own matter. */

@@ -20,6 +20,7 @@ import type { Mover } from '../../machines/session/why-movers.ts';
 import type {
   InspectedChanges,
   InspectedEvents,
+  FarProcesses,
   InspectedProcess,
   InspectedRequest,
   InspectedSession,
@@ -84,6 +85,12 @@ export interface ShownWake extends InspectedWake {
 }
 
 export type ShownProcess = ProcessBranch<InspectedProcess>;
+
+export interface ShownProcesses {
+  readonly processes: readonly ShownProcess[];
+  /** As the program tells them that wakes it, where that is another. */
+  readonly far?: (Omit<FarProcesses, 'processes'> & { readonly processes: readonly ShownProcess[] }) | undefined;
+}
 
 export interface ShownChanges extends Omit<InspectedChanges, 'difference'> {
   /** Line by line. */
@@ -183,8 +190,12 @@ function choicesOf(input: unknown): readonly string[] {
   return choices.filter((choice) => typeof choice === 'string').filter((choice) => choice !== '');
 }
 
-export function shownProcesses(processes: readonly InspectedProcess[]): readonly ShownProcess[] {
-  return treeOfProcesses(processes);
+/** What another program tells of this machine is its own to end, and is shown once. */
+export function shownProcesses(processes: readonly InspectedProcess[], far: FarProcesses | undefined): ShownProcesses {
+  if (far === undefined) return { processes: treeOfProcesses(processes) };
+  const told = new Set(far.processes.map(({ pid, taskId }) => `${pid} ${taskId ?? ''}`));
+  const others = processes.filter(({ pid, taskId, host }) => host !== 'other' || !told.has(`${pid} ${taskId ?? ''}`));
+  return { processes: treeOfProcesses(others), far: { ...far, processes: treeOfProcesses(far.processes) } };
 }
 
 export function shownChanges({ difference, ...changes }: InspectedChanges): ShownChanges {

@@ -3,6 +3,7 @@
  * would take it for ever. One layout at a time; a thread that is not done in time is ended, and the next layout gets
  * another one.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { ElkNode } from 'elkjs/lib/elk-api.js';
@@ -31,13 +32,31 @@ parentPort.on('message', (graph) => elk.layout(graph).then((placed) => parentPor
 let thread: Worker | undefined;
 let idle: NodeJS.Timeout | undefined;
 let queue: Promise<unknown> = Promise.resolve();
+/** Layouts that wait or run and that the process has to stay for. */
+let awaited = 0;
+const passing = new AsyncLocalStorage<true>();
+
+/** What `work` lays out keeps no process that has nothing else to do. */
+export function inPassing<Value>(work: () => Value): Value {
+  return passing.run(true, work);
+}
 
 /**
  * The graph with its places; undefined where ELK has none, or not in time: then nothing of `time` is left. @throws
  * Error where there is no ELK
  */
 export function placedByElk(graph: ElkNode, time: LayoutTime): Promise<ElkNode | undefined> {
-  const mine = queue.then(() => place(graph, time));
+  const isAwaited = passing.getStore() !== true;
+  if (isAwaited) {
+    awaited += 1;
+    thread?.ref();
+  }
+  const mine = queue
+    .then(() => place(graph, time))
+    .finally(() => {
+      if (isAwaited) awaited -= 1;
+      if (awaited === 0) thread?.unref();
+    });
   queue = mine.catch(() => undefined);
   return mine;
 }
@@ -76,18 +95,19 @@ function started(): Worker {
   return worker;
 }
 
-/** The process stays while it is awaited, and no longer. */
 async function answerOf(worker: Worker, graph: ElkNode, leftMs: number): Promise<ElkNode | undefined | 'late'> {
   const { promise, resolve } = answerAwaited();
   const fail = (): void => resolve('late');
-  const timer = setTimeout(fail, leftMs);
-  worker.on('message', resolve).on('exit', fail).ref();
+  const timer = setTimeout(fail, leftMs).unref();
+  worker.on('message', resolve).on('exit', fail);
+  // One that is listened to keeps the process.
+  if (awaited === 0) worker.unref();
   try {
     worker.postMessage(graph);
     return await promise;
   } finally {
     clearTimeout(timer);
-    worker.off('message', resolve).off('exit', fail).unref();
+    worker.off('message', resolve).off('exit', fail);
   }
 }
 

@@ -21,12 +21,16 @@ interface SinceQuestion extends Pick<FolderCheck, 'since' | 'begunAt'> {
   readonly within: readonly string[];
   /** Its history was cut off somewhere. */
   readonly isShallow: boolean;
+  /** When the object was written, in milliseconds since the epoch. Undefined: it has been packed since, or is not there. */
+  readonly writtenAt: (id: string) => Promise<number | undefined>;
   /** Runs git and gives what it prints, a character for each byte. */
   readonly run: (command: readonly string[]) => Promise<string>;
 }
 
 /** More are counted, and not listed. */
 const MAX_COMMITS = 20;
+/** As many may have been made in the second in which the work began. */
+const MAX_IN_A_SECOND = 20;
 const MAX_SUBJECT_CHARACTERS = 1_000;
 const MAX_SECONDS = 8.64e12;
 /** By the length of the ids of the repository; git has it without its being stored. */
@@ -50,11 +54,11 @@ export async function commitsSince(question: SinceQuestion): Promise<CommitsSinc
   }
 }
 
-async function beginOf({ head, since, begunAt, isShallow, run }: SinceQuestion): Promise<CommitsSince | undefined> {
+async function beginOf(question: SinceQuestion): Promise<CommitsSince | undefined> {
+  const { head, since, begunAt, isShallow, run } = question;
   if (since !== undefined) return { base: since, since: madeFrom(since) };
   if (begunAt === undefined) return undefined;
-  // Commits know the second: one of the same second is far more often what was there than what was made.
-  const before = (await run([...OF_BRANCH, '--max-count=1', `--min-age=${Math.floor(begunAt / 1_000)}`, head])).trim();
+  const before = await lastBefore(question, begunAt);
   if (before !== '') return { base: before, since: `the last commit before the session began, ${short(before)}` };
   if (!isShallow)
     return {
@@ -65,6 +69,24 @@ async function beginOf({ head, since, begunAt, isShallow, run }: SinceQuestion):
   return oldest === ''
     ? undefined
     : { base: oldest, since: `the oldest commit that is here, ${short(oldest)}: the history before it was left out` };
+}
+
+/** The last commit of the branch that was there. Empty: none was. */
+async function lastBefore({ head, writtenAt, run }: SinceQuestion, begunAt: number): Promise<string> {
+  const second = Math.floor(begunAt / 1_000);
+  const newest = await run([
+    ...OF_BRANCH,
+    `--max-count=${MAX_IN_A_SECOND}`,
+    '--timestamp',
+    `--min-age=${second}`,
+    head,
+  ]);
+  for (const line of newest.trim().split('\n')) {
+    const [seconds = '', id = ''] = line.split(' ');
+    // Commits know the second. One of the same second was there, unless its file says that it was written later.
+    if (Number(seconds) < second || ((await writtenAt(id)) ?? -Infinity) <= begunAt) return id;
+  }
+  return '';
 }
 
 async function listed(

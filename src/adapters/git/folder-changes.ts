@@ -8,7 +8,7 @@
  * git may bring up to date as well.
  */
 import { randomUUID } from 'node:crypto';
-import { realpath, rm, writeFile } from 'node:fs/promises';
+import { lstat, realpath, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { FolderChanges, FolderDifference, FolderCheck } from '../../actors/inspection/folder-changes.ts';
 import { RuntimeError } from '../../machines/errors.ts';
@@ -203,7 +203,9 @@ class Difference {
     const { head, commonDirectory } = this.#repository;
     const { since, begunAt } = this.#check;
     const isShallow = (await plainContent(join(commonDirectory, 'shallow'), MAX_SHALLOW_BYTES)) !== undefined;
-    return commitsSince({ head, since, begunAt, within, isShallow, run: (command) => this.#run(command) });
+    const writtenAt = async (id: string): Promise<number | undefined> =>
+      (await lstat(join(commonDirectory, 'objects', id.slice(0, 2), id.slice(2))).catch(() => undefined))?.mtimeMs;
+    return commitsSince({ head, since, begunAt, within, isShallow, writtenAt, run: (command) => this.#run(command) });
   }
 
   async #unmerged(within: readonly string[]): Promise<readonly string[]> {

@@ -4,7 +4,7 @@ import { ChartPane } from './chart/chart-pane.tsx';
 import { EventsPane } from './events/events-pane.tsx';
 import { about, chosenSession, middleTab, narrowPane, refusal } from './model/view.ts';
 import type { MiddleTab, NarrowPane } from './model/view.ts';
-import { FleetPane } from './sessions/fleet-pane.tsx';
+import { FleetPane, SchedulesPane } from './sessions/fleet-pane.tsx';
 import { ManyPane } from './sessions/many-pane.tsx';
 import { SessionList } from './sessions/session-list.tsx';
 import { SessionPane } from './sessions/session-pane.tsx';
@@ -28,6 +28,7 @@ const MIDDLE: readonly { readonly id: MiddleTab; readonly text: string }[] = [
   { id: 'timeline', text: 'Timeline' },
   { id: 'chart', text: 'Chart' },
   { id: 'fleet', text: 'Fleet' },
+  { id: 'schedules', text: 'Schedules' },
   { id: 'many', text: 'Ticked' },
 ];
 
@@ -83,6 +84,7 @@ function MiddleColumn(): JSX.Element {
     timeline: isSession,
     chart: true,
     fleet: about.value?.hasFleet === true,
+    schedules: about.value?.hasSchedules === true,
     many: tickedCount.value > 0 || middleTab.value === 'many',
   };
   const tabs = MIDDLE.filter(({ id }) => isThere[id]);
@@ -99,8 +101,12 @@ function MiddleColumn(): JSX.Element {
         />
       )}
       {middleTab.value === 'fleet' ? (
-        <Guarded name="The fleet">
+        <Guarded name="The fleet" key="fleet">
           <FleetPane />
+        </Guarded>
+      ) : middleTab.value === 'schedules' ? (
+        <Guarded name="The schedules" key="schedules">
+          <SchedulesPane />
         </Guarded>
       ) : middleTab.value === 'many' ? (
         <Guarded name="The sessions that are ticked">

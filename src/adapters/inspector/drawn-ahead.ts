@@ -10,7 +10,7 @@ import type { ChartPictures } from './inspector-options.ts';
 
 /** While no page is open, as long as a drawing took nothing is drawn after it: the inspected work needs the processor too. */
 const MOST_REST_MS = 10_000;
-/** A program that ends sooner is not kept by a drawing that no page asked for. */
+/** A program that ends sooner is not made slower by a drawing that no page asked for. */
 const FIRST_REST_MS = 1_000;
 /** Of one server: the logs of strangers may hold thousands of charts. */
 const MOST = 64;

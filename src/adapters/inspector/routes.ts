@@ -31,6 +31,18 @@ function fleetRoute({ source, limits }: CheckedInspectorOptions): Route {
   return { pattern: /^\/api\/fleet$/, methods: READING, answer };
 }
 
+function schedulesRoute({ source, limits }: CheckedInspectorOptions): Route {
+  const answer = async ({ query, ...exchange }: Visit): Promise<void> => {
+    parametersOf(query, []);
+    if (source.schedules === undefined)
+      throw new Refusal(404, 'INSPECTOR_NO_SCHEDULES', 'schedules are unknown here', {
+        hint: 'A home has them: wakechart inspect --home PATH',
+      });
+    sendJson(exchange, 200, await soon(source.schedules(), limits.requestMs));
+  };
+  return { pattern: /^\/api\/schedules$/, methods: READING, answer };
+}
+
 export class Routes {
   readonly ahead: DrawnAhead;
   readonly #page: PageFiles | undefined;
@@ -44,6 +56,7 @@ export class Routes {
       ...new RecordingRoutes(options, this.ahead).all,
       ...new SessionRoutes(options).all,
       fleetRoute(options),
+      schedulesRoute(options),
     ];
   }
 

@@ -25,7 +25,7 @@ const SESSIONS = 200;
 const MAX_EVENTS = 1_000;
 const EVENTS = 200;
 
-const endedProcess = z.strictObject({ pid: z.int().positive() });
+const endedProcess = z.strictObject({ pid: z.int().positive(), isFar: z.boolean().default(false) });
 
 const reason = z.string().min(1).max(2_000).optional();
 const givenCommand = z.discriminatedUnion('type', [
@@ -103,25 +103,27 @@ export class SessionRoutes {
 
   async #processes({ query, name, ...exchange }: Visit): Promise<void> {
     parametersOf(query, []);
-    sendJson(exchange, 200, {
-      processes: shownProcesses(await this.#soon(this.#source.processes(sessionNamed(name)))),
-    });
+    const session = sessionNamed(name);
+    const [processes, far] = await this.#soon(
+      Promise.all([this.#source.processes(session), this.#source.farProcesses?.(session)]),
+    );
+    sendJson(exchange, 200, shownProcesses(processes, far));
   }
 
-  /** The body names it: { pid }. */
+  /** The body names it: { pid, isFar }. */
   async #endProcess({ query, name, ...exchange }: Visit): Promise<void> {
     parametersOf(query, []);
     const session = sessionNamed(name);
-    const { pid } = parseOrThrow(endedProcess, await readJson(exchange.request, this.#limits.maxBodyBytes), {
+    const { pid, isFar } = parseOrThrow(endedProcess, await readJson(exchange.request, this.#limits.maxBodyBytes), {
       what: 'process to end',
       code: 'INSPECTOR_PROCESS_INVALID',
-      hint: 'Send { pid }, as the list of processes has it.',
+      hint: 'Send { pid }, as the list of processes has it, with isFar for one that another program has told.',
     });
     if (this.#source.endProcess === undefined)
       throw new Refusal(409, 'INSPECTOR_ENDS_NOTHING', 'what is shown here has no processes that could be ended', {
         hint: 'End it where it runs.',
       });
-    await this.#soon(this.#source.endProcess(session, pid));
+    await this.#soon(this.#source.endProcess(session, pid, { isFar }));
     sendJson(exchange, 200, {});
   }
 

@@ -49,8 +49,10 @@ function statelySource({ url, programs, base }: StatelySourceParts): InspectionS
         { category: 'not_found', hint: 'Start wakechart inspect with --home.' },
       );
     },
+    farProcesses: base?.farProcesses?.bind(base),
     endProcess: base?.endProcess?.bind(base),
     command: base?.command,
+    schedules: base?.schedules,
     speech: base?.speech,
   };
 }

@@ -122,7 +122,7 @@ export class Chat implements CommandedChat {
     await this.#conversation?.close();
     this.#conversation = undefined;
     this.#agentId = agentId;
-    const isolation = await isolationsOf({ home: this.context.home, agents: this.runtime.agents }).ofAgent({
+    const isolation = await isolationsOf(this.context, this.runtime.agents).ofAgent({
       ...definition,
       ...(this.#environmentId === undefined ? {} : { environment: this.#environmentId }),
     });
@@ -133,7 +133,7 @@ export class Chat implements CommandedChat {
   async goOnWith(state: SessionState): Promise<void> {
     await this.#conversation?.close();
     this.#agentId = state.agentId;
-    const isolation = await isolationsOf({ home: this.context.home, agents: this.runtime.agents }).ofSession(state);
+    const isolation = await isolationsOf(this.context, this.runtime.agents).ofSession(state);
     await this.#heading([`${state.agentId}  session ${state.sessionId}`, `works in ${textOfIsolation(isolation)}`]);
     await this.#open(state);
   }

@@ -3,7 +3,7 @@
  * in the log, what it asks, and the wakes for what the person says.
  */
 import type { SessionEvents } from '../../actors/session/session-events.ts';
-import type { SessionWord } from '../../actors/words/session-word.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';

@@ -1,9 +1,9 @@
 /** `wakechart completion words`: what a shell asks for at each press of its key. It never fails: then there is nothing. */
 import type { Command } from 'commander';
-import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
 import { chosenHome } from '../home.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
+import { environmentsOf } from '../open/environments.ts';
 import { withAgents, withSessions } from '../open/stores.ts';
 import { oneLine } from '../terminal/text.ts';
 import { withWorktrees } from '../worktree/worktrees.ts';
@@ -52,7 +52,7 @@ async function valuesOf(kind: ValueKind, context: CommandContext): Promise<reado
           })),
       );
     case 'environments':
-      return (await new FileEnvironmentCatalog({ home: context.home }).list()).map(({ environmentId }) => ({
+      return (await environmentsOf(context).list()).map(({ environmentId }) => ({
         value: environmentId,
         description: '',
       }));

@@ -10,21 +10,21 @@ import { idNamed, isShortId, sessionNamed } from './named-id.ts';
 const SESSION_OPTIONS = ['session', 'parent', 'acceptLoss'] as const;
 
 /** @throws RuntimeError ID_AMBIGUOUS, SESSION_NOT_FOUND */
-export async function completeIds(command: Command, context: CommandContext): Promise<void> {
+export async function completeIds(command: Command, contextOf: () => Promise<CommandContext>): Promise<void> {
   const [argument] = command.processedArgs as readonly unknown[];
   if (command.parent?.name() === 'worktree' && typeof argument === 'string')
-    command.processedArgs[0] = await worktreeNamed(context, argument);
+    command.processedArgs[0] = await worktreeNamed(await contextOf(), argument);
   // A recording has sessions of its own.
   if (command.name() === 'inspect' && argument !== undefined) return;
   for (const option of SESSION_OPTIONS) {
     const typed: unknown = command.getOptionValue(option);
     if (typeof typed === 'string' && isShortId(typed))
-      command.setOptionValue(option, await wholeSessionId(context, typed));
+      command.setOptionValue(option, await wholeSessionId(await contextOf(), typed));
   }
   const session: unknown = command.getOptionValue('session');
   const request: unknown = command.getOptionValue('request');
   if (typeof session === 'string' && typeof request === 'string' && isShortId(request))
-    command.setOptionValue('request', await wholeRequestId(context, { session, request }));
+    command.setOptionValue('request', await wholeRequestId(await contextOf(), { session, request }));
 }
 
 // Each loads what it needs when it is needed: a command that was given whole ids waits for nothing.

@@ -10,6 +10,7 @@ import type { SessionEventData } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ModelExplanation } from '../../machines/session/why-model.ts';
 import type { Surroundings } from '../../machines/session/why-surroundings.ts';
+import type { SessionWork } from '../../machines/session/why-work.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { Reason } from '../../machines/session/why-reason.ts';
 import type { Explanation } from '../../machines/session/why.ts';
@@ -66,13 +67,17 @@ export async function explainSession(
   const { out, json } = context;
   await withSessions(context, async ({ sessions, agents, workspaceCopies, layout, schedules, clock }) => {
     const nowMs = Date.now();
+    const onProblem = (error: unknown): void =>
+      void context.err.push(`${context.err.styles.yellow('note:')} ${messageOf(error)}\n`);
     const surroundings = await surroundingsOf({
       home: context.store === undefined ? layout.home : undefined,
       schedules: new ScheduleRegistry({ ...schedules, cron: createCronerPlan(), clock }),
-      onProblem: (error) => void context.err.push(`${context.err.styles.yellow('note:')} ${messageOf(error)}\n`),
+      onProblem,
     });
+    const { sessionWork } = await import('../../node/session-work.ts');
+    const workOf = sessionWork({ sessions, layout, clock, onProblem });
     const explained = await explainTree(
-      { sessions, agents, workspaceCopies, layout, surroundings },
+      { sessions, agents, workspaceCopies, layout, surroundings, workOf },
       checkedSessionId(session),
       nowMs,
     );
@@ -89,6 +94,7 @@ export async function explainSession(
 
 interface ExplainedStore extends Pick<SessionStore, 'sessions' | 'agents' | 'workspaceCopies' | 'layout'> {
   readonly surroundings: Surroundings;
+  readonly workOf: (state: SessionState) => Promise<SessionWork>;
 }
 
 /** @param nowMs milliseconds since the epoch */
@@ -105,6 +111,7 @@ async function explainTree(
   const explanation = explain(state, nowMs, {
     ...(decision?.kind === 'waiting' ? { modelWait: decision } : {}),
     surroundings: store.surroundings,
+    work: state.unreadable === undefined ? await store.workOf(state) : {},
     budget: await reachedBudget(sessions, state),
     isWakeDead: state.openWake !== undefined && (await sessions.hasWakeDied(sessionId)),
     maxSecondsPerWake: await secondsPerWake(store, state),

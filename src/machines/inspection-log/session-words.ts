@@ -17,6 +17,7 @@ const WORDS: Readonly<Record<ReasonKind, StatusWords>> = {
   running: { text: 'runs', status: 'running' },
   dead: { text: 'its process died', status: 'error' },
   losing: { text: 'loses its wakes', status: 'error' },
+  suspended: { text: 'its process is suspended', status: 'error' },
   child: { text: 'waits for another agent', status: 'running' },
   unread: { text: 'goes on with the next wake', status: 'running' },
   held_back: { text: 'is held back', status: 'quiet' },
@@ -82,18 +83,33 @@ export function needOf(facts: StatusFacts): SessionNeed | undefined {
   return facts.why?.kind === 'left' ? 'left' : undefined;
 }
 
-/** A model rarely thinks for as long; a command or another agent may well work for longer. */
+/** Where it is unknown what is usual: a model rarely thinks for as long; a command may well work for longer. */
 const STUCK_MS = 10 * 60_000;
 const STUCK_IN_CALL_MS = 60 * 60_000;
+/** Where it is known. A shorter silence is no reason to be called, however short all of them were before. */
+const STUCK_AFTER_USUAL = 3;
+export const LEAST_STUCK_MS = 2 * 60_000;
 
-/** Whether the wake of a session has stored nothing for longer than one usually does. Its process lives. */
+export interface StuckFacts {
+  /** The longest that what runs has taken before, in milliseconds. Absent: unknown. */
+  readonly usualMs?: number | undefined;
+  /** ISO-8601: when what runs put out something last. Absent: unknown. */
+  readonly lastActivityAt?: string | undefined;
+}
+
+/**
+ * Whether the wake of a session has told nothing, in its log and in what its commands put out, for longer than one
+ * usually does. Its process lives.
+ */
 export function isStuck(
   { openWake, openToolCalls, updatedAt }: Pick<SessionState, 'openWake' | 'openToolCalls' | 'updatedAt'>,
   nowMs: number,
+  { usualMs, lastActivityAt }: StuckFacts = {},
 ): boolean {
   if (openWake === undefined) return false;
-  const most = openToolCalls.some(({ phase }) => phase === 'started') ? STUCK_IN_CALL_MS : STUCK_MS;
-  return nowMs - Date.parse(updatedAt ?? '') >= most;
+  const fixed = openToolCalls.some(({ phase }) => phase === 'started') ? STUCK_IN_CALL_MS : STUCK_MS;
+  const most = usualMs === undefined ? fixed : Math.max(LEAST_STUCK_MS, STUCK_AFTER_USUAL * usualMs);
+  return nowMs - Date.parse(lastActivityAt ?? updatedAt ?? '') >= most;
 }
 
 /** @param kind of the first reason why it does what it does */

@@ -6,6 +6,7 @@ export type ReasonKind =
   | 'running'
   | 'dead'
   | 'losing'
+  | 'suspended'
   | 'permission'
   | 'question'
   | 'custom_tool'

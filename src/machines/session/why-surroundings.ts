@@ -36,17 +36,32 @@ export function diskReasons(surroundings: Surroundings): Reason[] {
   if (!isDiskFull(surroundings)) return [];
   const { freeBytes = 0, home, largestFiles = [] } = surroundings;
   const at = home === undefined ? '' : `, ${home},`;
-  const files = largestFiles.map(({ path, bytes }) => `${path} (${Math.ceil(bytes / 1024)} KiB)`).join(', ');
+  // What is small beside the largest frees nothing.
+  const large = largestFiles.filter(({ bytes }) => bytes >= (largestFiles[0]?.bytes ?? 0) / 10);
+  const files = large.map(({ path, bytes }) => `${withoutFolder(path, home)} (${Math.ceil(bytes / 1024)} KiB)`);
+  const removable = large.find(({ path }) => path.includes('/workspace/'));
   return [
     {
       kind: 'disk_full',
-      text: `The disk of its home${at} is full (${freeBytes} bytes left): what happens cannot be written, so nothing goes on.${files === '' ? '' : ` The largest files there: ${files}.`}`,
+      text: `The disk of its home${at} is full (${freeBytes} bytes left): what happens cannot be written, so nothing goes on.${files.length === 0 ? '' : ` Largest there: ${files.join(', ')}.`}`,
       movers: [
-        { who: 'person', events: [], does: 'frees space on that disk; a worker then goes on by itself' },
+        {
+          who: 'person',
+          events: [],
+          does:
+            removable === undefined
+              ? 'frees space on that disk; a worker then goes on by itself'
+              : 'frees space on that disk, as by removing what an agent wrote; a worker then goes on by itself',
+          ...(removable === undefined ? {} : { program: ['rm', '-i', removable.path] }),
+        },
         { who: 'worker', events: ['wake.started'], does: 'goes on with it, once there is space', command: ['worker'] },
       ],
     },
   ];
+}
+
+function withoutFolder(path: string, folder: string | undefined): string {
+  return folder !== undefined && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
 }
 
 export interface ScheduleReasons {

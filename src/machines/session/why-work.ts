@@ -3,7 +3,7 @@
  * over again and again, and what it left behind when it came to rest.
  */
 import type { SessionState } from './session-state.ts';
-import { messageMover } from './why-movers.ts';
+import { messageMover, workerMover } from './why-movers.ts';
 import type { Mover } from './why-movers.ts';
 import type { Reason } from './why-reason.ts';
 
@@ -12,6 +12,8 @@ export interface SessionWork {
   readonly calls?: ReadonlyMap<string, string> | undefined;
   /** Those that woke it lately and are suspended now. */
   readonly suspended?: readonly SuspendedProcess[] | undefined;
+  /** Those that woke it before and live, suspended or not. */
+  readonly rivals?: readonly SuspendedProcess[] | undefined;
   /** What git has begun in its folder, and not ended. */
   readonly underWay?: WorkUnderWay | undefined;
 }
@@ -37,26 +39,48 @@ export function isLosing({ lastWake, failuresInARow }: SessionState, { suspended
   return suspended.length > 0 || (lastWake?.outcome === 'lost' && failuresInARow >= LOST_IN_A_ROW);
 }
 
-/** Its wakes are lost, or will be. */
+/** The process of the open wake, where it is that which is suspended. */
+export function suspendedHolder(
+  { openWake }: Pick<SessionState, 'openWake'>,
+  { suspended = [] }: SessionWork,
+): SuspendedProcess | undefined {
+  return suspended.find(({ host, pid }) => openWake?.owner === `${host}:${pid}`);
+}
+
+/** Its wakes are lost, or the process that wakes it does nothing. */
 export function losing(state: SessionState, work: SessionWork): readonly Reason[] {
   if (!isLosing(state, work)) return [];
-  const { lastWake, failuresInARow } = state;
+  const { lastWake, failuresInARow, updatedAt } = state;
   const { suspended = [] } = work;
   const isLost = lastWake?.outcome === 'lost';
+  const holder = suspendedHolder(state, work);
+  const isFought = isLost && (work.rivals ?? []).length > 0;
+  if (holder !== undefined && !isFought)
+    return [
+      {
+        kind: 'suspended',
+        text: `The process ${holder.pid} on ${holder.host}, which wakes it, is suspended (stopped): nothing goes on until it is let go on, or another worker takes the session over.${isLost ? ' The wake before this one was lost.' : ''}`,
+        since: updatedAt,
+        movers: [...suspendedMovers(work), workerMover()],
+      },
+    ];
   const lost = !isLost
     ? []
     : failuresInARow < LOST_IN_A_ROW
       ? ['Its last wake was lost: its process died, or was suspended for longer than its lease']
-      : [`Its last ${failuresInARow} wakes were lost: workers take it from each other, or die of it`];
+      : [
+          `Its last wake was lost, the ${ordinal(failuresInARow)} in a row that failed${isFought ? '' : ': workers take it from each other, or die of it'}`,
+        ];
   const stopped = suspended.map(({ host, pid }) => `the process ${pid} on ${host} is suspended (stopped)`);
+  const told = isFought ? `${fightText(state, work)} ` : '';
   const text = [...lost, ...stopped].join('; ');
   return [
     {
       kind: 'losing',
-      text: `${text.charAt(0).toUpperCase()}${text.slice(1)}.${isLost ? ' Each begins anew what the one before did not end; lost too often, it is parked.' : ''}`,
+      text: `${told}${text.charAt(0).toUpperCase()}${text.slice(1)}.${isLost ? ' Each begins anew what the one before did not end; lost too often, it is parked.' : ''}`,
       ...(lastWake === undefined || !isLost ? {} : { since: lastWake.endedAt }),
       movers: [
-        ...suspendedMovers(work),
+        ...(isFought ? fightMovers(work) : suspendedMovers(work)),
         {
           who: 'person',
           events: [],
@@ -65,6 +89,30 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
       ],
     },
   ];
+}
+
+/** `Workers take it from each other: vm:7 wakes it, and 5 on vm, which did before, lives.` */
+function fightText({ openWake }: SessionState, { rivals = [] }: SessionWork): string {
+  const before = rivals.map(({ host, pid }) => `${pid} on ${host}`).join(', ');
+  const now = openWake === undefined ? '' : `${openWake.owner} wakes it, and `;
+  return `Workers take it from each other: ${now}${before}, which did before, ${rivals.length === 1 ? 'lives' : 'live'}.`;
+}
+
+/** One worker has to be left: those that are suspended are ended first, which takes more than asking them. */
+function fightMovers({ suspended = [], rivals = [] }: SessionWork): readonly Mover[] {
+  const isSuspended = ({ host, pid }: SuspendedProcess): boolean =>
+    suspended.some((each) => each.host === host && each.pid === pid);
+  return [...suspended, ...rivals.filter((rival) => !isSuspended(rival))].map((process) => ({
+    who: 'person',
+    events: [],
+    does: `ends ${process.pid} on ${process.host}, so that one worker is left`,
+    program: ['kill', ...(isSuspended(process) ? ['-KILL'] : []), String(process.pid)],
+  }));
+}
+
+function ordinal(count: number): string {
+  const ending = count % 100 >= 11 && count % 100 <= 13 ? 'th' : (['th', 'st', 'nd', 'rd'][count % 10] ?? 'th');
+  return `${count}${ending}`;
 }
 
 /** After a sentence. */
@@ -86,8 +134,9 @@ export function suspendedMovers({ suspended = [] }: SessionWork): readonly Mover
 
 /** It rests, and not all is well. Undefined: nothing is known of that. */
 export function left(state: SessionState, { calls, underWay }: SessionWork): Reason | undefined {
-  const { sessionId, summary, lastWake, failedCall } = state;
+  const { sessionId, summary, lastWake } = state;
   if (lastWake === undefined || lastWake.outcome === 'interrupted') return undefined;
+  const failedCall = isAnAnswer(state.failedCall, calls) ? undefined : state.failedCall;
   if (failedCall === undefined && underWay === undefined) return undefined;
   const said = summary === undefined || summary === '' ? '' : `: ${summary.replace(/\.$/, '')}`;
   const failed = failedCall === undefined ? '' : ` ${failedText(failedCall, calls)}`;
@@ -106,6 +155,34 @@ export function left(state: SessionState, { calls, underWay }: SessionWork): Rea
           ] as const)),
     ],
   };
+}
+
+/** By convention they end with 1 to say no: no line fits, the files differ, the condition does not hold. */
+const ANSWERING: ReadonlySet<string> = new Set([
+  ...['grep', 'egrep', 'fgrep', 'rg', 'ag', 'diff', 'cmp', 'comm', 'test', '[', '[['],
+  ...['which', 'pgrep', 'pidof', 'expr', 'git-grep', 'git-diff'],
+]);
+/** They rarely fail, and then the next one says so. */
+const BEFORE_THEM: ReadonlySet<string> = new Set(['cd', 'echo', 'true', 'pwd', 'printf']);
+
+/**
+ * Whether exit code 1 was an answer and no failure. The code is that of the last command of the line, and of those before it that it
+ * hangs on; a line that cannot be told apart, or was cut, counts as failed.
+ */
+function isAnAnswer(failed: SessionState['failedCall'], calls: SessionWork['calls']): boolean {
+  const line = failed?.exitCode === 1 ? calls?.get(failed.callId) : undefined;
+  if (line === undefined || line.endsWith('…')) return false;
+  const commands = (line.split(/;|\|\|?/).at(-1) ?? '').split('&&').map(programOf);
+  return commands.every((name, index) => ANSWERING.has(name) || (index < commands.length - 1 && BEFORE_THEM.has(name)));
+}
+
+function programOf(command: string): string {
+  const words = command
+    .trim()
+    .split(/\s+/)
+    .filter((word) => !/^\w+=/.test(word) && word !== '!');
+  const name = words[0]?.split('/').at(-1) ?? '';
+  return name === 'git' ? `git-${words[1] ?? ''}` : name;
 }
 
 function failedText(

@@ -25,7 +25,7 @@ import type { ModelWait } from './why-running.ts';
 import { diskReasons, scheduleReasons } from './why-surroundings.ts';
 import type { ScheduleReasons, Surroundings } from './why-surroundings.ts';
 import type { TimerOptions } from './why-timers.ts';
-import { left, losing, suspendedMovers, suspendedText } from './why-work.ts';
+import { left, losing, suspendedHolder, suspendedMovers, suspendedText } from './why-work.ts';
 import type { SessionWork } from './why-work.ts';
 
 export interface Explanation {
@@ -100,7 +100,7 @@ function reasonsOf(
     ...delegatedCalls(state).map((call) => ofChild(call, state)),
   ];
   if (state.openWake !== undefined)
-    return isWakeDead === true
+    return isWakeDead === true && suspendedHolder(state, work) === undefined
       ? [dead(state, nowMs, { surroundings, work }), ...waits]
       : [...losing(state, work), running(state, { modelWait, work }), ...waits];
   return [

@@ -86,4 +86,16 @@ describe('a session is stuck', () => {
     expect(isStuck(state('started'), after(60))).toBe(true);
     expect(isStuck({ ...state(), openWake: undefined }, after(600))).toBe(false);
   });
+
+  it('for three times as long as what runs took before, where that is known, and two minutes at least', () => {
+    const usual = (seconds: number): { readonly usualMs: number } => ({ usualMs: seconds * 1_000 });
+    expect([isStuck(state(), after(1.9), usual(12)), isStuck(state(), after(2), usual(12))]).toEqual([false, true]);
+    expect(isStuck(state('started'), after(2), usual(12))).toBe(true);
+    expect([isStuck(state(), after(14), usual(300)), isStuck(state(), after(15), usual(300))]).toEqual([false, true]);
+  });
+
+  it('not as long as what it runs puts something out', () => {
+    const lastActivityAt = new Date(after(59)).toISOString();
+    expect(isStuck(state('started'), after(60), { lastActivityAt })).toBe(false);
+  });
 });

@@ -205,17 +205,32 @@ describe('processes', () => {
           state: 'running',
           host: 'this',
         }));
-        expect(countOf(shownProcesses(processes))).toBe(processes.length);
+        expect(countOf(shownProcesses(processes, undefined).processes)).toBe(processes.length);
       }),
     );
   });
 
   it('are under the one that they are shown under', () => {
-    const [root] = shownProcesses([
-      { pid: 2, parentPid: 1, title: 'test', state: 'running', host: 'this' },
-      { pid: 1, title: 'worker', state: 'running', host: 'this' },
-    ]);
+    const { processes } = shownProcesses(
+      [
+        { pid: 2, parentPid: 1, title: 'test', state: 'running', host: 'this' },
+        { pid: 1, title: 'worker', state: 'running', host: 'this' },
+      ],
+      undefined,
+    );
+    const [root] = processes;
     expect([root?.pid, root?.children.map(({ pid }) => pid)]).toEqual([1, [2]]);
+  });
+
+  it('are shown once where the program that owns them tells them too', () => {
+    const make = { pid: 7, title: 'make', state: 'running', taskId: 'one' } as const;
+    const left = { pid: 9, title: 'left', state: 'running', host: 'dead' } as const;
+    const shown = shownProcesses([{ ...make, host: 'other' }, left], {
+      owner: 'far:1',
+      is: 'told',
+      processes: [{ ...make, host: 'this' }],
+    });
+    expect([shown.processes.map(({ pid }) => pid), shown.far?.processes.map(({ pid }) => pid)]).toEqual([[9], [7]]);
   });
 });
 

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createMachine } from 'xstate';
 import { renderChart } from '../../../src/adapters/diagram/render-chart.ts';
-import { placedByElk } from '../../../src/adapters/diagram/elk-thread.ts';
+import { inPassing, placedByElk } from '../../../src/adapters/diagram/elk-thread.ts';
 import type { ChartDescription } from '../../../src/machines/inspection/chart-description.ts';
 import { describeChart } from '../../../src/machines/inspection/describe-chart.ts';
 
@@ -56,5 +56,21 @@ describe('a chart that takes too long', { timeout: 60_000 }, () => {
       await placedByElk({ id: 'root', children: [{ id: 'a', width: 10, height: 10 }], edges: [] }, ample),
     ).toMatchObject({ children: [{ id: 'a', width: 10, height: 10 }] });
     expect(ample.leftMs).toBeLessThan(60_000);
+  });
+});
+
+describe('a picture that is drawn in passing', () => {
+  const kept = (): number => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+
+  it('keeps no process, unless another waits for one', { timeout: 60_000 }, async () => {
+    const before = kept();
+    const ahead = inPassing(() => renderChart(tangle('ahead', 40, 6), { layoutMs: 1_000 }));
+    await setImmediate();
+    const inTheMeantime = kept();
+    const awaited = renderChart(tangle('awaited', 4, 2));
+    await setImmediate();
+    expect([inTheMeantime - before, kept() - before]).toEqual([0, 1]);
+    await Promise.all([ahead, awaited]);
+    expect(kept() - before).toBe(0);
   });
 });

@@ -9,6 +9,7 @@ import {
   statSync,
   symlinkSync,
   writeFileSync,
+  utimesSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -285,12 +286,22 @@ describe('what has changed since some work began', () => {
     ]);
   });
 
-  it('takes a commit of the second in which it began for one that was there', async () => {
-    expect(await read(begunRepository(0), { begunAt: began })).toMatchObject({
-      files: [],
-      commits: [],
-      commitCount: 0,
-    });
+  it('tells what was committed in the second in which it began by when that was written', async () => {
+    const folder = begunRepository(0);
+    /** @param ms from the beginning */
+    const writtenAt = (id: string, ms: number): void => {
+      const at = (began + ms) / SECOND;
+      utimesSync(join(folder, '.git/objects', id.slice(0, 2), id.slice(2)), at, at);
+    };
+    const first = git(folder, 'rev-parse', 'HEAD');
+    const second = commitAt(0, 'second', folder);
+    writtenAt(first, -100);
+    writtenAt(second, 100);
+    expect(await read(folder, { begunAt: began })).toMatchObject({ commits: [{ hash: second }], commitCount: 1 });
+    writtenAt(first, 50);
+    expect(await read(folder, { begunAt: began })).toMatchObject({ commitCount: 2 });
+    git(folder, 'gc', '-q');
+    expect(await read(folder, { begunAt: began })).toMatchObject({ files: [], commits: [], commitCount: 0 });
   });
 
   it('is everything, where the first commit was made since', async () => {

@@ -373,10 +373,10 @@ describe('ending a process', () => {
       },
     });
     expect((await end(opened, { pid: 7 })).status).toBe(200);
-    expect(codeOf(await end(opened, { pid: 7 }))).toEqual([404, 'INSPECTION_PROCESS_GONE']);
+    expect(codeOf(await end(opened, { pid: 7, isFar: true }))).toEqual([404, 'INSPECTION_PROCESS_GONE']);
     expect(ended).toEqual([
-      [SESSION, 7],
-      [SESSION, 7],
+      [SESSION, 7, { isFar: false }],
+      [SESSION, 7, { isFar: true }],
     ]);
   });
 

@@ -18,7 +18,7 @@ export interface EmptyStores {
 }
 
 /** Sessions last: where rows are shut away by tenant, what belongs to a session is seen through it. */
-const TABLES = ['event', 'blob', 'activation', 'claim', 'worker', 'view', 'session'];
+const TABLES = ['fleet_question', 'event', 'blob', 'activation', 'claim', 'worker', 'view', 'session'];
 
 /** To be called at the top of a file. */
 export function emptyStores(): EmptyStores {

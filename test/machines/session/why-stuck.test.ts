@@ -98,13 +98,24 @@ describe('what there is around a session', () => {
   });
 
   it('says where the disk is, and what is largest there', () => {
-    const largestFiles = [{ path: '/srv/agents/trace.log', bytes: 4_194_304 }];
-    const [reason] = explain(stateAfter(...awake), START_MS, {
-      surroundings: { freeBytes: 0, home: '/srv/agents', largestFiles },
-    }).reasons;
+    const trace = '/srv/agents/a/workspace/trace.log';
+    const largestFiles = [
+      { path: trace, bytes: 4_194_304 },
+      { path: '/srv/agents/a/events.jsonl', bytes: 4_096 },
+    ];
+    const full = { freeBytes: 0, home: '/srv/agents' };
+    const [reason] = explain(stateAfter(...awake), START_MS, { surroundings: { ...full, largestFiles } }).reasons;
     expect(reason?.text).toBe(
-      'The disk of its home, /srv/agents, is full (0 bytes left): what happens cannot be written, so nothing goes on. The largest files there: /srv/agents/trace.log (4096 KiB).',
+      'The disk of its home, /srv/agents, is full (0 bytes left): what happens cannot be written, so nothing goes on. Largest there: a/workspace/trace.log (4096 KiB).',
     );
+    expect(reason?.movers[0]?.program).toEqual(['rm', '-i', trace]);
+  });
+
+  it('asks to remove nothing of a full disk but what an agent wrote', () => {
+    const largestFiles = [{ path: '/srv/agents/a/events.jsonl', bytes: 4_096 }];
+    const [reason] = explain(stateAfter(...awake), START_MS, { surroundings: { freeBytes: 0, largestFiles } }).reasons;
+    expect(reason?.movers[0]).toMatchObject({ does: expect.stringMatching(/^frees space on that disk; /) });
+    expect(reason?.movers[0]?.program).toBeUndefined();
   });
 
   it('does not call a process dead that could not write', () => {

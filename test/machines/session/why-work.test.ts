@@ -48,7 +48,9 @@ describe('a session whose wakes are lost', () => {
   it('needs attention from the second one in a row on', () => {
     expect(told([...awake, ...lost(1)]).reasons[0]?.kind).toBe('running');
     const [first, second] = told([...awake, ...lost(1), ...lost(2)]).reasons;
-    expect(first?.text).toMatch(/^Its last 2 wakes were lost: workers take it from each other, or die of it\./);
+    expect(first?.text).toMatch(
+      /^Its last wake was lost, the 2nd in a row that failed: workers take it from each other, or die of it\./,
+    );
     expect([first?.kind, second?.kind]).toEqual(['losing', 'running']);
     expect(second?.text).not.toContain('The wake before it was lost');
     expect(statusOf('losing').status).toBe('error');
@@ -67,6 +69,31 @@ describe('a session whose wakes are lost', () => {
     expect(told(awake, { suspended: SUSPENDED }).reasons[0]?.text).toBe('The process 12 on vm is suspended (stopped).');
   });
 
+  it('says no such thing where the process that wakes it is suspended itself', () => {
+    const suspended = [{ host: 'vm', pid: 12 }];
+    const held: SessionEventDraft = {
+      type: 'wake.started',
+      data: { wakeId: 'wake_1', epoch: 1, owner: 'vm:12', queuedWakeIds: [] },
+    };
+    const facts = { work: { suspended }, isWakeDead: true };
+    const [first] = explain(stateAfter(created, message('Go.'), held, running), START_MS, facts).reasons;
+    expect(first?.kind).toBe('suspended');
+    expect(first?.text).toBe(
+      'The process 12 on vm, which wakes it, is suspended (stopped): nothing goes on until it is let go on, or another worker takes the session over.',
+    );
+    expect(first?.movers[0]?.program).toEqual(['kill', '-CONT', '12']);
+    expect(statusOf('suspended').status).toBe('error');
+  });
+
+  it('says who takes it from whom, and which of them to end first', () => {
+    const work = { suspended: SUSPENDED, rivals: [...SUSPENDED, { host: 'vm', pid: 9 }] };
+    const [first] = told([...awake, ...lost(1), ...lost(2)], work).reasons;
+    expect(first?.text).toMatch(
+      /^Workers take it from each other: test wakes it, and 12 on vm, 9 on vm, which did before, live\. Its last wake was lost, the 2nd in a row that failed; the process 12/,
+    );
+    expect(first?.movers.slice(0, 2).map(({ program }) => program?.join(' '))).toEqual(['kill -KILL 12', 'kill 9']);
+  });
+
   it('names them still when it was parked', () => {
     const [first] = told([...awake, wakeEnded('wake_1', 'lost'), resting, parked], { suspended: SUSPENDED }).reasons;
     expect(first?.text).toContain('The process 12 on vm is suspended (stopped).');
@@ -82,6 +109,20 @@ describe('a session that came to rest', () => {
     const { reasons } = told(rested(result(output)), { calls: new Map([['c', 'npm test']]) });
     expect(reasons[0]).toMatchObject({ kind: 'left', text: expect.stringContaining(text) });
     expect(needOf({ status: 'idle', pendingActions: 0, why: { kind: 'left' } })).toBe('left');
+  });
+
+  it.each([
+    ['grep -n TODO src', 'nothing'],
+    ['cd src && FOO=1 /usr/bin/grep x a.ts', 'nothing'],
+    ['npm test | grep failed', 'nothing'],
+    ['git diff --exit-code', 'nothing'],
+    ['npm test && grep x a.ts', 'left'],
+    ['grep x a.ts; npm test', 'left'],
+    ['git push', 'left'],
+  ])('takes exit code 1 for an answer where it is one: %s', (line, kind) => {
+    const calls = new Map([['c', line]]);
+    expect(told(rested(result({ exitCode: 1 })), { calls }).reasons[0]?.kind).toBe(kind);
+    expect(told(rested(result({ exitCode: 2 })), { calls }).reasons[0]?.kind).toBe('left');
   });
 
   it('says nothing of one that was cancelled, that was followed by one that went well, or by a message', () => {

@@ -80,7 +80,7 @@ function numberOf(text: string | null): number | undefined {
 }
 
 function isMiddleTab(text: string | null): text is MiddleTab {
-  return text === 'chart' || text === 'session' || text === 'timeline' || text === 'fleet';
+  return ['chart', 'session', 'timeline', 'fleet', 'schedules'].includes(text ?? '');
 }
 
 function isRightTab(text: string | null): text is RightTab {

@@ -10,7 +10,7 @@ import type {
 import type { ShownFleet } from '../../../actors/inspection/fleet-words.ts';
 import type {
   ShownChanges,
-  ShownProcess,
+  ShownProcesses,
   ShownSession,
   ShownSessions,
   ShownSteps,
@@ -112,15 +112,15 @@ export const server = {
   about: () => json<About>('./api/about'),
   sessions: (limit: number) => json<ShownSessions>(`./api/sessions?limit=${limit}`),
   fleet: () => json<ShownFleet>('./api/fleet'),
+  schedules: () => json<ShownFleet>('./api/schedules'),
   session: (sessionId: string) => json<ShownSession>(sessionPath(sessionId)),
   transcript: (sessionId: string, from: number, limit: number) =>
     json<ShownSteps>(`${sessionPath(sessionId)}/transcript?from=${from}&limit=${limit}`),
-  processes: async (sessionId: string) =>
-    (await json<{ readonly processes: readonly ShownProcess[] }>(`${sessionPath(sessionId)}/processes`)).processes,
+  processes: (sessionId: string) => json<ShownProcesses>(`${sessionPath(sessionId)}/processes`),
   changes: async (sessionId: string) =>
     (await json<{ readonly changes: readonly ShownChanges[] }>(`${sessionPath(sessionId)}/changes`)).changes,
-  endProcess: async (sessionId: string, pid: number) => {
-    await post(`${sessionPath(sessionId)}/processes/end`, { pid });
+  endProcess: async (sessionId: string, pid: number, isFar: boolean) => {
+    await post(`${sessionPath(sessionId)}/processes/end`, { pid, isFar });
   },
   answer: async (sessionId: string, answer: InspectionAnswer) => {
     const { receipt } = await post<{ readonly receipt: SendReceipt }>(`${sessionPath(sessionId)}/answers`, answer);

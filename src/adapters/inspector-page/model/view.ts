@@ -12,7 +12,7 @@ import type { About } from './transport.ts';
 export type Cursor = number | 'live';
 
 /** What the middle shows of what is chosen. */
-export type MiddleTab = 'chart' | 'session' | 'timeline' | 'fleet' | 'many';
+export type MiddleTab = 'chart' | 'session' | 'timeline' | 'fleet' | 'schedules' | 'many';
 export type RightTab = 'events' | 'sequence';
 /** Where there is room for one pane only. */
 export type NarrowPane = 'left' | 'middle' | 'right';
@@ -130,9 +130,9 @@ export function openMany(): void {
   narrowPane.value = 'middle';
 }
 
-/** Shows what the workers do. */
-export function openFleet(): void {
-  middleTab.value = 'fleet';
+/** Shows what the workers do, or the schedules. */
+export function openTables(tab: 'fleet' | 'schedules'): void {
+  middleTab.value = tab;
   narrowPane.value = 'middle';
 }
 

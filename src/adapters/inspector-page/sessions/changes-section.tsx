@@ -32,6 +32,7 @@ export function ChangesSection({ watch, isOpenAtFirst }: ChangesSectionProps): J
       name="changes"
       isOpenAtFirst={isOpenAtFirst}
       none={about.value?.kind === 'log' ? 'Changes are not recorded.' : 'It works in no folder that could be checked.'}
+      isNone={(value) => value.length === 0}
       count={(folders) =>
         counted(
           folders.reduce((sum, { fileCount }) => sum + fileCount, 0),

@@ -1,4 +1,5 @@
-/** What the workers over the store do between them: asked for again and again while it is shown. */
+/** What the workers over the store do between them, and its schedules, in tables: asked for again and again while it is shown. */
+import type { Signal } from '@preact/signals';
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -15,23 +16,50 @@ import type { Told } from './side-views.ts';
 
 const EVERY_MS = 2_000;
 
-const told = signal<Told<ShownFleet>>({});
+type Tables = Told<ShownFleet>;
 
-async function check(): Promise<void> {
+const fleet = signal<Tables>({});
+const schedules = signal<Tables>({});
+
+const checkOf = (told: Signal<Tables>, ask: () => Promise<ShownFleet>) => async (): Promise<void> => {
   try {
-    told.value = { value: await server.fleet() };
+    told.value = { value: await ask() };
   } catch (error) {
     told.value = { ...told.value, because: reasonOf(error) };
   }
-}
+};
+const checkFleet = checkOf(fleet, server.fleet);
+const checkSchedules = checkOf(schedules, server.schedules);
 
 export function FleetPane(): JSX.Element {
-  useEffect(() => whileSeen(check, EVERY_MS), []);
+  return <TablesPane title="Fleet" note="The fleet is shown as it is" told={fleet} check={checkFleet} />;
+}
+
+export function SchedulesPane(): JSX.Element {
+  return (
+    <TablesPane
+      title="All schedules"
+      note="The schedules are shown as they are"
+      told={schedules}
+      check={checkSchedules}
+    />
+  );
+}
+
+interface TablesPaneProps {
+  readonly title: string;
+  readonly note: string;
+  readonly told: Signal<Tables>;
+  readonly check: () => Promise<void>;
+}
+
+function TablesPane({ title: heading, note: strip, told, check }: TablesPaneProps): JSX.Element {
+  useEffect(() => whileSeen(check, EVERY_MS), [check]);
   const { value, because } = told.value;
   return (
     <div class="session">
-      <h2 class="unseen">Fleet</h2>
-      <NowStrip what="The fleet is shown as it is" />
+      <h2 class="unseen">{heading}</h2>
+      <NowStrip what={strip} />
       {because === undefined ? undefined : (
         <p class="left-out" role="status">
           Not up to date: {visibleText(because, 500)}
@@ -77,7 +105,7 @@ export function FleetPane(): JSX.Element {
 }
 
 function Cell({
-  cell: { text = '', status, since, session },
+  cell: { text = '', status, since, until, session },
   at,
 }: {
   readonly cell: FleetCell;
@@ -85,6 +113,7 @@ function Cell({
 }): JSX.Element {
   const shown = visibleText(text, 500);
   if (since !== undefined) return <When iso={since} tell={(from) => duration(at - from)} />;
+  if (until !== undefined) return <When iso={until} tell={(to) => duration(Math.max(0, to - at))} />;
   if (session !== undefined)
     return (
       <button class="link" title={session} onClick={() => openSession(session)}>

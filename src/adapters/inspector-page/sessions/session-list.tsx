@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ShownSummary } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
-import { about, chosenSession, now, openFleet, openMany, openSession } from '../model/view.ts';
+import { about, chosenSession, now, openTables, openMany, openSession } from '../model/view.ts';
 import { amount, clockTime, duration, instant } from '../model/words.ts';
 import { rowAfter } from '../shared/list-keys.ts';
 import { When } from '../shared/when.tsx';
@@ -12,7 +12,7 @@ import { keepSessions, knownSessions } from './known-sessions.ts';
 import type { KnownSessions } from './known-sessions.ts';
 import { NowStrip } from './past.tsx';
 import { wantFocus } from './session-watch.ts';
-import { SESSION_FILTERS, matching, nameOf, shortId, silentMs } from './session-words.ts';
+import { SESSION_FILTERS, matching, nameOf, shortId, silentMs, usualText } from './session-words.ts';
 import type { SessionFilter } from './session-words.ts';
 import { isTicked, tickAll, tickNone, tickTo, tickedCount, toggleTick } from './ticked.ts';
 import './session-list.css';
@@ -23,6 +23,25 @@ export function SessionList(): JSX.Element | undefined {
   const known = knownSessions.value;
   if (!hasSessions) return undefined;
   return known === undefined ? <p class="empty">The sessions are looked up.</p> : <List known={known} />;
+}
+
+/** To what is told in tables beside the sessions. */
+function TableLinks(): JSX.Element {
+  const { hasFleet, hasSchedules } = about.value ?? {};
+  return (
+    <>
+      {hasFleet === true ? (
+        <button class="link" onClick={() => openTables('fleet')}>
+          Fleet
+        </button>
+      ) : undefined}
+      {hasSchedules === true ? (
+        <button class="link" onClick={() => openTables('schedules')}>
+          Schedules
+        </button>
+      ) : undefined}
+    </>
+  );
 }
 
 function List({ known: { sessions, total, because } }: { readonly known: KnownSessions }): JSX.Element {
@@ -38,11 +57,7 @@ function List({ known: { sessions, total, because } }: { readonly known: KnownSe
     <div class="sessions">
       <div class="sessions-head">
         <h2 class="pane-title">Sessions</h2>
-        {about.value?.hasFleet === true ? (
-          <button class="link" onClick={openFleet}>
-            Fleet
-          </button>
-        ) : undefined}
+        <TableLinks />
         <span class="badge">{amount(total)}</span>
       </div>
       <NowStrip what="This list shows" />
@@ -303,7 +318,7 @@ function Option({ session, isChosen, isStop, onFocus, onTick }: OptionProps): JS
       <span class="session-status">
         {text}
         {until === undefined ? '' : ` ${clockTime(until).slice(0, 5)}`}
-        {silent === undefined ? '' : `, silent for ${duration(silent)}`}
+        {silent === undefined ? '' : `, silent for ${duration(silent)}${usualText(session)}`}
       </span>
       <span class="session-agent">{title === undefined ? shortId(sessionId) : visibleText(agentId, 40)}</span>
     </li>

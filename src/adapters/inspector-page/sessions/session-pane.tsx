@@ -2,182 +2,27 @@
  * One session: why it waits and what would move it on, the request itself with its answers, and below what happened.
  */
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ShownProcess, ShownSession } from '../../../actors/inspection/shown-answers.ts';
-import { failureOf, server } from '../model/transport.ts';
-import { about, isInPast, now, openSession } from '../model/view.ts';
-import { visibleLines, visibleText } from '../model/visible-text.ts';
-import { bytes, counted, duration, wholeTime } from '../model/words.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
+import { about, isInPast, openSession } from '../model/view.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { wholeTime } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { When } from '../shared/when.tsx';
 import { ChangesSection } from './changes-section.tsx';
 import { NowStrip, Then } from './past.tsx';
+import { ProcessesSection } from './processes-section.tsx';
 import { RequestCard } from './request-card.tsx';
 import './requests.css';
 import './session-pane.css';
 import './session-parts.css';
 import { Reasons } from './session-reasons.tsx';
-import type { SessionWatch, Trouble } from './session-watch.ts';
+import type { SessionWatch } from './session-watch.ts';
 import { takeFocus, watchOf } from './session-watch.ts';
 import { SessionCommands } from './session-commands.tsx';
-import { SideSection } from './side-section.tsx';
 import { TranscriptSection } from './transcript-section.tsx';
 import './transcript.css';
 import { WakesSection } from './wakes-section.tsx';
-import { WorkerLine } from './worker-line.tsx';
-
-// The processes that work for a session, as a tree.
-
-interface ProcessesSectionProps {
-  readonly session: ShownSession;
-  readonly watch: SessionWatch;
-  /** A session at work, or whose process died: what runs is what one wants to see. */
-  readonly isOpenAtFirst: boolean;
-}
-
-function ProcessesSection({ watch, session, isOpenAtFirst }: ProcessesSectionProps): JSX.Element {
-  return (
-    <SideSection
-      title="Processes"
-      watch={watch}
-      name="processes"
-      isOpenAtFirst={isOpenAtFirst}
-      none={
-        about.value?.kind === 'log'
-          ? 'Processes are not recorded.'
-          : session.worker === undefined
-            ? 'None is known to work for it.'
-            : WORKED_ALONE[session.worker.place]
-      }
-      above={<WorkerLine session={session} aheadMs={watch.aheadMs} />}
-      count={(processes) =>
-        counted(countOf(processes) + (session.worker === undefined ? 0 : 1), 'process', 'processes')
-      }
-    >
-      {(processes) => <Branches branches={processes} watch={watch} />}
-    </SideSection>
-  );
-}
-
-const WORKED_ALONE = {
-  this: 'It has started no other.',
-  here: 'No other is known to work for it.',
-  elsewhere: 'Nothing of it runs on this machine.',
-} as const;
-
-const STATES = {
-  running: { text: 'runs', status: 'running' },
-  gone: { text: 'gone', status: 'quiet' },
-  unknown: { text: 'not known', status: 'quiet' },
-} as const satisfies Record<ShownProcess['state'], unknown>;
-
-function countOf(branches: readonly ShownProcess[]): number {
-  return branches.reduce((sum, { children }) => sum + 1 + countOf(children), 0);
-}
-
-const HOSTS = {
-  this: undefined,
-  other: 'started by another process',
-  dead: 'left by a process that died',
-} as const satisfies Record<ShownProcess['host'], string | undefined>;
-
-/** A command that puts out nothing for as long may hang. */
-const SILENT_MS = 10_000;
-
-interface BranchesProps {
-  readonly branches: readonly ShownProcess[];
-  readonly watch: SessionWatch;
-  /** Those below are ended with the one above. */
-  readonly isBelow?: boolean;
-}
-
-function Branches({ branches, watch, isBelow = false }: BranchesProps): JSX.Element {
-  return (
-    <ul class="processes">
-      {branches.map((process) => {
-        const { pid, title, state, host, startedAt, taskId, children } = process;
-        return (
-          <li key={`${pid} ${taskId ?? ''}`}>
-            <p class="process">
-              <code class="quiet">{pid}</code>
-              <span class={`badge is-${host === 'dead' && state === 'running' ? 'error' : STATES[state].status}`}>
-                {STATES[state].text}
-              </span>
-              <code class="process-title" title={taskId}>
-                {visibleText(title, 400)}
-              </code>
-              <When iso={startedAt} tell={(began) => duration(now.value - began)} />
-              {isBelow || state !== 'running' ? undefined : <End watch={watch} process={process} />}
-            </p>
-            <Uses process={process} />
-            {process.output === undefined || process.output.length === 0 ? undefined : (
-              <pre class="process-output" aria-label={`What ${pid} put out last`}>
-                {visibleLines(process.output.join('\n'), 4_000)}
-              </pre>
-            )}
-            {children.length === 0 ? undefined : <Branches branches={children} watch={watch} isBelow />}
-          </li>
-        );
-      })}
-    </ul>
-  );
-}
-
-/** What it uses, since when it says nothing, and which process started it. */
-function Uses({ process }: { readonly process: ShownProcess }): JSX.Element | undefined {
-  const { state, host, lastActivityAt, startedAt, limitMs, processorMs, residentBytes, isSuspended } = process;
-  const quietMs = now.value - Date.parse(lastActivityAt ?? startedAt ?? '');
-  const isTimed = state === 'running' && limitMs !== undefined && startedAt !== undefined;
-  const told = [
-    ...(isSuspended === true ? ['suspended (stopped)'] : []),
-    ...(isTimed ? [`${duration(Date.parse(startedAt) + limitMs - now.value)} left of ${duration(limitMs)}`] : []),
-    ...(processorMs === undefined ? [] : [`${duration(processorMs)} of processor`]),
-    ...(residentBytes === undefined ? [] : [`${bytes(residentBytes)} of memory`]),
-    ...(state === 'running' && quietMs >= SILENT_MS ? [`silent for ${duration(quietMs)}`] : []),
-    ...(HOSTS[host] === undefined ? [] : [HOSTS[host]]),
-  ];
-  return told.length === 0 ? undefined : <p class="process-uses quiet">{told.join(' · ')}</p>;
-}
-
-/** Asks once more: what is ended is gone. */
-function End({
-  watch,
-  process,
-}: {
-  readonly watch: SessionWatch;
-  readonly process: ShownProcess;
-}): JSX.Element | undefined {
-  const [stage, setStage] = useState<'ready' | 'asked' | 'ending' | Trouble>('ready');
-  if (about.value?.canAnswer !== true || process.host === 'other') return undefined;
-  const end = async (): Promise<void> => {
-    setStage('ending');
-    try {
-      await server.endProcess(watch.id, process.pid);
-      await watch.refresh();
-      setStage('ready');
-    } catch (error) {
-      setStage(failureOf(error));
-    }
-  };
-  if (typeof stage === 'object')
-    return (
-      <span class="process-refused" role="alert">
-        {visibleText(`${stage.message}. ${stage.hint}`, 400)}
-      </span>
-    );
-  return stage === 'asked' ? (
-    <span>
-      <button onClick={() => void end()}>End {process.pid} and all below it</button>{' '}
-      <button class="link" onClick={() => setStage('ready')}>
-        Leave it
-      </button>
-    </span>
-  ) : (
-    <button disabled={stage === 'ending'} onClick={() => setStage('asked')}>
-      {stage === 'ending' ? 'Ending …' : 'End …'}
-    </button>
-  );
-}
 
 export function SessionPane({ sessionId }: { readonly sessionId: string }): JSX.Element {
   const watch = watchOf(sessionId);
@@ -241,7 +86,7 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
             session={session}
             isOpenAtFirst={session.state.status === 'running' || session.formerWorkers !== undefined}
           />
-          <TranscriptSection watch={watch} session={session} />
+          <TranscriptSection watch={watch} />
         </>
       )}
     </>

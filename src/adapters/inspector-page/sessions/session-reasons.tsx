@@ -8,7 +8,7 @@ import { duration, left, wholeTime } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { When } from '../shared/when.tsx';
 import { commandLine, shellLine } from './command-line.ts';
-import { silentMs } from './session-words.ts';
+import { silentMs, usualText } from './session-words.ts';
 
 const ISO = /\d{4}-\d\d-\d\dT[\d:.]+Z/;
 const MAX_CHARACTERS = 1_200;
@@ -23,19 +23,23 @@ export interface ReasonsProps {
 }
 
 export function Reasons({
-  session: { why, pendingActions, lastActivityAt, state },
+  session: { why, pendingActions, lastActivityAt, usualMs, isStuck, state },
   aheadMs,
   children,
 }: ReasonsProps): JSX.Element {
   const [first, ...others] = why.reasons;
   const hasRequest = pendingActions.length > 0;
-  const silent = state.openWake === undefined ? undefined : silentMs({ lastActivityAt }, now.value + aheadMs);
+  const silent =
+    state.openWake === undefined
+      ? undefined
+      : silentMs({ lastActivityAt, isStuck, updatedAt: state.updatedAt }, now.value + aheadMs);
   return (
     <section class="reasons" aria-label="Why">
       {first === undefined ? undefined : <Why reason={first} isFirst aheadMs={aheadMs} />}
       {silent === undefined ? undefined : (
         <p class="why-silent">
-          It has been silent for {duration(silent)}: neither its log nor what its command puts out has grown.
+          It has been silent for {duration(silent)}
+          {usualText({ usualMs })}: neither its log nor what its command puts out has grown.
         </p>
       )}
       {children}

@@ -1,5 +1,6 @@
 /** What sessions are called, and which of them are searched for. */
 import type { ShownSummary } from '../../../actors/inspection/shown-answers.ts';
+import { duration } from '../model/words.ts';
 
 /** What people call it. */
 export function nameOf({ title, agentId, sessionId }: Pick<ShownSummary, 'title' | 'agentId' | 'sessionId'>): string {
@@ -40,6 +41,11 @@ export function silentMs(
   if (isStuck !== true && lastActivityAt === undefined) return undefined;
   const silent = Math.max(0, atMs - Date.parse(lastActivityAt ?? updatedAt ?? ''));
   return isStuck === true || silent >= SILENT_MS ? silent : undefined;
+}
+
+/** After “silent for …”: how long what runs has taken before. */
+export function usualText({ usualMs }: Pick<ShownSummary, 'usualMs'>): string {
+  return usualMs === undefined ? '' : `, usually at most ${duration(usualMs)}`;
 }
 
 /** What is opened where no session needs a person: the one that runs and has been silent longest, else the newest. */

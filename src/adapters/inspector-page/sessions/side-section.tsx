@@ -6,14 +6,14 @@ import { Section } from './section.tsx';
 import type { SessionWatch } from './session-watch.ts';
 import type { SideName, SideViews, Told } from './side-views.ts';
 
-type ValueOf<Name extends SideName> =
-  SideViews[Name]['value'] extends Told<infer Value extends readonly unknown[]> ? Value : never;
+type ValueOf<Name extends SideName> = SideViews[Name]['value'] extends Told<infer Value> ? Value : never;
 
 export interface SideSectionProps<Name extends SideName> {
   readonly title: string;
   readonly watch: SessionWatch;
   readonly name: Name;
   readonly count: (value: ValueOf<Name>) => string;
+  readonly isNone: (value: ValueOf<Name>) => boolean;
   /** Said where there is nothing. */
   readonly none: string;
   readonly isOpenAtFirst?: boolean;
@@ -27,6 +27,7 @@ export function SideSection<Name extends SideName>({
   watch: { sides },
   name,
   count,
+  isNone,
   none,
   isOpenAtFirst = false,
   above,
@@ -53,7 +54,7 @@ export function SideSection<Name extends SideName>({
             because === undefined ? (
               <p class="empty">They are looked up.</p>
             ) : undefined
-          ) : value.length === 0 ? (
+          ) : isNone(value) ? (
             <p class="empty">{none}</p>
           ) : (
             children(value)

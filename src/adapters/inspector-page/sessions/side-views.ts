@@ -1,7 +1,7 @@
 /** What costs more to be told: processes and changes. Asked for only while they are shown. */
 import { signal } from '@preact/signals';
 import type { ReadonlySignal, Signal } from '@preact/signals';
-import type { ShownChanges, ShownProcess } from '../../../actors/inspection/shown-answers.ts';
+import type { ShownChanges, ShownProcesses } from '../../../actors/inspection/shown-answers.ts';
 import { reasonOf, server } from '../model/transport.ts';
 
 /** `because`: why it could not be told. What was told before stays. */
@@ -14,7 +14,7 @@ export type SideName = 'processes' | 'changes';
 
 export class SideViews {
   readonly #sessionId: string;
-  readonly #processes = signal<Told<readonly ShownProcess[]>>({});
+  readonly #processes = signal<Told<ShownProcesses>>({});
   readonly #changes = signal<Told<readonly ShownChanges[]>>({});
   readonly #checked = new Set<SideName>();
   readonly #busy = new Set<SideName>();
@@ -23,7 +23,7 @@ export class SideViews {
     this.#sessionId = sessionId;
   }
 
-  get processes(): ReadonlySignal<Told<readonly ShownProcess[]>> {
+  get processes(): ReadonlySignal<Told<ShownProcesses>> {
     return this.#processes;
   }
 

@@ -14,18 +14,19 @@ const PLACES = {
   elsewhere: 'on another machine',
 } as const;
 
-export function WorkerLine({
-  session,
-  aheadMs,
-}: {
+interface WorkerLineProps {
   readonly session: ShownSession;
   readonly aheadMs: number;
-}): JSX.Element | undefined {
+  /** The process itself has told what it runs. */
+  readonly isTold: boolean;
+}
+
+export function WorkerLine({ session, aheadMs, isTold }: WorkerLineProps): JSX.Element | undefined {
   const { worker, formerWorkers = [] } = session;
   if (worker === undefined && formerWorkers.length === 0) return undefined;
   return (
     <div class="worker-line">
-      {worker === undefined ? undefined : <Waker worker={worker} session={session} aheadMs={aheadMs} />}
+      {worker === undefined ? undefined : <Waker worker={worker} session={session} aheadMs={aheadMs} isTold={isTold} />}
       {formerWorkers.map((each) => (
         <Former key={each.pid} former={each} />
       ))}
@@ -33,13 +34,11 @@ export function WorkerLine({
   );
 }
 
-interface WakerProps {
+interface WakerProps extends WorkerLineProps {
   readonly worker: NonNullable<ShownSession['worker']>;
-  readonly session: ShownSession;
-  readonly aheadMs: number;
 }
 
-function Waker({ worker, session: { state, why }, aheadMs }: WakerProps): JSX.Element {
+function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps): JSX.Element {
   const { owner, place, host, pid, since, heardAt, aliveUntil, processorMs, residentBytes, isSuspended } = worker;
   const time = now.value + aheadMs;
   const ago = (iso: string | undefined): string | undefined => {
@@ -61,12 +60,18 @@ function Waker({ worker, session: { state, why }, aheadMs }: WakerProps): JSX.El
       <p class="process">
         <code class="process-title">{visibleText(owner, 200)}</code>
         <span class={`badge is-${isDead || isSuspended === true ? 'error' : 'running'}`}>
-          {isDead ? 'died' : isSuspended === true ? 'wakes it, and is suspended' : 'wakes it'}
+          {isDead
+            ? processorMs === undefined
+              ? 'died'
+              : 'lives, and wakes it no more'
+            : isSuspended === true
+              ? 'wakes it, and is suspended'
+              : 'wakes it'}
         </span>
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
       {isSuspended === true && pid !== undefined ? <Resumption pid={pid} /> : undefined}
-      {place !== 'elsewhere' || isDead ? undefined : (
+      {place !== 'elsewhere' || isDead || isTold ? undefined : (
         <>
           <p>
             What runs for it is on {host === undefined ? 'that machine' : <strong>{visibleText(host, 120)}</strong>},
