@@ -6,7 +6,9 @@ import { CommanderError } from 'commander';
 import type { Command } from 'commander';
 import { chosenConfig, storeOfConfig } from './open/chosen-config.ts';
 import { FILES, chosenStore } from './open/chosen-store.ts';
+import { typedProgram } from './context.ts';
 import type { CommandContext } from './context.ts';
+import { withSuggestion } from './did-you-mean.ts';
 import {
   EXIT_FAILURE,
   EXIT_SUCCESS,
@@ -16,7 +18,11 @@ import {
   hintText,
   isEndOfInterrupted,
 } from './failure.ts';
+import type { TypedProgram } from './failure.ts';
+import { invocation } from './invocation.ts';
+import { shellQuoted } from './terminal/text.ts';
 import { chosenHome } from './home.ts';
+import { completeIds } from './open/short-ids.ts';
 import { Interruption } from './interruption.ts';
 import { Output } from './terminal/output.ts';
 import { adviceFor } from './command-words.ts';
@@ -27,7 +33,7 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
   const out = new Output(process.stdout, process.env);
   const err = new Output(process.stderr, process.env);
   const interruption = new Interruption(() => void err.push(`${err.styles.yellow('note:')} killing what still runs\n`));
-  const fail = (error: unknown): void => void err.push(failureText(error, err));
+  const fail = (error: unknown, typed?: TypedProgram): void => void err.push(failureText(error, err, typed));
   // A defect somewhere below must not check worse than it is.
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.on(event, (error: unknown) => {
@@ -36,7 +42,8 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     });
   }
   const settled = await settle(words, { out, err, interruption });
-  if ('error' in settled && !(interruption.signal.aborted && isEndOfInterrupted(settled.error))) fail(settled.error);
+  if ('error' in settled && !(interruption.signal.aborted && isEndOfInterrupted(settled.error)))
+    fail(settled.error, settled.typed);
   try {
     await err.flush();
     await out.flush();
@@ -47,24 +54,33 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
   return interruption.exitCode ?? settled.code;
 }
 
-type Settled = { readonly code: number } | { readonly code: number; readonly error: unknown };
+type Settled =
+  | { readonly code: number }
+  | { readonly code: number; readonly error: unknown; readonly typed: TypedProgram };
 
 async function settle(
   words: readonly string[],
   streams: Pick<CommandContext, 'out' | 'err' | 'interruption'>,
 ): Promise<Settled> {
   let code = EXIT_SUCCESS;
+  let run: CommandContext | undefined;
   const program = createProgram(async (command, work) => {
-    code = await work(await contextOf(command, streams));
+    run = await contextOf(command, streams);
+    code = await work(run);
   });
-  speakThrough(program, streams);
+  program.hook('preAction', (_program, command) => completeIds(command, () => contextOf(command, streams)));
+  speakThrough(program, streams, words);
   try {
     await program.parseAsync(words, { from: 'user' });
     return { code };
   } catch (error) {
     // It has been told already, or was no error at all: help, the version.
     if (error instanceof CommanderError) return { code: error.exitCode === EXIT_SUCCESS ? EXIT_SUCCESS : EXIT_USAGE };
-    return { code: exitCodeOf(error), error };
+    const typed = {
+      words: run === undefined ? invocation() : typedProgram(run),
+      commands: program.commands.map((command) => command.name()),
+    };
+    return { code: exitCodeOf(error), error, typed };
   }
 }
 
@@ -103,23 +119,37 @@ async function contextOf(
 }
 
 /** Commands that work with no agent and no session: code of the folder must not run for them. */
-const WITHOUT_CONFIG: ReadonlySet<string> = new Set(['audit', 'demo', 'explain', 'task', 'validate', 'vault']);
+const WITHOUT_CONFIG: ReadonlySet<string> = new Set([
+  'completion',
+  'audit',
+  'demo',
+  'explain',
+  'task',
+  'validate',
+  'vault',
+]);
 
 function needsConfig(command: Command): boolean {
   return command.parent === null || (!WITHOUT_CONFIG.has(command.name()) && needsConfig(command.parent));
 }
 
 /** Lets a command and all below it write where we write, and ends every complaint with what to do. */
-function speakThrough(command: Command, { out, err }: Pick<CommandContext, 'out' | 'err'>): void {
+function speakThrough(
+  command: Command,
+  { out, err }: Pick<CommandContext, 'out' | 'err'>,
+  words: readonly string[],
+): void {
   command.configureOutput({
     writeOut: (text) => void out.push(text),
     writeErr: (text) => void err.push(text),
     getOutHelpWidth: () => helpWidth(out),
     getErrHelpWidth: () => helpWidth(err),
-    outputError: (text, write) => write(text.replace(/^error:/, err.styles.red('error:'))),
+    outputError: (text, write) =>
+      write(withSuggestion(text, command, words).replace(/^error:/, err.styles.red('error:'))),
   });
-  command.showHelpAfterError(hintText(`${adviceFor(command)}See: ${pathOf(command)} --help`, err.styles).join('\n'));
-  for (const child of command.commands) speakThrough(child, { out, err });
+  const help = shellQuoted([...invocation(), ...pathOf(command), '--help']);
+  command.showHelpAfterError(hintText(`${adviceFor(command)}See: ${help}`, err.styles).join('\n'));
+  for (const child of command.commands) speakThrough(child, { out, err }, words);
 }
 
 const HELP_WIDTH = 100;
@@ -128,6 +158,7 @@ function helpWidth({ columns }: Output): number {
   return Math.min(columns, HELP_WIDTH);
 }
 
-function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+/** Without the name of the program. */
+function pathOf(command: Command): readonly string[] {
+  return command.parent === null ? [] : [...pathOf(command.parent), command.name()];
 }

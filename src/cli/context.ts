@@ -35,7 +35,18 @@ export function nextCommand(
   { home, isHomeGiven, store, isFilesGiven, config }: CommandContext,
   ...words: readonly string[]
 ): string {
+  return shellQuoted([...invocation(), ...words, ...placeWords({ home, isHomeGiven, store, isFilesGiven, config })]);
+}
+
+/** The program with what was typed of home, store and config, before the name of any command. */
+export function typedProgram(context: PlaceChoice): readonly string[] {
+  return [...invocation(), ...placeWords(context)];
+}
+
+type PlaceChoice = Pick<CommandContext, 'home' | 'isHomeGiven' | 'store' | 'isFilesGiven' | 'config'>;
+
+function placeWords({ home, isHomeGiven, store, isFilesGiven, config }: PlaceChoice): readonly string[] {
   const stored = store?.isGiven === true ? storeWords(store) : isFilesGiven === true ? ['--store', FILES] : [];
   const coded = config?.isGiven === true ? ['--config', config.file] : [];
-  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : []), ...stored, ...coded]);
+  return [...(isHomeGiven ? ['--home', home] : []), ...stored, ...coded];
 }

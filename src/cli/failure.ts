@@ -95,14 +95,31 @@ export function isEndOfInterrupted(error: unknown): boolean {
   return RuntimeError.is(error) && ENDED_BY_INTERRUPTION.has(error.code);
 }
 
+/** How this program was called, for commands that hints name. */
+export interface TypedProgram {
+  /** With the options that every command takes. */
+  readonly words: readonly string[];
+  readonly commands: readonly string[];
+}
+
 /** Text for standard error. */
-export function failureText(error: unknown, { styles }: Pick<Output, 'styles'>): string {
+export function failureText(error: unknown, { styles }: Pick<Output, 'styles'>, typed?: TypedProgram): string {
   const { message, code, hint } = toldOf(error);
-  const lines = [`${styles.red('error:')} ${message} ${styles.dim(`[${code}]`)}`, ...hintText(hint, styles)];
+  const shown = typed === undefined ? hint : asTyped(hint, typed);
+  const lines = [`${styles.red('error:')} ${message} ${styles.dim(`[${code}]`)}`, ...hintText(shown, styles)];
   if (RuntimeError.is(error) && !EXPLAINS_ITSELF.has(code))
     lines.push(`  ${styles.cyan('more:')} ${shellQuoted([...invocation(), 'explain', code])}`);
   if (process.env['WAKECHART_DEBUG'] === '1') lines.push(stackOf(error));
   return `${lines.join('\n')}\n`;
+}
+
+/** What comes from below says `wakechart session list`; here it has to work when it is pasted. */
+function asTyped(hint: string, { words, commands }: TypedProgram): string {
+  const named = new RegExp(
+    String.raw`(?<![\w./-])wakechart (?=(?:${commands.join('|')})\b)(?![^\n]* --(?:home|store)\b)`,
+    'g',
+  );
+  return hint.replaceAll(named, () => `${shellQuoted(words)} `);
 }
 
 /** Every line of a hint after the first is set under it. */

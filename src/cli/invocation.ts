@@ -10,9 +10,12 @@ const NAME = 'wakechart';
 /** On the PATH only while npm runs a script. */
 const PASSING_FOLDER = join('node_modules', '.bin');
 
+/** What npx was asked for, and not a program that calls us. */
+const OURS = /^["']?wakechart\b/;
+
 let words: readonly string[] | undefined;
 
-/** `wakechart` where that name leads here, else `node` with the path of this program. */
+/** `wakechart` where that name leads here, `npx wakechart` where it was called so, else `node` with the path of this program. */
 export function invocation(): readonly string[] {
   words ??= findInvocation();
   return words;
@@ -21,6 +24,8 @@ export function invocation(): readonly string[] {
 function findInvocation(): readonly string[] {
   const program = fileURLToPath(new URL('main.js', import.meta.url));
   if (leadsTo(NAME, program)) return [NAME];
+  if (process.env['npm_lifecycle_event'] === 'npx' && OURS.test(process.env['npm_lifecycle_script'] ?? ''))
+    return ['npx', NAME];
   return [leadsTo('node', process.execPath) ? 'node' : process.execPath, program];
 }
 

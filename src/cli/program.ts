@@ -7,8 +7,11 @@ import { addAuditCommand } from './audit/program.ts';
 import { addAuthCommands } from './auth/program.ts';
 import { advise, withExamples } from './command-words.ts';
 import type { RunWork } from './command-words.ts';
+import { addChatCommand } from './chat/program.ts';
+import { addCompletionCommands } from './completion/program.ts';
 import { addEnvironmentCommands } from './env/program.ts';
 import { addExplainCommand } from './explain/program.ts';
+import { addInitCommand } from './init/program.ts';
 import { addInspectCommand } from './inspect/program.ts';
 import { addInspectionOptions } from './inspect/words.ts';
 import type { InspectionWords } from './inspect/words.ts';
@@ -63,6 +66,7 @@ export function createProgram(run: RunWork): Command {
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
   addDemo(program, run);
+  addInitCommand(program, run);
   addAgentCommands(program, run);
   addSessionCommands(program, run);
   addEnvironmentCommands(program, run);
@@ -73,6 +77,7 @@ export function createProgram(run: RunWork): Command {
   addPermissionCommands(program, run);
   addVaultCommands(program, run);
   addAuthCommands(program, run);
+  addChatCommand(program, run);
   addWake(program, run);
   addWorker(program, run);
   addServeCommands(program, run);
@@ -87,6 +92,7 @@ export function createProgram(run: RunWork): Command {
   addFleetCommand(program, run);
   addDoctor(program, run);
   addExplainCommand(program, run);
+  addCompletionCommands(program, run);
   return program;
 }
 

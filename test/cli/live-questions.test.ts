@@ -59,7 +59,7 @@ beforeEach(async () => {
 });
 afterEach(() => house.close());
 
-const PROMPT = '[f]ull › ';
+const PROMPT = '[f]ull  [?] › ';
 
 async function sit(does: Act): Promise<Seat> {
   act.now = does;

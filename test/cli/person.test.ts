@@ -37,7 +37,7 @@ async function askingSession(...steps: readonly object[]): Promise<string> {
 
 const wake = (id: string, typed: readonly Typed[], columns = 80): Promise<Shown> =>
   runOnTerminal(['wake', '--session', id, '--home', stage.home], { columns, typed });
-const CHOICE = /\[l\]ater {2}\[f\]ull › $/;
+const CHOICE = /\[l\]ater {2}\[f\]ull {2}\[\?\] › $/;
 
 describe.skipIf(!hasTerminals)('at a terminal', () => {
   it('a permission is given for once, after keys that mean nothing, and the wake goes on', async () => {
@@ -55,7 +55,7 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
     // What hides is written out, and there is no rule to offer.
     expect(text).toContain(String.raw`printf '\u{200B}раypal'·`);
     expect(text).toContain('р (U+0440)');
-    expect(text).toContain('[o]nce  [d]eny  [l]ater  [f]ull');
+    expect(text).toContain('[o]nce  [d]eny  [l]ater  [f]ull  [?]');
     expect(text).toMatch(/✓ .*exit 0[\s\S]*Done\.\n/);
     expect(await stage.wakeEndings(id)).toEqual(['requires_action', 'sleep']);
   });

@@ -7,7 +7,10 @@ interface SubjectOfErrors {
 }
 
 export const SUBJECTS: readonly SubjectOfErrors[] = [
-  { title: 'Command line', codes: /^(?:USAGE$|INTERNAL$|DEMO_|ERRORS?_|INPUT_|OUTPUT_FAILED|FILE_UNREADABLE|HOME_)/ },
+  {
+    title: 'Command line',
+    codes: /^(?:USAGE$|INTERNAL$|ID_|DEMO_|ERRORS?_|INPUT_|OUTPUT_FAILED|FILE_UNREADABLE|HOME_)/,
+  },
   {
     title: 'Sessions',
     codes: /^(?:SESSION_|EVENT_|EPOCH_|FORK_|MESSAGE_|REQUEST_|RECORD_|ATTACHMENTS?_|CHILD_|TRANSCRIPT_)/,

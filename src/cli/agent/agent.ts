@@ -9,7 +9,7 @@ import { inspectAgentFile } from '../../adapters/agents/agent-file.ts';
 import type { Complaint } from '../../adapters/agents/agent-file.ts';
 import { AGENT_FILE } from '../../adapters/agents/file-agent-catalog.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
-import { nextCommand } from '../context.ts';
+import { nextCommand, typedProgram } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { keepScript, scriptBeside } from './script.ts';
@@ -21,7 +21,7 @@ import { MANAGED_TOOL_NAMES } from '../../machines/turn/managed-tools.ts';
 import { STANDARD_FAMILIES } from '../../machines/turn/tool-family.ts';
 import { withAgents } from '../open/stores.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
-import { printable } from '../terminal/text.ts';
+import { printable, shellQuoted } from '../terminal/text.ts';
 import { readTextFile } from '../terminal/text-file.ts';
 import { isolationsOf, textOfIsolation } from '../isolation.ts';
 import { checkedAgentName } from '../names.ts';
@@ -35,11 +35,13 @@ export interface AgentCreateOptions {
   /** Without a file: whose model it works with, and which. */
   readonly provider: string | undefined;
   readonly model: string | undefined;
+  /** Whether a command is named that comes next. Default `session`. */
+  readonly next?: 'session' | 'none';
 }
 
 export async function createAgent(
   context: CommandContext,
-  { name, from, ...wanted }: AgentCreateOptions,
+  { name, from, next = 'session', ...wanted }: AgentCreateOptions,
 ): Promise<number> {
   const { out, json } = context;
   const id = checkedAgentName(name);
@@ -69,8 +71,11 @@ export async function createAgent(
     await out.line(`${out.styles.green('Created')} agent ${out.styles.bold(id)}`);
     await out.line(`  ${folder}`);
     await out.line(`  works in ${textOfIsolation(isolation)}`);
-    if (model !== undefined) for (const need of needsOf(model, own)) await out.line(`Needs ${need}`);
-    await out.line(`Next: ${nextCommand(context, 'session', 'create', '--agent', id)}`);
+    const ours = shellQuoted(typedProgram(context));
+    if (model !== undefined)
+      for (const need of needsOf(model, own))
+        await out.line(`Needs ${need.replaceAll('wakechart auth', `${ours} auth`)}`);
+    if (next === 'session') await out.line(`Next: ${nextCommand(context, 'session', 'create', '--agent', id)}`);
   });
   return EXIT_SUCCESS;
 }

@@ -12,6 +12,7 @@ import { findingLines } from './text.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
+import { toldWhile } from '../terminal/progress.ts';
 import { counted, printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 import type { ChartChoice, MeantCharts } from './meant-charts.ts';
@@ -32,7 +33,9 @@ export async function writeAudits(
   { out: directory, charts, module }: FileOptions,
 ): Promise<number> {
   refusePart(meant, charts);
-  const { audits, files } = await filesOf(meant, { directory, draws: true });
+  const { audits, files } = await toldWhile(context, 'drawing the charts', () =>
+    filesOf(meant, { directory, draws: true }),
+  );
   const changed = await writeAuditFiles(directory, files);
   const { out, json } = context;
   if (json) await out.document({ directory, changed, findings: openFindings(audits) });
@@ -55,7 +58,9 @@ export async function checkAudits(
   { out: directory, charts, module }: FileOptions,
 ): Promise<number> {
   refusePart(meant, charts);
-  const { audits, files } = await filesOf(meant, { directory, draws: false });
+  const { audits, files } = await toldWhile(context, 'checking the charts', () =>
+    filesOf(meant, { directory, draws: false }),
+  );
   const stale = await staleAuditFiles(directory, files);
   const isFine = stale.length === 0 && !hasErrors(audits);
   const { out, json } = context;

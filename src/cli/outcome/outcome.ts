@@ -18,6 +18,7 @@ import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import type { Output } from '../terminal/output.ts';
 import { withRuntime } from '../open/runtime.ts';
 import { withSessions } from '../open/stores.ts';
+import { toldWhile } from '../terminal/progress.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
 import { counted, localTime, printable } from '../terminal/text.ts';
 import { checkedSessionId } from '../session/session.ts';
@@ -116,7 +117,9 @@ export async function evaluateOutcome(context: CommandContext, session: string):
     sessions.status(checkedSessionId(session)),
   );
   const report = await withRuntime(context, (runtime) =>
-    evaluatorOf(runtime).evaluate(sessionId, { signal: context.interruption.signal }),
+    toldWhile(context, 'evaluating what the session has done', () =>
+      evaluatorOf(runtime).evaluate(sessionId, { signal: context.interruption.signal }),
+    ),
   );
   if (json) await out.document({ sessionId, ...report });
   else await tellReport(context, report, { sessionId, outcome });

@@ -14,6 +14,7 @@ import { FileRetrievalIndex } from '../../adapters/retrieval-files/file-retrieva
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../open/stores.ts';
+import { toldWhile } from '../terminal/progress.ts';
 import { counted, localTime, printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 import { checkedAgentName } from '../names.ts';
@@ -55,7 +56,9 @@ export async function searchRetrieval(
   checkRelation(input.relation, sessionId);
   const answer = await withRetrieval(context, agent, async (retrieval, agentId, sessions) => {
     if (sessionId !== undefined) await checkAsker(sessionId, agentId, sessions);
-    return retrieval.search({ ...input, agentId, sessionId });
+    return toldWhile(context, 'reading what is new, and searching', () =>
+      retrieval.search({ ...input, agentId, sessionId }),
+    );
   });
   const { out, json } = context;
   if (json) await out.document({ ...answer, note: HINTS_NOTE });
@@ -74,7 +77,7 @@ export async function searchRetrieval(
 export async function rebuildRetrieval(context: CommandContext, agent: string): Promise<number> {
   const report = await withRetrieval(context, agent, async (retrieval, agentId) => {
     await retrieval.clear(agentId);
-    return retrieval.refresh(agentId);
+    return toldWhile(context, 'reading all sessions of the agent', () => retrieval.refresh(agentId));
   });
   const { out, json } = context;
   if (json) await out.document(report);

@@ -8,6 +8,7 @@ import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { homeOf } from './workspace-copies.ts';
 import { withSessions } from '../open/stores.ts';
+import { toldWhile } from '../terminal/progress.ts';
 import { printable } from '../terminal/text.ts';
 import { checkedSessionId } from './session.ts';
 
@@ -42,8 +43,13 @@ export async function exportSession(
   const { out, err } = context;
   await withSessions(context, async ({ sessions }) => {
     const id = checkedSessionId(session);
-    if (as === 'log') for await (const line of sessions.export(id)) await out.line(line.trimEnd());
-    else {
+    if (as === 'log') {
+      const copy = async (): Promise<void> => {
+        for await (const line of sessions.export(id)) await out.line(line.trimEnd());
+      };
+      // On a terminal the log itself is to be seen.
+      await (out.isTerminal ? copy() : toldWhile(context, 'writing its log', copy));
+    } else {
       const recorder = new ScriptRecorder();
       for await (const event of sessions.events(id)) recorder.ingest(event);
       const script = recorder.get();
@@ -61,7 +67,7 @@ export async function importSession(
 ): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async ({ sessions }) => {
-    const state = await sessions.import(linesOf(file), { isTrusted });
+    const state = await toldWhile(context, 'bringing its log in', () => sessions.import(linesOf(file), { isTrusted }));
     if (json) return out.document(state);
     await out.line(
       `${out.styles.green('Imported')} session ${out.styles.bold(state.sessionId)} of agent ${state.agentId}, ${state.head} events`,

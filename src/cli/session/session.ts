@@ -16,8 +16,10 @@ import type { Output } from '../terminal/output.ts';
 import { placesOf } from '../places.ts';
 import { isolationsOf, shortTextOfIsolation, textOfIsolation } from '../isolation.ts';
 import type { Isolation } from '../isolation.ts';
+import { MIN_ID_CHARACTERS } from '../open/named-id.ts';
 import { withSessions } from '../open/stores.ts';
 import type { SessionStore } from '../open/stores.ts';
+import { toldWhile } from '../terminal/progress.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
 import { counted, localTime, oneLine } from '../terminal/text.ts';
 import { checkedAgentName, checkedEnvironmentName } from '../names.ts';
@@ -53,7 +55,9 @@ export async function createSession(
 
 export async function listSessions(context: CommandContext): Promise<number> {
   const { out, json } = context;
-  const sessions = await withSessions(context, (stores) => listed(stores, context));
+  const sessions = await toldWhile(context, 'reading all sessions', () =>
+    withSessions(context, (stores) => listed(stores, context)),
+  );
   if (json) await out.document({ sessions });
   else if (sessions.length === 0)
     await out.line(
@@ -127,7 +131,7 @@ export function checkedSessionId(value: string): string {
   if (parsed.success) return parsed.data;
   throw new RuntimeError('SESSION_REQUEST_INVALID', `expected a session id, received ${JSON.stringify(value)}`, {
     category: 'validation',
-    hint: 'A session id looks like 0192f0c1-2345-7abc-8def-0123456789ab.',
+    hint: `A session id looks like 0192f0c1-2345-7abc-8def-0123456789ab; its first characters will do, ${MIN_ID_CHARACTERS} or more.`,
   });
 }
 

@@ -17,7 +17,11 @@ export interface TranscriptOptions {
   readonly agentId: string;
   /** The command that answers what is asked; undefined where a person is asked at once. */
   readonly commandFor?: ((...words: readonly string[]) => string) | undefined;
+  /** What is told of each event. Default: all that happens, with both ends of what tools put out. */
+  readonly lines?: TranscriptTable | undefined;
 }
+
+export type TranscriptTable = { readonly [Type in SessionEventType]: TranscriptLines<Type> };
 
 /** Lines longer than this are hard to read. */
 const MAX_WIDTH = 100;
@@ -47,13 +51,28 @@ export class TranscriptView {
       this.#open(event.data.childSessionId, event.data.agentId, session.depth + 1);
     // A speaker who goes on after another one says again who it is.
     if (this.#last !== event.sessionId) session.forgetSpeaker();
-    const lines = linesOf(session, event);
+    const lines = linesOf(session, event, this.#options.lines ?? TRANSCRIPT_LINES);
     if (lines.length > 0) {
       this.#last = event.sessionId;
       progress?.clear();
       await out.line(lines.join('\n'));
     }
     progress?.waitFor(session.waitsFor());
+  }
+
+  /** Tells of a session what no event does. */
+  tell(sessionId: string, lines: (session: SessionTranscript) => readonly string[]): void {
+    const session = this.#sessionOf(sessionId);
+    if (this.#last !== sessionId) session.forgetSpeaker();
+    const told = lines(session);
+    if (told.length === 0) return;
+    this.#last = sessionId;
+    void this.#options.out.push(`${told.join('\n')}\n`);
+  }
+
+  /** What a session is at, in a word or two. */
+  waitsFor(sessionId: string): string {
+    return this.#sessionOf(sessionId).waitsFor();
   }
 
   #sessionOf(sessionId: string): SessionTranscript {
@@ -65,15 +84,21 @@ export class TranscriptView {
     const known = this.#sessions.get(sessionId);
     if (known !== undefined) return known;
     const indent = ' '.repeat(INDENT * depth);
-    const width = Math.max(MIN_WIDTH, Math.min(out.columns, MAX_WIDTH) - indent.length);
-    const session = new SessionTranscript({ sessionId, agentId, depth, indent, width, styles: out.styles, commandFor });
+    const session = new SessionTranscript({
+      ...{ sessionId, agentId, depth, indent, commandFor },
+      styles: out.styles,
+      // As the terminal is when the line is told.
+      get width() {
+        return Math.max(MIN_WIDTH, Math.min(out.columns, MAX_WIDTH) - indent.length);
+      },
+    });
     this.#sessions.set(sessionId, session);
     return session;
   }
 }
 
-function linesOf(session: SessionTranscript, event: SessionEvent): readonly string[] {
+function linesOf(session: SessionTranscript, event: SessionEvent, table: TranscriptTable): readonly string[] {
   // Each entry takes exactly the events of its own key, which the compiler cannot see through the union.
-  const describe = TRANSCRIPT_LINES[event.type] as TranscriptLines<SessionEventType>;
+  const describe = table[event.type] as TranscriptLines<SessionEventType>;
   return describe(session, event);
 }

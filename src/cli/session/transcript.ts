@@ -70,10 +70,21 @@ export class SessionTranscript {
     ];
   }
 
-  /** A mark, then what happened, on one line. */
-  notes(speaker: Speaker, mark: string, text: string): string[] {
-    const shown = fitted(oneLine(text), this.options.width - TEXT_INDENT.length - 2);
-    return [...this.#heading(speaker), this.#line(`${TEXT_INDENT}${mark} ${shown}`)];
+  /** The same in lines that come as they are to stand there, each of at most the width that is given. */
+  tells(speaker: Speaker, lines: (width: number, styles: Styles) => readonly string[]): string[] {
+    const { width, styles } = this.options;
+    return [
+      ...this.#heading(speaker),
+      ...lines(width - TEXT_INDENT.length, styles).map((line) => this.#line(`${TEXT_INDENT}${line}`.trimEnd())),
+    ];
+  }
+
+  /** A mark, then what happened, on one line. @param after what the line ends with, whatever has to be cut for it */
+  notes(speaker: Speaker, mark: string, text: string, after = ''): string[] {
+    const { width, styles } = this.options;
+    const end = after === '' ? '' : ` ${styles.dim(after)}`;
+    const shown = fitted(oneLine(text), width - TEXT_INDENT.length - 2 - (after === '' ? 0 : after.length + 1));
+    return [...this.#heading(speaker), this.#line(`${TEXT_INDENT}${mark} ${shown}${end}`)];
   }
 
   /** The same on as many lines as it takes, for what its beginning does not tell. */
@@ -119,6 +130,44 @@ export class SessionTranscript {
         `${TEXT_INDENT}${styles.cyan('▸')} ${styles.bold(shown)} ${fitted(gist, width - TEXT_INDENT.length - shown.length - 3)}`.trimEnd(),
       ),
     ];
+  }
+
+  /** The same, without a word about it: `folds` tells of it when it has ended. */
+  begins(
+    callId: string,
+    { name, input, at }: { readonly name: string; readonly input: unknown; readonly at: string },
+  ): void {
+    this.#calls.set(callId, { name, gist: oneLine(toolInputGist(input)), at });
+  }
+
+  /** A call that has ended, on one line. @param after what the line ends with */
+  folds(
+    callId: string,
+    {
+      name,
+      ending,
+      isGood,
+      at,
+    }: { readonly name: string; readonly ending: string; readonly isGood: boolean; readonly at: string },
+    after: string,
+  ): string[] {
+    const { styles, width } = this.options;
+    const call = this.#calls.get(callId);
+    this.#calls.delete(callId);
+    this.#children.delete(callId);
+    const took = call?.at === undefined ? '' : durationText(Date.parse(at) - Date.parse(call.at));
+    const shown = oneLine(name);
+    const end = [isGood ? '' : ending, took, after].filter((part) => part !== '').join(' ');
+    const gist = fitted(call?.gist ?? '', Math.max(0, width - TEXT_INDENT.length - shown.length - end.length - 4));
+    const mark = isGood ? styles.green('✓') : styles.yellow('✗');
+    const words = [
+      mark,
+      styles.bold(shown),
+      gist,
+      isGood ? '' : styles.yellow(ending),
+      styles.dim(`${took} ${after}`.trim()),
+    ];
+    return [...this.#heading('agent'), this.#line(`${TEXT_INDENT}${words.filter((part) => part !== '').join(' ')}`)];
   }
 
   delegates(callId: string, childSessionId: string): void {

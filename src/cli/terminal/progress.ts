@@ -127,6 +127,21 @@ export class Progress {
   }
 }
 
+/** Says what a command waits for, once that takes longer than a second. `work` prints nothing. */
+export async function toldWhile<Result>(
+  { err }: { readonly err: Output },
+  text: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const progress = new Progress(err);
+  progress.waitFor(text);
+  try {
+    return await work();
+  } finally {
+    progress.stop();
+  }
+}
+
 const ERASE_LINE = '\r\u001B[K';
 
 /** What the model says to the runtime is no words for people. */

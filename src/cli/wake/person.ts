@@ -11,6 +11,7 @@ import { beginningOf } from '../../machines/cut-text.ts';
 import { exactLine } from '../../machines/exact-text.ts';
 import type { LineInput } from '../terminal/line-input.ts';
 import type { Output } from '../terminal/output.ts';
+import { meaningLines, questionMeanings } from '../permission/meanings.ts';
 import { permissionLines } from '../permission/text.ts';
 import { oneLine, printable } from '../terminal/text.ts';
 import { wrapped } from '../terminal/text-width.ts';
@@ -97,6 +98,14 @@ export class Person {
         case 'full':
           await this.#tell(this.#permissionLines(request, Infinity));
           break;
+        case 'help':
+          await this.#tell(
+            [
+              ...meaningLines({ data, agentId: request.agentId, keys: ANSWERS, width: this.#width() }),
+              'full     shows all of what it would run, however long it is',
+            ].map((line) => `${INDENT}${line}`),
+          );
+          break;
         case undefined:
           break;
       }
@@ -114,17 +123,22 @@ export class Person {
       ...this.#wrapped(printable(question)).map((line) => `${INDENT}${err.styles.bold(line)}`),
       ...choices.map((choice, index) => `${INDENT}${index + 1}. ${oneLine(choice)}`),
     ]);
-    const said = (
-      await this.#ask(
-        choices.length === 0
-          ? 'your answer (empty for later): '
-          : 'your answer, or the number of a choice (empty for later): ',
-        signal,
-      )
-    )?.trim();
-    if (said === undefined || said === '') return undefined;
-    const chosen = /^\d+$/.test(said) ? choices[Number(said) - 1] : undefined;
-    return { type: 'user.answer', requestId, response: chosen ?? said };
+    for (;;) {
+      const said = (
+        await this.#ask(
+          choices.length === 0
+            ? 'your answer (? for help, empty for later): '
+            : 'your answer, or the number of a choice (? for help, empty for later): ',
+          signal,
+        )
+      )?.trim();
+      if (said === undefined || said === '') return undefined;
+      if (said !== '?') {
+        const chosen = /^\d+$/.test(said) ? choices[Number(said) - 1] : undefined;
+        return { type: 'user.answer', requestId, response: chosen ?? said };
+      }
+      await this.#tell(questionMeanings(choices.length, this.#width()).map((line) => `${INDENT}${line}`));
+    }
   }
 
   #permissionLines({ agentId, data }: Permission, maxLines: number): string[] {
@@ -174,7 +188,9 @@ export class Person {
 
 const MAX_NOTE_CHARACTERS = 2_000;
 
-const CHOICES = ['once', 'session', 'always', 'deny', 'later', 'full'] as const;
+const CHOICES = ['once', 'session', 'always', 'deny', 'later', 'full', 'help'] as const;
+
+const ANSWERS = (['once', 'session', 'always', 'deny', 'later'] as const).map((answer) => [answer, answer] as const);
 
 /**
  * By its word or its first letter. Anything else is no answer, so that nothing is allowed by a key that was pressed too
@@ -183,11 +199,12 @@ const CHOICES = ['once', 'session', 'always', 'deny', 'later', 'full'] as const;
 function choiceOf(said: string | undefined, hasRules: boolean): (typeof CHOICES)[number] | undefined {
   if (said === undefined) return 'later';
   const word = said.trim().toLowerCase();
+  if (word === '?') return 'help';
   const choice = CHOICES.find((each) => word === each || word === each.charAt(0));
   return hasRules || (choice !== 'session' && choice !== 'always') ? choice : undefined;
 }
 
 function choicesText({ styles }: Output, hasRules: boolean): string {
-  const choices = ['[o]nce', ...(hasRules ? ['[s]ession', '[a]lways'] : []), '[d]eny', '[l]ater', '[f]ull'];
+  const choices = ['[o]nce', ...(hasRules ? ['[s]ession', '[a]lways'] : []), '[d]eny', '[l]ater', '[f]ull', '[?]'];
   return `${styles.cyan(choices.join('  '))} › `;
 }
