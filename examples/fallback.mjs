@@ -20,7 +20,7 @@ const busy = createAgentRuntime({
 });
 
 const home = await mkdtemp(join(tmpdir(), 'wakechart-example-'));
-const runtime = await createNodeRuntime({ home, runtimes: [busy] });
+const runtime = await createNodeRuntime({ home, backends: [busy] });
 
 /** @param {{ readonly provider: string, readonly model: string }} candidate */
 const nameOf = ({ provider, model }) => `${provider}/${model}`;

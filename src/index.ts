@@ -62,6 +62,11 @@ export type { RunLimits } from './machines/run/run-decision.ts';
 export { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
 export type { AgentDefinition } from './machines/agent/agent-definition.ts';
 export type { ToolAttachment, ToolAttachmentInput } from './machines/agent/tool-attachment.ts';
+export { defineAgent } from './actors/turn/define-agent.ts';
+export type { AgentOptions, DefinedAgent } from './actors/turn/define-agent.ts';
+export { defineTool } from './actors/turn/define-tool.ts';
+export type { ToolOptions } from './actors/turn/define-tool.ts';
+export type { Tool, ToolContext } from './actors/turn/tool.ts';
 export { buildTools, loadAgent, mapAgentTool } from './actors/turn/agent-tools.ts';
 export { AgentState } from './machines/turn/agent-state.ts';
 export { StreamStepMessageBuilder } from './machines/turn/step-message.ts';
@@ -89,6 +94,9 @@ export type {
   TerminateOptions,
 } from './machines/session/session-requests.ts';
 export type { OpenToolCall, PendingAction, SessionState } from './machines/session/session-state.ts';
+
+export type { SessionWord } from './actors/words/session-word.ts';
+export type { WordsOptions } from './actors/words/runtime-words.ts';
 
 export type { WakeOptions } from './actors/wake/wake-ports.ts';
 export type { WakeOutcome } from './machines/wake/wake-outcome.ts';

@@ -120,15 +120,7 @@ export type {
   ToolResultPart,
   UserMessage,
 } from './machines/turn/provider-message.ts';
-export type {
-  HookedWake,
-  PreparedAgent,
-  SkippedTool,
-  Subflow,
-  Tool,
-  ToolContext,
-  ToolProgress,
-} from './actors/turn/tool.ts';
+export type { HookedWake, PreparedAgent, SkippedTool, Subflow, ToolProgress } from './actors/turn/tool.ts';
 export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn/tool-definition.ts';
 export type { ToolFamily } from './machines/turn/tool-family.ts';
 export type { QuotaNote } from './actors/turn/quota-notes.ts';
@@ -174,6 +166,8 @@ export type { VaultCatalog, VaultListing } from './actors/vault/vault-catalog.ts
 export type { TextRedaction } from './machines/vault/text-redaction.ts';
 export type { VaultDefinition } from './machines/vault/vault-definition.ts';
 
+export type { LivePart, LiveSpeech, LiveWords } from './actors/words/live-words.ts';
+export type { OnWord, Speak, WordChannel, WordLink } from './actors/words/session-word.ts';
 export type { WakeHook } from './actors/wake/wake-hook.ts';
 export type { ContextReport } from './machines/turn/context-report.ts';
 export type { WakeMemory } from './actors/wake/wake-ports.ts';

@@ -7,6 +7,7 @@ import type { AuthProfiles } from './actors/run/auth-profiles.ts';
 import type { CandidateHealthStore } from './actors/run/candidate-health-store.ts';
 import { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
 import type { Clock } from './actors/clock/clock.ts';
+import { endOnce, takeEvery } from './actors/concurrency/ordered-end.ts';
 import type { Fleet } from './actors/inspection/fleet.ts';
 import type { AgentCatalog } from './actors/session/agent-catalog.ts';
 import type { AttachmentStore } from './actors/session/attachment-store.ts';
@@ -60,9 +61,11 @@ import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import { checkTools } from './machines/turn/tool-check.ts';
 import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
-import { LiveWords } from './actors/inspection/live-words.ts';
 import { ShutdownHooks } from './actors/inspection/runtime-inspection.ts';
 import type { InspectedFolders, RuntimeInspection } from './actors/inspection/runtime-inspection.ts';
+import { RuntimeWords } from './actors/words/runtime-words.ts';
+import type { WordsOptions } from './actors/words/runtime-words.ts';
+import type { SessionWord, WordChannel } from './actors/words/session-word.ts';
 
 /** What was found of earlier processes, and what was done about it. */
 export interface Reconciliation {
@@ -124,7 +127,12 @@ export interface RuntimePorts {
   readonly environments?: SessionEnvironments | undefined;
   /** Takes out of every event what no log may keep. Without it events are stored as they come. */
   readonly redaction?: LogRedaction | undefined;
-  /** Takes out of a text for inspectors what no reader may see. Without it they are shown what there is. */
+  /** Carries what models say between processes. Without it followers hear the wakes of this runtime only. */
+  readonly words?: WordChannel | undefined;
+  /**
+   * Takes out of a text what no reader may see, for inspectors and those who follow words. Without it they are shown
+   * what there is.
+   */
   readonly redactText?: TextRedaction | undefined;
   /**
    * Makes `redactText` know what it can be told without running a program, for inspectors. @returns what stays unknown,
@@ -205,6 +213,13 @@ export interface Runtime extends AsyncDisposable {
   readonly runtimes: AgentRuntimeRegistry;
   /** What `createInspector` attaches to. */
   readonly inspection: RuntimeInspection;
+  /**
+   * What the model of a session says while it says it, and how far its calls have come, in whichever process it is
+   * woken: from what was said of the step so far, until `signal` aborts or the runtime is shut down. Lossy by design,
+   * and repaired by the log: pieces are dropped for a reader that is slow, and `lost` says so. Iterating throws
+   * SESSION_NOT_FOUND where there is no such session.
+   */
+  words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
   /** One wake of a session, to its end. */
   wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
   /**
@@ -242,7 +257,11 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     (await ports.processTree?.reconcile()) ?? [];
   const hookSources = hookSourcesOf(ports, { ...core, sessions, runtimes, onListenerError });
   const turn = turnPorts(ports, hookSources);
-  const live = new LiveWords();
+  const words = new RuntimeWords({
+    channel: ports.words,
+    redact: ports.redactText,
+    check: (sessionId) => store.identify(sessionId),
+  });
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
@@ -251,7 +270,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
     supervisor: tasks.supervisor,
-    live,
+    live: words.live,
     reconcile: reconcileTrees,
     onListenerError,
   });
@@ -259,12 +278,13 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const workers = new SessionWorkers({ ...core, wake, supervisor: tasks.supervisor, onListenerError });
   const hooks = new ShutdownHooks();
   // Jobs and wakes first: they use the tasks, and they want to write how they ended. Inspectors see all of it end.
-  const shutdown = once((reason) =>
+  const shutdown = endOnce((reason) =>
     takeEvery([
       async () => hooks.begin(),
       () => workers.shutdown(reason),
       () => subagents.shutdown(reason),
       () => waker.shutdown(reason),
+      () => words.close(),
       () => hooks.readLast(),
       ...lastSteps(ports, { sessions, hookSources, reason }),
       () => hooks.close(),
@@ -272,11 +292,12 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   );
   return {
     tasks,
-    ...facesOf(ports, subagents, { hooks, live }),
+    ...facesOf(ports, subagents, { hooks, live: words.live }),
     sessions,
     agents,
     tools: turn.tools,
     runtimes,
+    words: (sessionId, options) => words.of(sessionId, options),
     wake,
     trigger,
     startWorker: (options) => workers.start(options),
@@ -284,12 +305,6 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     shutdown,
     [Symbol.asyncDispose]: () => shutdown(),
   };
-}
-
-/** The first call ends it; all get its promise. */
-function once(end: (reason: string) => Promise<void>): (reason?: string) => Promise<void> {
-  let ending: Promise<void> | undefined;
-  return (reason = 'the runtime is shutting down') => (ending ??= end(reason));
 }
 
 type SessionCore = LineagePorts & Pick<SubagentServicesOptions, 'trigger' | 'onListenerError'>;
@@ -324,7 +339,7 @@ const DEFAULT_OWNER = 'runtime';
 
 interface InspectedParts {
   readonly hooks: ShutdownHooks;
-  readonly live: LiveWords;
+  readonly live: RuntimeWords['live'];
 }
 
 function facesOf(
@@ -469,17 +484,4 @@ function turnPorts(
     humans,
     prices,
   };
-}
-
-/** Takes each step after the one before it has ended, also when that failed. @throws the first failure, in the end */
-async function takeEvery(steps: readonly (() => Promise<void>)[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const step of steps) {
-    try {
-      await step();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
 }

@@ -30,7 +30,7 @@ export interface BackendsOptions {
   readonly onListenerError: OnListenerError | undefined;
   readonly runConfig: RuntimePorts['runConfig'];
   /** Besides those that come with Wakechart. */
-  readonly runtimes: readonly AgentRuntime[];
+  readonly backends: readonly AgentRuntime[];
   /** What is known of candidates that have failed. Undefined: that lies in the home. */
   readonly candidateHealth?: CandidateHealthStore | undefined;
 }
@@ -42,17 +42,17 @@ export async function nodeBackends({
   processTree,
   onListenerError,
   runConfig,
-  runtimes,
+  backends,
   candidateHealth,
 }: BackendsOptions): Promise<Pick<RuntimePorts, 'runtimes' | 'runConfig' | 'profiles' | 'candidateHealth'>> {
   const directory = join(home, AUTH_FOLDER);
   // Checks them before anything asks for their ids.
-  const given = new AgentRuntimeRegistry(runtimes);
+  const given = new AgentRuntimeRegistry(backends);
   return {
-    // A runtime that the program gives replaces ours of the same id.
+    // A backend that the program gives replaces ours of the same id.
     runtimes: [
       ...ownBackends({ clock, processTree, onListenerError }).filter(({ id }) => given.get(id) === undefined),
-      ...runtimes,
+      ...backends,
     ],
     runConfig: { ...runConfig, providers: await providersOfHome(home, runConfig?.providers) },
     profiles: profilesOfHome({ home, clock }),

@@ -9,9 +9,9 @@ import { watchStore } from '../actors/session/store-watch.ts';
 import { reportToConsole } from '../actors/streams/listener-errors.ts';
 import type { ProcessTree } from '../actors/task/process-tree.ts';
 import type { HostLife } from '../actors/host/host-life.ts';
+import type { AgentCatalog } from '../actors/session/agent-catalog.ts';
 import type { EnvironmentCatalog } from '../actors/environment/environment-catalog.ts';
 import type { VaultCatalog } from '../actors/vault/vault-catalog.ts';
-import { FileAgentCatalog } from '../adapters/agents/file-agent-catalog.ts';
 import { makePrivateDirectory } from '../adapters/files/durable-files.ts';
 import { createHomeGuard } from '../adapters/files/home-guard.ts';
 import { HomeLayout } from '../adapters/files/layout.ts';
@@ -21,6 +21,7 @@ import { createProcessTree } from '../adapters/process-tree/process-tree.ts';
 import { FileCommandPlaces } from '../adapters/command-places/file-command-places.ts';
 import { createOpenTelemetry } from '../adapters/opentelemetry/open-telemetry.ts';
 import type { Telemetry } from '../actors/telemetry/telemetry.ts';
+import { agentsOf, checkOwnTools } from './agents.ts';
 import { nodeBackends } from './backends.ts';
 import { nodeEnvironments } from './environments.ts';
 import type { NodeEnvironments } from './environments.ts';
@@ -145,6 +146,7 @@ async function runtimeOver(parts: RuntimeParts): Promise<NodeRuntime> {
   const { hostLife, owners, processTree, worked, scheduled } = foundation;
   const { ports, knowing } = await portsOver(parts, foundation);
   const runtime = createRuntime(ports);
+  checkOwnTools(options.agents ?? [], runtime.tools);
   if (checked.reconcileOnStart) await runtime.reconcile();
   return withSchedules(
     {
@@ -180,7 +182,7 @@ async function portsOver(
     processTree,
     onListenerError: options.onListenerError,
     runConfig: options.runConfig,
-    runtimes: options.runtimes ?? [],
+    backends: options.backends ?? [],
     candidateHealth: opened.candidateHealth,
   });
   const gate = { readShell, ...placesOf(layout.home), policy };
@@ -194,7 +196,7 @@ async function portsOver(
     models: { ...backends, prices: options.prices },
     shells: tools.shells,
   });
-  const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
+  const agents = await agentsOf(layout, options.agents);
   const ports: RuntimePorts = {
     clock,
     store,
@@ -216,7 +218,7 @@ async function portsOver(
     fleet: opened.fleet,
     storeWord: opened.word,
     changes: nodeFolderChanges(layout, checked.readsOnly ? 'elsewhere' : 'home'),
-    subagents: jobsOf(parts, foundation),
+    subagents: jobsOf(parts, { ...foundation, agents }),
     ...givenPorts(options),
   };
   return { ports, knowing };
@@ -225,7 +227,7 @@ async function portsOver(
 /** What sessions work in, as machines that share a store hand it on. Nothing, where no store is shared. */
 async function workspaceCopiesOf(
   { layout, opened: { workspaceCopies }, options }: RuntimeParts,
-  { agents, worked }: { readonly agents: FileAgentCatalog; readonly worked: NodeEnvironments },
+  { agents, worked }: { readonly agents: AgentCatalog; readonly worked: NodeEnvironments },
 ): Promise<Partial<RuntimePorts>> {
   if (workspaceCopies === undefined) return {};
   const { nodeWorkspaceCopies } = await import('./workspace-copies.ts');
@@ -248,10 +250,11 @@ function telemetryOf({ telemetry, onListenerError }: NodeRuntimeOptions): Teleme
 
 function jobsOf(
   { layout, opened, options, checked: { environment } }: RuntimeParts,
-  { processTree, hostLife }: Foundation,
+  { processTree, hostLife, agents }: Foundation & { readonly agents: AgentCatalog },
 ): ReturnType<typeof nodeSubagents> {
   return nodeSubagents({
     layout,
+    agents,
     clock: opened.clock,
     processTree,
     hostLife,

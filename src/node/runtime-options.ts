@@ -13,7 +13,8 @@ import { priceTable } from '../machines/run/prices.ts';
 import type { PriceTable } from '../machines/run/prices.ts';
 import type { RunLimits } from '../machines/run/run-decision.ts';
 import type { CommandEnvironmentSettings } from '../machines/turn/shell/environment.ts';
-import { parseOrThrow } from '../machines/validate.ts';
+import type { DefinedAgent } from '../actors/turn/define-agent.ts';
+import { isRecord, parseOrThrow } from '../machines/validate.ts';
 import { nodeStoreOptions } from './node-store.ts';
 import type { NodeStoreOptions } from './node-store.ts';
 import { nodeSubagentOptions } from './subagents.ts';
@@ -50,9 +51,11 @@ export interface NodeRuntimeOptions {
    * Backends besides those that come with Wakechart (`script`, `embedded`, `cli-agent`, `acp`); one with an id of
    * theirs stands in for it.
    */
-  readonly runtimes?: readonly AgentRuntime[] | undefined;
-  /** Tools besides the managed ones. */
+  readonly backends?: readonly AgentRuntime[] | undefined;
+  /** Tools besides the managed ones, as `defineTool` makes them. Agents that name no tools have them too. */
   readonly tools?: readonly Tool[] | undefined;
+  /** Agents besides those of the home, as `defineAgent` makes them. Nothing of them is stored: what the code says counts. */
+  readonly agents?: readonly DefinedAgent[] | undefined;
   /** `none`: no person can be asked, so what would ask is denied. Default `reachable`. */
   readonly humans?: 'reachable' | 'none' | undefined;
   /** Prices of models in US dollars per million tokens, before the known ones. */
@@ -87,6 +90,11 @@ export interface NodeRuntimeOptions {
 const port = z.custom<object>((value) => typeof value === 'object' && value !== null, 'expected an object');
 const listener = z.custom<unknown>((value) => typeof value === 'function', 'expected a function');
 
+const definedAgent = z.custom<DefinedAgent>(
+  (value) => isRecord(value) && isRecord(value['definition']) && Array.isArray(value['tools']),
+  'expected an agent as defineAgent({ id, model, instructions }) makes it',
+);
+
 /** Every option by name, so that a misspelt one is refused instead of ignored. */
 const optionShapes = {
   home: z.string().min(1).optional(),
@@ -96,8 +104,9 @@ const optionShapes = {
   maxConcurrentTasks: z.number().int().positive().optional(),
   reconcileOnStart: z.boolean().default(true),
   readsOnly: z.boolean().default(false),
-  runtimes: z.array(z.unknown()).optional(),
+  backends: z.array(z.unknown()).optional(),
   tools: z.array(z.unknown()).optional(),
+  agents: z.array(definedAgent).optional(),
   humans: z.enum(['reachable', 'none']).optional(),
   prices: priceTable.optional(),
   commandEnvironment: port.optional(),

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { Clock } from '../actors/clock/clock.ts';
 import type { FolderChanges } from '../actors/inspection/folder-changes.ts';
 import type { HostLife } from '../actors/host/host-life.ts';
+import type { AgentCatalog } from '../actors/session/agent-catalog.ts';
 import type { SubagentPorts } from '../actors/subagent/subagent-services.ts';
 import type { SubagentRunner } from '../actors/subagent/subagent-runner.ts';
 import type { WorkerKeysRequest } from '../actors/subagent/worker-keys.ts';
@@ -74,6 +75,7 @@ export const nodeSubagentOptions = z.strictObject({
 
 export interface NodeSubagentParts {
   readonly layout: HomeLayout;
+  readonly agents: AgentCatalog;
   readonly clock: Clock;
   readonly processTree: ProcessTree;
   readonly hostLife: HostLife;
@@ -126,6 +128,7 @@ function nested(level: number): SubagentLimitsInput {
 async function openRunner(
   {
     layout,
+    agents,
     clock,
     processTree,
     providers,
@@ -144,7 +147,7 @@ async function openRunner(
     processTree,
     logsDir: join(layout.home, TRANSCRIPTS_FOLDER),
     env: { ...env, [LEVEL_VARIABLE]: String(level + 1) },
-    keysFor: await keysOfHome({ layout, clock, providers, modelOf }),
+    keysFor: await keysOfHome({ layout, agents, clock, providers, modelOf }),
     ...(store === undefined ? {} : { store: { postgres: store.postgres, schema: store.schema } }),
     ...(providers === undefined ? {} : { providerConfig: { providers } }),
     ...(humans === undefined ? {} : { humans }),
@@ -158,20 +161,20 @@ async function openRunner(
 /** Looks up anew for each job what its agent needs: files of agents, providers and accounts may change meanwhile. */
 async function keysOfHome({
   layout,
+  agents,
   clock,
   providers: own,
   modelOf,
-}: Pick<NodeSubagentParts, 'layout' | 'clock' | 'providers' | 'modelOf'>): Promise<
+}: Pick<NodeSubagentParts, 'layout' | 'agents' | 'clock' | 'providers' | 'modelOf'>): Promise<
   (job: WorkerKeysRequest) => Promise<readonly string[]>
 > {
-  const [{ workerKeysOf }, { FileAgentCatalog }, { providersOfHome, profilesOfHome }] = await Promise.all([
+  const [{ workerKeysOf }, { providersOfHome, profilesOfHome }] = await Promise.all([
     import('../actors/subagent/worker-keys.ts'),
-    import('../adapters/agents/file-agent-catalog.ts'),
     import('./backends.ts'),
   ]);
   const profiles = profilesOfHome({ home: layout.home, clock });
   return workerKeysOf({
-    agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
+    agents,
     providers: () => providersOfHome(layout.home, own),
     accounts: () => profiles.list(),
     modelOf: (agentId, sessionId) => modelOf({ agentId, sessionId }),

@@ -23,6 +23,7 @@ import { createManagedShellProcessRunner } from '../adapters/shell/shell-runner.
 import type { ManagedShellProcessRunnerOptions } from '../adapters/shell/shell-runner.ts';
 import { GIT_NAMES, checkedEnvironmentSettings } from '../machines/turn/shell/environment.ts';
 import type { CommandEnvironmentSettings } from '../machines/turn/shell/environment.ts';
+import { checkTools } from '../machines/turn/tool-check.ts';
 import { MAX_OPEN_SHELLS } from '../machines/turn/shell/shell-limits.ts';
 import type { NodeEnvironments } from './environments.ts';
 import type { NodeRuntimeOptions } from './runtime-options.ts';
@@ -52,8 +53,10 @@ export interface NodeTools {
   readonly shells: ShellTools;
 }
 
-/** @throws RuntimeError ENVIRONMENT_INVALID */
+/** @throws RuntimeError ENVIRONMENT_INVALID, TOOL_INVALID, TOOL_EXISTS */
 export function nodeTools({ layout, secrets, store, hold, processTree, clock, options }: ToolParts): NodeTools {
+  // By themselves first: they are named as the program has listed them.
+  checkTools(options.tools ?? []);
   const host = createShellHost();
   const environment = commandSettings(options.commandEnvironment);
   const feed = new TaskOutputFeed();

@@ -57,10 +57,10 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
           attribute,
         );
     await expect.poll(() => lit('data-state'), { timeout: WAIT_MS }).toEqual(['running', 'running.active']);
-    expect(await lit('data-transition')).toEqual(['running.starting|STARTED|0']);
+    await expect.poll(() => lit('data-transition')).toEqual(['running.starting|STARTED|0']);
     await show(`a=${TASK}&s=3`);
     await expect.poll(() => lit('data-state'), { timeout: WAIT_MS }).toEqual(['queued']);
-    expect(await lit('data-transition')).toEqual([]);
+    await expect.poll(() => lit('data-transition')).toEqual([]);
   });
 
   it('says what can happen, what would do nothing and why, and what happens by itself when', async () => {
@@ -68,20 +68,22 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     await show(`a=${TASK}&s=10`);
     const now = page.getByRole('region', { name: 'Can happen now' });
     await now.getByText('REQUEST_PERMISSION').waitFor();
-    expect(await now.getByRole('listitem').filter({ hasText: 'COMPLETE' }).textContent()).toContain('→ completed');
+    await expect
+      .poll(() => now.getByRole('listitem').filter({ hasText: 'COMPLETE' }).textContent())
+      .toContain('→ completed');
     const idle = page.getByRole('region', { name: 'Would do nothing now' });
-    expect(await idle.getByRole('listitem').filter({ hasText: 'START' }).first().textContent()).toContain(
-      'This state has no transition for it. It would be in queued.',
-    );
-    expect(await page.getByRole('region', { name: 'Happens by itself' }).textContent()).toMatch(
-      /after\(idle\)in 59 min/,
-    );
+    await expect
+      .poll(() => idle.getByRole('listitem').filter({ hasText: 'START' }).first().textContent())
+      .toContain('This state has no transition for it. It would be in queued.');
+    await expect
+      .poll(() => page.getByRole('region', { name: 'Happens by itself' }).textContent())
+      .toMatch(/after\(idle\)in 59 min/);
   });
 
   it('shows an event that was sent and not processed at that moment', async () => {
     const { page, show } = await shownStory(browser!);
     await show(`a=${TASK}&s=8`);
-    expect(await page.getByRole('region', { name: 'On the way' }).textContent()).toContain('STARTED');
+    await expect.poll(() => page.getByRole('region', { name: 'On the way' }).textContent()).toContain('STARTED');
     await show(`a=${TASK}&s=10`);
     await page.getByRole('region', { name: 'On the way' }).waitFor({ state: 'detached' });
   });
@@ -204,7 +206,7 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     await page.getByRole('tab', { name: 'Sequence' }).click();
     await page.getByRole('group', { name: 'Actors of the diagram' }).getByRole('button', { name: 'Build it' }).click();
     await page.getByRole('region', { name: 'Chart of task' }).waitFor();
-    expect(await page.getByRole('region', { name: 'Chart of task' }).isVisible()).toBe(true);
+    await expect.poll(() => page.getByRole('region', { name: 'Chart of task' }).isVisible()).toBe(true);
   });
 
   it.each(['light', 'dark'] as const)('passes an accessibility check, %s', async (colorScheme) => {

@@ -22,7 +22,9 @@ describe.skipIf(browser === undefined)('the list of records', () => {
     await page.getByRole('option', { name: /Event sent: START supervisor → Build it/ }).click();
     const detail = page.getByRole('region', { name: 'The record' });
     await expect.poll(() => detail.getByRole('button', { name: /Step: → running\.starting/ }).count()).toBe(1);
-    expect(await detail.getByRole('region', { name: 'Payload' }).textContent()).toContain('npm \\u{202E}test');
+    await expect
+      .poll(() => detail.getByRole('region', { name: 'Payload' }).textContent())
+      .toContain('npm \\u{202E}test');
     await expect.poll(() => page.url(), { timeout: WAIT_MS }).toMatch(/s=4&a=b1%3Ax%3A1&e=4$/);
     await detail.getByRole('button', { name: /Step: → running\.starting/ }).click();
     await detail.getByText('queued — START → running').waitFor();
@@ -34,7 +36,9 @@ describe.skipIf(browser === undefined)('the list of records', () => {
     await page.getByRole('option', { name: /Event ignored, which another state takes: WAKE/ }).click();
     await page.getByText(/running\.starting has no transition for it\. It would be in sleeping/).waitFor();
     await page.getByRole('option', { name: /Step: → running\.active/ }).click();
-    expect(await page.getByRole('region', { name: 'Context change' }).textContent()).toMatch(/pid added: +4/);
+    await expect
+      .poll(() => page.getByRole('region', { name: 'Context change' }).textContent())
+      .toMatch(/pid added: +4/);
   });
 
   it('is walked through by keys', async () => {

@@ -137,14 +137,12 @@ describe.skipIf(browser === undefined)('the fleet on the page of the inspector',
         expect.stringMatching(/alive/) as string,
         expect.stringMatching(/alive/) as string,
       ]);
-    expect(await rowsOf(view, 'Lag')).toEqual([
-      expect.any(String),
-      expect.stringMatching(/^default\s+normal\s+1\s/) as string,
-    ]);
-    expect(await rowsOf(view, 'Parked')).toEqual([
-      expect.any(String),
-      expect.stringMatching(new RegExp(`^clumsy ${parked.slice(-6)}\\s`)) as string,
-    ]);
+    await expect
+      .poll(() => rowsOf(view, 'Lag'))
+      .toEqual([expect.any(String), expect.stringMatching(/^default\s+normal\s+1\s/) as string]);
+    await expect
+      .poll(() => rowsOf(view, 'Parked'))
+      .toEqual([expect.any(String), expect.stringMatching(new RegExp(`^clumsy ${parked.slice(-6)}\\s`)) as string]);
     builder.process.kill('SIGKILL');
     await builder.ended;
     // As it is when the time of its leases is over.

@@ -59,7 +59,7 @@ describe.skipIf(browser === undefined)('the page', () => {
     const age = row.locator('xpath=ancestor::*[@role="treeitem"]').locator('.age');
     const before = await age.textContent();
     await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect(await age.textContent()).toBe(before);
+    await expect.poll(() => age.textContent()).toBe(before);
   });
 
   it('interrupts the session that is shown, wakes it, and terminates it after a second question', async () => {

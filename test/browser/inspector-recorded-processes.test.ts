@@ -22,7 +22,11 @@ function command(...words: readonly string[]): RunningCommand {
 }
 
 const addressOf = (running: RunningCommand, part: string): Promise<string> =>
-  until('an address', () => addressesIn(running.stderr() + running.stdout()).find((each) => each.includes(part)));
+  until('an address', () => addressesIn(running.stderr() + running.stdout()).find((each) => each.includes(part))).catch(
+    (error: unknown) => {
+      throw new Error(`it said ${running.stderr()}${running.stdout()}`, { cause: error });
+    },
+  );
 
 /** The path of what a demo recorded until it was killed while its session waited. */
 async function killedDemo(name: string): Promise<string> {
@@ -69,7 +73,7 @@ describe.skipIf(browser === undefined)('a recording that was cut in the middle',
     await page.waitForTimeout(6_000);
     const told = await request.getByText(/^asked/).textContent();
     await page.waitForTimeout(2_500);
-    expect(await request.getByText(/^asked/).textContent()).toBe(told);
+    await expect.poll(() => request.getByText(/^asked/).textContent()).toBe(told);
   });
 
   it('lists the session beside the actors, each with its chart, in one that is not packed too', async () => {

@@ -108,9 +108,9 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
       await signInElsewhere();
       await page.getByRole('treeitem', { name: 'job 7' }).waitFor({ timeout: WAIT_MS });
       await page.getByText('1 note').click();
-      expect(await page.getByRole('banner').getByRole('list').textContent()).toContain(
-        '2 records on the way are missing',
-      );
+      await expect
+        .poll(() => page.getByRole('banner').getByRole('list').textContent())
+        .toContain('2 records on the way are missing');
     },
     LONG_MS,
   );
@@ -120,9 +120,9 @@ describe.skipIf(browser === undefined)('a page', () => {
   it('says what is missing at the beginning', async () => {
     const { page } = await treeHouse(browser!, { records: told([supervisor, task(1), task(2), task(3)]), limit: 2 });
     await page.getByText('1 note').click();
-    expect(await page.getByRole('banner').getByRole('list').textContent()).toContain(
-      'The 2 records before number 3 are missing',
-    );
+    await expect
+      .poll(() => page.getByRole('banner').getByRole('list').textContent())
+      .toContain('The 2 records before number 3 are missing');
   });
 
   it(

@@ -176,7 +176,7 @@ const NODE_GUIDES: Guides = {
   leaseMs: 'workers.md',
   maxConcurrentTasks: 'background-tasks.md',
   reconcileOnStart: 'processes.md',
-  runtimes: 'backends.md#a-backend-of-your-own',
+  backends: 'backends.md#a-backend-of-your-own',
   tools: 'tools.md',
   humans: 'permissions.md',
   prices: 'backends.md#costs',

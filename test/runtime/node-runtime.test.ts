@@ -134,8 +134,8 @@ describe('a runtime over a home directory', () => {
     ],
     ['a clock that is none', { clock: 'now' }, /clock: expected an object/],
     ['tools that are no list', { tools: {} }, /tools: expected array, received object/],
-    ['a backend that is none', { runtimes: [null] }, /expected a backend with an id and a run function, got null/],
-    ['a tool that is none', { tools: [null] }, /tool \d+.*expected object, received null/],
+    ['a backend that is none', { backends: [null] }, /expected a backend with an id and a run function, got null/],
+    ['a tool that is none', { tools: [null] }, /tools\[0\].*expected object, received null/],
     ['a listener that cannot listen', { onListenerError: true }, /onListenerError: expected a function/],
   ])('cannot be opened with %s', async (_what, options, pattern) => {
     await expect(createNodeRuntime(options as NodeRuntimeOptions)).rejects.toThrow(pattern);
@@ -149,8 +149,9 @@ describe('a runtime over a home directory', () => {
       reconcileOnStart: false,
       readsOnly: false,
       environment: 'host',
-      runtimes: [],
+      backends: [],
       tools: [],
+      agents: [],
       humans: 'none',
       prices: {},
       commandEnvironment: {},

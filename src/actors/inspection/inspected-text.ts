@@ -90,8 +90,8 @@ export class InspectedText {
 
   /** A redaction that cannot tell where a secret may begin has the last word held back. */
   #begun(text: string): string {
-    const { begun, longest } = this.#redact ?? {};
-    if (begun !== undefined) return this.#redacted(text, begun);
+    const { pieces, longest } = this.#redact ?? {};
+    if (pieces !== undefined) return this.#redacted(text, (begun) => pieces().add(begun));
     const word = /\S*$/.exec(text.slice(-MAX_WORD_CHARACTERS))?.[0].length ?? 0;
     return this.#redacted(text.slice(0, text.length - Math.min(word, longest?.() ?? word)));
   }

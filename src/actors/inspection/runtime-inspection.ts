@@ -6,7 +6,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { Fleet } from './fleet.ts';
 import type { FolderChanges } from './folder-changes.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
-import type { ToolProgress } from '../turn/tool.ts';
+import type { LiveWords } from '../words/live-words.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
@@ -35,30 +35,8 @@ export interface RuntimeInspection {
    * vaults. @returns the others, by name
    */
   readonly learnSecrets?: (() => Promise<readonly string[]>) | undefined;
-  /** What is said in its wakes. Absent: it wakes no session. */
-  readonly live?:
-    | {
-        /** From the next model step on it is kept. @returns leaves */
-        attach(): () => void;
-        follow(sessionId: string, listener: () => void): () => void;
-        /** As it came: neither redacted nor bounded for readers. */
-        of(sessionId: string):
-          | {
-              readonly parts: readonly { readonly kind: 'text' | 'reasoning'; readonly text: string }[];
-              /** What came before them is not kept. */
-              readonly isTorn: boolean;
-              /** The log tells it once it is longer than this. Absent: more of it comes. */
-              readonly loggedAfter?: number | undefined;
-              /** How far calls have come. */
-              readonly calls: readonly {
-                readonly callId: string;
-                readonly name: string;
-                readonly progress: ToolProgress;
-              }[];
-            }
-          | undefined;
-      }
-    | undefined;
+  /** What is said in its wakes, and in those elsewhere that are followed here. Absent: it wakes no session. */
+  readonly live?: Pick<LiveWords, 'follow' | 'of'> | undefined;
   /** Names this process in the logs. */
   readonly owner?: string | undefined;
   /** In US dollars per million tokens, before the known ones. */

@@ -123,7 +123,7 @@ export interface RuntimeSourceOptions {
   readonly fleet?: Fleet | undefined;
   /** What there is around the sessions. Absent: nothing is known of it. */
   readonly surroundings?: (() => Promise<Surroundings>) | undefined;
-  /** What is said in wakes of this process. Absent: it is not heard. */
+  /** What is said in wakes. Absent: it is not heard. */
   readonly live?: RuntimeInspection['live'];
   /** Default true. */
   readonly canAnswer?: boolean | undefined;
@@ -164,7 +164,6 @@ class RuntimeSource implements ClosableSource {
   readonly command: InspectionSource['command'];
   readonly fleet: InspectionSource['fleet'];
   readonly speech: InspectionSource['speech'];
-  readonly #unhear: (() => void) | undefined;
   #hasStoreClosed = false;
 
   constructor(options: RuntimeSourceOptions) {
@@ -179,7 +178,6 @@ class RuntimeSource implements ClosableSource {
     this.#commands = commands === undefined ? undefined : new SessionCommands({ ...commands, clock, onProblem });
     const taking = this.#commands;
     this.command = taking === undefined ? undefined : (...given) => this.#command(taking, ...given);
-    this.#unhear = live?.attach();
     const said = new SaidNow(this.#text);
     this.speech = live === undefined ? undefined : (sessionId) => speechOf(live, said, sessionId);
     this.#recording = recorder ?? emptyRecording(clock);
@@ -319,7 +317,6 @@ class RuntimeSource implements ClosableSource {
 
   close(): void {
     this.#commands?.close();
-    this.#unhear?.();
     this.#recordings.close();
   }
 
@@ -361,7 +358,7 @@ class RuntimeSource implements ClosableSource {
 function speechOf(live: NonNullable<RuntimeInspection['live']>, said: SaidNow, sessionId: string): SpeechFeed {
   return {
     now: () => said.of(live.of(sessionId)),
-    follow: (listener) => live.follow(sessionId, listener),
+    follow: (listener) => live.follow(sessionId, () => listener()),
   };
 }
 

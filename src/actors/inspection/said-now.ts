@@ -2,7 +2,7 @@
 import type { ToolProgress } from '../turn/tool.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedSpeech } from './inspection-source.ts';
-import type { LivePart, LiveSpeech } from './live-words.ts';
+import type { LivePart, LiveSpeech } from '../words/live-words.ts';
 
 /** Of all parts together: about two screens. */
 const MAX_SHOWN_CHARACTERS = 6_000;

@@ -37,8 +37,9 @@ export function loadAgent(agentId: string, catalog: AgentCatalog): Promise<Agent
 /** The tools of an agent. One that is not there is skipped; the others are not held up by it. */
 export async function buildTools(agent: AgentDefinition, box: ToolBox): Promise<BuiltTools> {
   if (agent.permission.mode === 'deny') return { tools: new Map(), skipped: [] };
+  const known = [...box.tools, ...ownTools(agent, box)];
   const attachments: readonly ToolAttachment[] =
-    agent.tools?.flatMap((attachment) => unfolded(attachment, box.tools)) ?? box.tools.filter(isStandard).map(builtin);
+    agent.tools?.flatMap((attachment) => unfolded(attachment, known)) ?? box.tools.filter(isStandard).map(builtin);
   const built = await Promise.all(attachments.map((attachment) => toolsOrReason(attachment, agent, box)));
   const tools = new Map<string, Tool>();
   const skipped: SkippedTool[] = [];
@@ -49,6 +50,11 @@ export async function buildTools(agent: AgentDefinition, box: ToolBox): Promise<
     else tools.set(each.definition.name, each);
   }
   return { tools, skipped };
+}
+
+/** What the agent brings along itself. */
+function ownTools({ agentId }: Pick<AgentDefinition, 'agentId'>, { agents }: Pick<ToolBox, 'agents'>): readonly Tool[] {
+  return agents.toolsOf?.(agentId) ?? [];
 }
 
 /** The name of a family stands for all its tools, unless some tool has that name. */
@@ -80,7 +86,7 @@ export async function mapAgentTool(
 ): Promise<readonly Tool[]> {
   switch (attachment.type) {
     case 'builtin':
-      return [await builtinTool(attachment.name, box)];
+      return [await builtinTool(attachment.name, [...box.tools, ...ownTools(agent, box)])];
     case 'agent':
       return [agentTool(attachment, await loadAgent(attachment.agentId, box.agents))];
     case 'mcp':
@@ -114,7 +120,7 @@ async function toolsOrReason(
   }
 }
 
-async function builtinTool(name: string, { tools }: ToolBox): Promise<Tool> {
+async function builtinTool(name: string, tools: readonly Tool[]): Promise<Tool> {
   const tool = tools.find(({ definition }) => definition.name === name);
   if (tool === undefined) throw unavailable('no tool of this name is available');
   const reason = await tool.unavailable?.();

@@ -5,8 +5,8 @@
  */
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
 import { redactedDrafts } from '../../machines/vault/redacted-drafts.ts';
-import { SecretRedaction, StreamRedaction } from '../../machines/vault/secret-redaction.ts';
-import type { StreamOptions } from '../../machines/vault/secret-redaction.ts';
+import { SecretRedaction, StreamRedaction, TextPieces } from '../../machines/vault/secret-redaction.ts';
+import type { PieceRedaction, StreamOptions } from '../../machines/vault/secret-redaction.ts';
 import type { ByteRedaction, SecretReference } from '../environment/session-secrets.ts';
 
 /**
@@ -14,6 +14,8 @@ import type { ByteRedaction, SecretReference } from '../environment/session-secr
  * and in shells.
  */
 const MAX_FORMER_VALUES = 16;
+
+const NONE = new SecretRedaction(new Map());
 
 export class KnownSecrets {
   /** By reference, the newest last. */
@@ -42,6 +44,11 @@ export class KnownSecrets {
   bytes(options?: StreamOptions): ByteRedaction | undefined {
     const { redaction } = this;
     return redaction === undefined ? undefined : new StreamRedaction(() => (this.redaction ?? redaction).scan, options);
+  }
+
+  /** The same of one text, also where none is known when it begins. */
+  pieces(): PieceRedaction<string> {
+    return new TextPieces(new StreamRedaction(() => (this.redaction ?? NONE).scan, { holdsAll: true }));
   }
 
   drafts(drafts: readonly SessionEventDraft[]): readonly SessionEventDraft[] {

@@ -46,7 +46,7 @@ class OpenVaults implements SessionVaults {
   readonly known: SessionSecrets = new OpenedSecrets([], this.#known);
   readonly redactText: TextRedaction = Object.assign((text: string) => this.known.text(text), {
     longest: () => this.#known.redaction?.scan.longest ?? 0,
-    begun: (text: string) => this.#known.redaction?.pieces().add(text) ?? text,
+    pieces: () => this.#known.pieces(),
     version: () => this.#known.version,
   });
 

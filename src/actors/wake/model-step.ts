@@ -25,7 +25,7 @@ import type {
   RunResumption,
 } from '../run/agent-runtime.ts';
 import type { RunDecisionRecord } from '../run/run-options.ts';
-import type { LiveStep } from '../inspection/live-words.ts';
+import type { LiveStep } from '../words/live-words.ts';
 import { forwardAbort } from '../concurrency/forward-abort.ts';
 import type { PreparedAgent } from '../turn/tool.ts';
 import { redactedListener } from '../vault/live-redaction.ts';

@@ -14,7 +14,7 @@ import type { AuthProfiles } from '../run/auth-profiles.ts';
 import type { CandidateHealthStore } from '../run/candidate-health-store.ts';
 import type { AgentRuntimeRegistry } from '../run/agent-runtime-registry.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
-import type { LiveWords } from '../inspection/live-words.ts';
+import type { LiveWords } from '../words/live-words.ts';
 import type { SessionEnvironments } from '../environment/session-environment.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
 import type { JournalCache } from '../session/journal-cache.ts';
@@ -86,7 +86,7 @@ export interface WakePorts extends JournalPorts {
    * the wake goes on all the same, since a session must not be frozen by a process that cannot be ended.
    */
   readonly reconcile: Reconcile;
-  /** Hears what is said in wakes, for inspectors. Absent: none can attach. */
+  /** Hears what is said in wakes. Absent: no one follows it. */
   readonly live?: Pick<LiveWords, 'step' | 'progress'> | undefined;
   /** Hears what wakes store. */
   readonly telemetry: Telemetry | undefined;

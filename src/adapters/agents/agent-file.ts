@@ -69,40 +69,7 @@ function readAgentFile({ agentId, source, fileName }: AgentFile): ReadFile {
     ]);
   const [, yaml = '', body = ''] = parts;
   const { frontmatter, complaintOf } = readFrontmatter(yaml, fileName);
-  const {
-    tools,
-    mcp,
-    name,
-    description,
-    model,
-    provider,
-    permission,
-    budget,
-    context,
-    profile,
-    profiles,
-    fallbacks,
-    environment,
-    skills,
-  } = frontmatter;
-  const definition = {
-    agentId,
-    name,
-    description,
-    model,
-    provider,
-    permission,
-    budget,
-    context,
-    instructions: body.trim(),
-    ...(profile === undefined ? {} : { profile }),
-    ...(profiles === undefined ? {} : { profiles }),
-    ...(fallbacks === undefined ? {} : { fallbacks }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(mcp === undefined ? {} : { mcp }),
-    ...(environment === undefined ? {} : { environment }),
-    ...(skills === undefined ? {} : { skills }),
-  };
+  const definition = { agentId, ...frontmatter, instructions: body.trim() };
   return { definition: Object.freeze(definition), complaintOf };
 }
 

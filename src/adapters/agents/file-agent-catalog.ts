@@ -113,7 +113,7 @@ function nameOf(agentId: string): string {
 function notFound(agentId: string): RuntimeError {
   return new RuntimeError('AGENT_NOT_FOUND', `there is no agent "${agentId}"`, {
     category: 'not_found',
-    hint: `Create it, or list the agents to see their names; its file would be ${nameOf(agentId)} in the folder "agents" of the home directory.`,
+    hint: `Create it, or list the agents to see their names; its file would be ${nameOf(agentId)} in the folder "agents" of the home directory. One that is given in code is known to processes that load it: name its wakechart.config.ts with --config FILE, $WAKECHART_CONFIG or the option config.`,
     details: { agentId },
   });
 }

@@ -69,7 +69,7 @@ const permission = z
 type AgentPermission = Readonly<z.output<typeof permission>>;
 
 /** `provider/model`; what comes after the first "/" is the model. */
-const modelText = z.string().transform((written, context) => {
+export const modelText = z.string().transform((written, context) => {
   const slash = written.indexOf('/');
   if (slash > 0 && slash < written.length - 1)
     return { provider: written.slice(0, slash).trim(), model: written.slice(slash + 1).trim() };
@@ -110,6 +110,8 @@ export const agentFrontmatter = z.strictObject({
   name: text.max(100),
   /** For people, and for agents that may ask it. */
   description: z.string().trim().max(1_000).default(''),
+  /** A label of yours, such as 1.4.0: the log says with each wake under which it ran. */
+  version: text.max(64).optional(),
   /** For the script backend: the path of the script, from the folder of the agent file. */
   model: text,
   /** Which backend speaks: the provider's name. */
@@ -156,22 +158,26 @@ export const agentFrontmatter = z.strictObject({
 });
 
 /** The frontmatter as a whole: what it names must be there, and no two tools may share a name. */
-export const checkedFrontmatter = agentFrontmatter.superRefine(
-  ({ tools = [], mcp = {}, profile, profiles }, context) => {
-    if (profile !== undefined && profiles !== undefined)
-      context.addIssue({
-        code: 'custom',
-        path: ['profiles'],
-        message: 'expected either one profile or a list of them, received both',
-      });
-    const names = new Set<string>();
-    for (const [index, attachment] of tools.entries()) {
-      for (const { path, message } of [...attachmentProblems(attachment, mcp), ...claim(namesOf(attachment), names)]) {
-        context.addIssue({ code: 'custom', path: ['tools', index, ...path], message });
-      }
+export const checkedFrontmatter = agentFrontmatter.superRefine(agreeing);
+
+/** What one key of an agent has to do with another. */
+export function agreeing(
+  { tools = [], mcp = {}, profile, profiles }: Pick<AgentDefinition, 'tools' | 'mcp' | 'profile' | 'profiles'>,
+  context: z.RefinementCtx,
+): void {
+  if (profile !== undefined && profiles !== undefined)
+    context.addIssue({
+      code: 'custom',
+      path: ['profiles'],
+      message: 'expected either one profile or a list of them, received both',
+    });
+  const names = new Set<string>();
+  for (const [index, attachment] of tools.entries()) {
+    for (const { path, message } of [...attachmentProblems(attachment, mcp), ...claim(namesOf(attachment), names)]) {
+      context.addIssue({ code: 'custom', path: ['tools', index, ...path], message });
     }
-  },
-);
+  }
+}
 
 interface AttachmentProblem {
   readonly path: readonly string[];
@@ -235,6 +241,7 @@ export interface AgentDefinition {
   readonly agentId: string;
   readonly name: string;
   readonly description: string;
+  readonly version?: string | undefined;
   readonly model: string;
   readonly provider: string;
   readonly profile?: string | undefined;

@@ -1,4 +1,5 @@
 /** Takes secrets out of texts, and says as much of them as those have to know who cut texts, or keep them. */
+import type { PieceRedaction } from './secret-redaction.ts';
 
 export interface TextRedaction {
   (text: string): string;
@@ -7,10 +8,10 @@ export interface TextRedaction {
    */
   readonly longest?: (() => number) | undefined;
   /**
-   * The same of a text that goes on: what may be the beginning of a secret at its end is left out. Absent: none of them
+   * The same of one text that comes in pieces: what may be the beginning of a secret is kept back. Absent: none of them
    * has white space in it.
    */
-  readonly begun?: ((text: string) => string) | undefined;
+  readonly pieces?: (() => PieceRedaction<string>) | undefined;
   /** Another number whenever it has come to take out more. Absent: it never does. */
   readonly version?: (() => number) | undefined;
 }

@@ -84,6 +84,10 @@ export function readDirective({ text, structured }: DirectiveSource): DirectiveR
 }
 
 const LABEL = 'wakechart-directive';
+
+/** How the block begins. */
+export const DIRECTIVE_FENCE = `\`\`\`${LABEL}`;
+
 const FENCE = /^ {0,3}(?<fence>`{3,}|~{3,})(?<label>.*)$/;
 
 /** As Markdown has it: what stands between two fences is quoted, fences of another kind and labels included. */

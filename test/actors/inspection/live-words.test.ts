@@ -1,6 +1,5 @@
 /** What a model says while it says it, as an inspector of the same process hears it. */
 import { describe, expect, it } from 'vitest';
-import { LiveWords } from '../../../src/actors/inspection/live-words.ts';
 import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
 import type { RuntimeSourceOptions, ClosableSource } from '../../../src/actors/inspection/runtime-source.ts';
 import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
@@ -104,9 +103,9 @@ describe('what a model says', () => {
       let redacted = 0;
       const redact = Object.assign((text: string) => redaction.text(text), {
         longest: () => redaction.longest,
-        begun: (text: string) => {
+        pieces: () => {
           redacted += 1;
-          return redaction.pieces().add(text);
+          return redaction.pieces();
         },
       });
       await using heard = await open({ redact });
@@ -140,43 +139,6 @@ describe('what a model says', () => {
     expect(said?.parts[0]?.text.length).toBeLessThanOrEqual(6_000);
     backend.end();
     await waking;
-  });
-
-  it('is kept while an inspector is there, and not before', async () => {
-    const live = new LiveWords();
-    expect(live.step('s', () => 0)).toBeUndefined();
-    const leave = live.attach();
-    live
-      .step('s', () => 0)
-      ?.hear({
-        stream: 'assistant',
-        data: { kind: 'text', text: 'x' },
-        runId: 'r',
-        seq: 1,
-        ts: '',
-      });
-    live.progress('s', { callId: 'c', name: 'tool' }, { done: 1, total: 3 });
-    expect(live.of('s')).toMatchObject({ parts: [{ text: 'x' }], calls: [{ callId: 'c', progress: { done: 1 } }] });
-    leave();
-    leave();
-    expect(live.of('s')).toBeUndefined();
-  });
-
-  it('counts for nothing when the attempt has failed that said it', () => {
-    const live = new LiveWords();
-    live.attach();
-    const step = live.step('s', () => 7);
-    const event = { runId: 'r', seq: 1, ts: '' };
-    step?.hear({ ...event, stream: 'assistant', data: { kind: 'text', text: 'half' } });
-    step?.hear({
-      ...event,
-      stream: 'attempt',
-      data: { phase: 'started', attempt: 2, candidate: { provider: 'p', model: 'm' }, because: '' },
-    });
-    expect(live.of('s')?.parts).toEqual([]);
-    step?.hear({ ...event, stream: 'assistant', data: { kind: 'text', text: 'whole' } });
-    step?.end();
-    expect(live.of('s')).toMatchObject({ parts: [{ text: 'whole' }], loggedAfter: 7 });
   });
 });
 

@@ -39,7 +39,7 @@ const looker: AgentRuntime = {
 beforeEach(async () => {
   home = await temporaryHome();
   steps = [];
-  runtime = await createNodeRuntime({ home: home.path, runtimes: [looker] });
+  runtime = await createNodeRuntime({ home: home.path, backends: [looker] });
 });
 afterEach(async () => {
   await runtime.shutdown();

@@ -68,7 +68,7 @@ it('a session that another machine wakes is told with its process, and until whe
   const folder = await mkdtemp(join(tmpdir(), 'wakechart-machines-'));
   const store = { postgres: database().url };
   const backend = speakingBackend();
-  const worker = await createNodeRuntime({ home: join(folder, 'worker'), store, runtimes: [backend.runtime] });
+  const worker = await createNodeRuntime({ home: join(folder, 'worker'), store, backends: [backend.runtime] });
   const viewer = await createNodeRuntime({
     home: join(folder, 'viewer'),
     store,

@@ -42,7 +42,7 @@ async function machine(name: string): Promise<NodeRuntime> {
   const runtime = await createNodeRuntime({
     home: join(directory, name),
     store: { postgres: database.url },
-    runtimes: [counting],
+    backends: [counting],
   });
   for (const [agentId, environment] of [
     ['counter', 'host'],

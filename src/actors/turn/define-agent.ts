@@ -1,0 +1,37 @@
+/** An agent that a program gives, instead of a file in the home. */
+import { agentDefinitionOf } from '../../machines/agent/agent-in-code.ts';
+import type { AgentInCode } from '../../machines/agent/agent-in-code.ts';
+import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import type { ToolAttachmentInput } from '../../machines/agent/tool-attachment.ts';
+import { checkTools } from '../../machines/turn/tool-check.ts';
+import { isRecord } from '../../machines/validate.ts';
+import type { Tool } from './tool.ts';
+
+export interface AgentOptions extends Omit<AgentInCode, 'tools'> {
+  /** Tools of your own, names of tools and families, and what else an agent file can name. */
+  readonly tools?: readonly (Tool | ToolAttachmentInput)[] | undefined;
+}
+
+/** What `defineAgent` makes. */
+export interface DefinedAgent {
+  readonly definition: AgentDefinition;
+  /** Tools that this agent brings. No other agent has them. */
+  readonly tools: readonly Tool[];
+}
+
+/**
+ * Makes an agent for `createNodeRuntime({ agents })`: the keys of an agent file, its tools themselves among them.
+ * @throws RuntimeError AGENT_INVALID naming the agent and the key; TOOL_INVALID, TOOL_EXISTS
+ */
+export function defineAgent(options: AgentOptions): DefinedAgent {
+  const given: unknown = isRecord(options) ? options.tools : undefined;
+  if (!Array.isArray(given)) return Object.freeze({ definition: agentDefinitionOf(options), tools: [] });
+  const own = given.filter(isTool);
+  checkTools(own, `tools of agent ${JSON.stringify(options.id)}`);
+  const tools: unknown[] = given.map((each: unknown) => (isTool(each) ? each.definition.name : each));
+  return Object.freeze({ definition: agentDefinitionOf({ ...options, tools }), tools: Object.freeze(own) });
+}
+
+function isTool(value: unknown): value is Tool {
+  return isRecord(value) && isRecord(value['definition']);
+}

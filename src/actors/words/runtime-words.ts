@@ -1,0 +1,60 @@
+/** The words of one runtime: of its own wakes, and of those elsewhere that are followed here. */
+import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
+import { LiveWords } from './live-words.ts';
+import { SessionWords } from './session-words.ts';
+import type { SessionWord, WordChannel, WordLink } from './session-word.ts';
+import { tellWords } from './told-words.ts';
+
+export interface RuntimeWordsOptions {
+  /** To other processes. Absent: there are none. */
+  readonly channel?: WordChannel | undefined;
+  readonly redact?: TextRedaction | undefined;
+  /** @throws RuntimeError SESSION_NOT_FOUND */
+  readonly check: (sessionId: string) => Promise<unknown>;
+}
+
+export interface WordsOptions {
+  /** Aborting it ends the words. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export class RuntimeWords {
+  readonly live: LiveWords;
+  readonly #options: RuntimeWordsOptions;
+  readonly #link: WordLink | undefined;
+  readonly #open = new Set<SessionWords>();
+  #isClosed = false;
+
+  constructor(options: RuntimeWordsOptions) {
+    const { channel, redact } = options;
+    this.#options = options;
+    this.#link = channel?.join((sessionId, onWord) =>
+      tellWords({ live: this.live, sessionId, redact, of: 'here' }, onWord),
+    );
+    this.live = new LiveWords(this.#link);
+  }
+
+  /** Follows from where its reader begins to iterate. */
+  of(sessionId: string, { signal }: WordsOptions = {}): AsyncIterable<SessionWord> {
+    return { [Symbol.asyncIterator]: () => this.#follow(sessionId, signal) };
+  }
+
+  /** Those who follow are at their end. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const words of this.#open) words.end();
+    await this.#link?.close();
+  }
+
+  #follow(sessionId: string, signal: AbortSignal | undefined): SessionWords {
+    const { redact, check } = this.#options;
+    const words = new SessionWords({
+      check: () => check(sessionId),
+      follow: (onWord) => tellWords({ live: this.live, sessionId, redact, of: 'everywhere' }, onWord),
+      signal: this.#isClosed ? AbortSignal.abort() : signal,
+      onEnd: (ended) => this.#open.delete(ended),
+    });
+    if (!words.hasEnded) this.#open.add(words);
+    return words;
+  }
+}
