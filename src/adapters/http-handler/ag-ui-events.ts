@@ -60,6 +60,8 @@ export class AgUiEvents {
         return this.#ofCall(part);
       case 'result':
         return this.#ofResult(part);
+      case 'retrying':
+        return [{ type: 'CUSTOM', name: 'retrying', value: { because: part.because, retryAt: part.retryAt } }];
       default:
         return [];
     }

@@ -18,7 +18,7 @@ export const uiPart = z.looseObject({
   approval: z
     .looseObject({ id: z.string(), approved: z.boolean().optional(), reason: z.string().optional() })
     .optional(),
-  output: z.unknown(),
+  output: z.unknown().optional(),
   errorText: z.string().optional(),
 });
 

@@ -107,8 +107,10 @@ const resume = route({
       return chunked(exchange, { messageId: replyIdOf(eventId), from: seq, reading: eventId });
     }
     const reply = await newestReply({ runtime, sessionId, head: state.head });
-    const messageId = reply === undefined ? {} : { messageId: replyIdOf(reply.eventId) };
-    return chunked(exchange, { ...messageId, from: (reply?.seq ?? 0) + 1, reading: undefined, isReplayed: true });
+    const last = reply?.eventIds.at(-1);
+    return reply === undefined || last === undefined
+      ? chunked(exchange, { from: 1, reading: undefined, isReplayed: true })
+      : chunked(exchange, { messageId: replyIdOf(last), from: reply.seq, reading: last, read: reply.eventIds });
   },
 });
 
@@ -126,13 +128,13 @@ const messages = route({
   },
 });
 
-interface Chunked extends Pick<TurnRequest, 'from' | 'reading'> {
+interface Chunked extends Pick<TurnRequest, 'from' | 'reading' | 'read'> {
   /** Of the message that the chunks make. Undefined: the one that the client has goes on. */
   readonly messageId?: string;
   readonly isReplayed?: true;
 }
 
-function chunked(exchange: Exchange, { messageId, from, reading, isReplayed }: Chunked): Response {
+function chunked(exchange: Exchange, { messageId, from, reading, read, isReplayed }: Chunked): Response {
   const { runtime, sessionId, settings } = exchange;
   return streamed(exchange, {
     headers: HEADERS,
@@ -140,7 +142,7 @@ function chunked(exchange: Exchange, { messageId, from, reading, isReplayed }: C
       yield chunkText({ type: 'start', ...(messageId === undefined ? {} : { messageId }) });
       const view = new UiChunks({ isContinued: reading === undefined && isReplayed === undefined });
       const nowMs = (): number => settings.clock.now();
-      for await (const news of turnNews({ runtime, sessionId, from, reading, signal, nowMs })) {
+      for await (const news of turnNews({ runtime, sessionId, from, reading, read, signal, nowMs })) {
         if ('part' in news) for (const chunk of view.of(news.part)) yield chunkText(chunk);
         else yield `${lastChunks(news.over).map(chunkText).join('')}${DONE}`;
       }

@@ -69,7 +69,7 @@ const events: Route = route({
     const from = streamStart(request, asked.from, head);
     return streamed(exchange, {
       async *open(signal) {
-        const words = asked.words === '1' ? runtime.words?.(sessionId, { signal }) : undefined;
+        const words = asked.words === '1' ? runtime.words(sessionId, { signal }) : undefined;
         const log = runtime.sessions.events(sessionId, { from, follow: true, signal });
         for await (const { kind, value } of merged(log, words))
           yield kind === 'event'

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
-import type { ToolProgress } from '../../actors/turn/tool.ts';
+import type { WordsOptions } from '../../actors/words/runtime-words.ts';
+import type { SessionWord } from '../../actors/words/session-word.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 
 /** What a caller may do. `read`: what a session is and says. `events`: its log, with all that its agent did. */
@@ -54,23 +55,10 @@ export interface HttpHandlerOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** What a session says while it says it, as a runtime tells it. */
-export type SessionWord =
-  | { readonly type: 'said'; readonly kind: 'text' | 'reasoning'; readonly text: string }
-  | { readonly type: 'taken_back' }
-  | { readonly type: 'logged'; readonly after: number }
-  | {
-      readonly type: 'progress';
-      readonly callId: string;
-      readonly name: string;
-      readonly progress: ToolProgress;
-    }
-  | { readonly type: 'lost' };
-
 /** The part of a runtime that the handler is over. */
 export interface ServedRuntime {
   readonly sessions: Sessions;
-  words?(sessionId: string, options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<SessionWord>;
+  words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
 }
 
 const given = z.custom<unknown>((value) => typeof value === 'function', 'expected a function');

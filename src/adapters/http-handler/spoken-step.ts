@@ -2,7 +2,7 @@
  * What a model says in one step: in words, as it says them, and then in the log. The log counts. Words that are
  * missing, or were said in vain, are put right when it says what was said.
  */
-import type { SessionWord } from './handler-options.ts';
+import type { SessionWord } from '../../actors/words/session-word.ts';
 import type { SpeechKind, TurnPart } from './turn-part.ts';
 
 type SpokenWord = Exclude<SessionWord, { readonly type: 'progress' }>;
@@ -51,10 +51,11 @@ export class SpokenStep {
         // Words of an earlier step that came late.
         if (word.after < this.#since) return this.takeBack();
         if (this.#said.length > 0) this.#loggedAfter = word.after;
+        else this.#isDeaf = false;
         return [];
       case 'lost':
         // From here on there is a gap: the rest of the step is told by the log.
-        this.#isDeaf = this.#said.length > 0;
+        this.#isDeaf = true;
         return [];
     }
   }

@@ -7,7 +7,7 @@ export type TurnPart =
   | { readonly type: 'speech'; readonly kind: SpeechKind; readonly id: string; readonly text: string }
   /** All that was told of this step does not count; what does is told again. */
   | { readonly type: 'step-taken-back' }
-  /** Messages of people were read by the agent: what follows answers the last of them. */
+  /** Messages of people are read by the agent: what follows answers the last of them. */
   | { readonly type: 'read'; readonly eventIds: readonly string[] }
   | { readonly type: 'step-started' | 'step-ended' }
   /** `runs`: who does. A call that turns out to be the client's is told again. */
@@ -38,4 +38,6 @@ export type TurnPart =
       readonly outcome: 'completed' | 'failed' | 'denied' | 'cancelled' | 'unknown';
       readonly output: unknown;
     }
+  /** It failed, and is tried again. */
+  | { readonly type: 'retrying'; readonly because: string; readonly retryAt: string }
   | { readonly type: 'progress'; readonly callId: string; readonly message: string };

@@ -12,11 +12,16 @@ export class TurnParts {
   #step = new SpokenStep();
   /** Requests to clients that are no calls: their results are told under their own ids. */
   readonly #requests = new Set<string>();
-  /** Messages of people, by the ids of their events, that are not read yet. */
-  readonly #unread: Set<string>;
+  /** Messages of people that are not read yet, by the ids of their events, with whether they steer. */
+  readonly #unread: Map<string, boolean>;
+  /** Those of them that a step has begun to read: it may fail, and be made again. */
+  readonly #reading = new Set<string>();
+  #isFirstStep: boolean;
 
+  /** @param unread messages that the first step reads, if it comes first */
   constructor(unread: readonly string[] = []) {
-    this.#unread = new Set(unread);
+    this.#unread = new Map(unread.map((id) => [id, false]));
+    this.#isFirstStep = unread.length > 0;
   }
 
   of(told: Told): readonly TurnPart[] {
@@ -30,9 +35,14 @@ export class TurnParts {
 
   #ofEvent(event: SessionEvent): readonly TurnPart[] {
     switch (event.type) {
+      case 'wake.started':
+        this.#isFirstStep = true;
+        return [];
+      case 'wake.ended':
+        return ofEnding(event);
       case 'span.started':
         if (event.data.kind !== 'model_step') return [];
-        return this.#begin(event.data.spanId, event.seq);
+        return [...this.#read(), ...this.#begin(event.data.spanId, event.seq)];
       case 'run.attempt_failed':
         return this.#step.takeBack();
       case 'agent.message':
@@ -43,13 +53,10 @@ export class TurnParts {
         if (event.data.kind !== 'model_step') return [];
         return [...this.#step.end(event.seq), { type: 'step-ended' }];
       case 'user.message':
-        this.#unread.add(event.id);
+        this.#unread.set(event.id, event.data.delivery === 'steer');
         return [];
-      case 'message.consumed': {
-        // What is read besides are answers, and what became of other sessions.
-        const eventIds = event.data.eventIds.filter((id) => this.#unread.delete(id));
-        return eventIds.length === 0 ? [] : [{ type: 'read', eventIds }];
-      }
+      case 'message.consumed':
+        return this.#consumed(event.data.eventIds);
       default:
         return this.#step.keep(this.#ofRequest(event) ?? ofCall(event), event.seq);
     }
@@ -63,6 +70,28 @@ export class TurnParts {
     if (event.type === 'agent.custom_tool_use' && event.data.callId === undefined)
       this.#requests.add(event.data.requestId);
     return undefined;
+  }
+
+  /**
+   * What a step reads is stored with its end, and people want to see it before. So the first step of a wake is taken
+   * for the one that reads all that is unread, and each later one for what steers.
+   */
+  #read(): readonly TurnPart[] {
+    const isFirst = this.#isFirstStep;
+    this.#isFirstStep = false;
+    const begun = [...this.#unread].filter(([id, steers]) => (isFirst || steers) && !this.#reading.has(id));
+    return this.#readOf(begun.map(([id]) => id));
+  }
+
+  /** What is read besides messages are answers, and what became of other sessions. */
+  #consumed(eventIds: readonly string[]): readonly TurnPart[] {
+    const read = eventIds.filter((id) => this.#unread.delete(id));
+    return this.#readOf(read.filter((id) => !this.#reading.delete(id)));
+  }
+
+  #readOf(eventIds: readonly string[]): readonly TurnPart[] {
+    for (const id of eventIds) if (this.#unread.has(id)) this.#reading.add(id);
+    return eventIds.length === 0 ? [] : [{ type: 'read', eventIds }];
   }
 
   #begin(id: string, seq: number): readonly TurnPart[] {
@@ -100,6 +129,10 @@ function ofCall(event: SessionEvent): readonly TurnPart[] {
     default:
       return [];
   }
+}
+
+function ofEnding({ data: { retryAt, summary } }: SessionEventOf<'wake.ended'>): readonly TurnPart[] {
+  return retryAt === undefined ? [] : [{ type: 'retrying', because: summary, retryAt }];
 }
 
 function permissionGiven({ data }: SessionEventOf<'permission.resolved'>): TurnPart {

@@ -30,6 +30,8 @@ export interface TurnRequest {
   readonly from: number;
   /** Nothing is told before this message is read. Undefined: all is told. */
   readonly reading: string | undefined;
+  /** Those that the step at `from` reads, where that is known. */
+  readonly read?: readonly string[] | undefined;
   readonly signal: AbortSignal;
   readonly nowMs: () => number;
 }
@@ -38,13 +40,13 @@ export interface TurnRequest {
 export type TurnNews = { readonly part: TurnPart } | { readonly over: SessionState | undefined };
 
 export async function* turnNews(request: TurnRequest): AsyncGenerator<TurnNews, void, undefined> {
-  const { runtime, sessionId, from, reading, signal, nowMs } = request;
-  const words = runtime.words?.(sessionId, { signal });
+  const { runtime, sessionId, from, reading, read = [], signal, nowMs } = request;
+  const words = runtime.words(sessionId, { signal });
   let state = await runtime.sessions.get(sessionId);
   const first = Math.min(from, state.head + 1);
   const isOver = (): boolean => isAtRest(state, nowMs());
   if (first > state.head && isOver()) return yield { over: state };
-  const parts = new TurnParts(unreadMessages(state, first));
+  const parts = new TurnParts(read.length > 0 ? read : unreadMessages(state, first));
   let isTold = reading === undefined;
   const log = runtime.sessions.events(sessionId, { from: first, follow: true, signal });
   for await (const told of merged(log, words)) {
@@ -71,16 +73,20 @@ export interface Searched {
   readonly head: number;
 }
 
-/** Where the agent began to answer what it was told last. Undefined: it was told nothing. */
-export function newestReply(log: Searched): Promise<{ readonly seq: number; readonly eventId: string } | undefined> {
+/** Where the agent began to answer what it was told last, and what that was. */
+interface FoundReply {
+  readonly seq: number;
+  readonly eventIds: readonly string[];
+}
+
+/** @returns undefined: it was told nothing */
+export function newestReply(log: Searched): Promise<FoundReply | undefined> {
   return inNewest(log, (events) => {
     const parts = new TurnParts();
-    let found: { readonly seq: number; readonly eventId: string } | undefined;
+    let found: FoundReply | undefined;
     for (const event of events)
-      for (const part of parts.of({ kind: 'event', value: event })) {
-        const eventId = part.type === 'read' ? part.eventIds.at(-1) : undefined;
-        if (eventId !== undefined) found = { seq: event.seq, eventId };
-      }
+      for (const part of parts.of({ kind: 'event', value: event }))
+        if (part.type === 'read') found = { seq: event.seq, eventIds: part.eventIds };
     return found;
   });
 }

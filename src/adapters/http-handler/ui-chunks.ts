@@ -33,6 +33,7 @@ export type UiChunk =
   | { readonly type: 'tool-output-error'; readonly toolCallId: string; readonly errorText: string }
   | { readonly type: 'tool-output-denied'; readonly toolCallId: string }
   | { readonly type: 'data-progress'; readonly id: string; readonly data: unknown; readonly transient: true }
+  | { readonly type: 'data-retrying'; readonly data: unknown; readonly transient: true }
   | { readonly type: 'error'; readonly errorText: string }
   | { readonly type: 'finish'; readonly finishReason: 'stop' | 'tool-calls' | 'error' };
 
@@ -50,6 +51,8 @@ export class UiChunks {
     switch (part.type) {
       case 'read':
         return [];
+      case 'retrying':
+        return [{ type: 'data-retrying', data: { because: part.because, retryAt: part.retryAt }, transient: true }];
       case 'step-started':
         return [{ type: 'start-step' }];
       case 'step-ended':

@@ -2,7 +2,6 @@
 import type {
   HttpCaller,
   HttpHandlerOptions,
-  ServedRuntime,
 } from '../../../src/adapters/http-handler/handler-options.ts';
 import { createHttpHandler } from '../../../src/adapters/http-handler/handler.ts';
 import { openHouse } from '../../support/session-house.ts';
@@ -34,18 +33,16 @@ export function callerOf(request: Request): HttpCaller | undefined {
 
 export async function serve(
   options: Partial<HttpHandlerOptions> = {},
-  {
-    words,
-    ...houseOptions
-  }: SessionHouseOptions & { readonly words?: (house: SessionHouse) => ServedRuntime['words'] } = {},
+  houseOptions: SessionHouseOptions = {},
 ): Promise<Served> {
   const house = await openHouse(houseOptions);
   const errors: unknown[] = [];
-  const said = words?.(house);
-  const handler = createHttpHandler(
-    { sessions: house.runtime.sessions, ...(said === undefined ? {} : { words: said }) },
-    { authorize: callerOf, clock: house.clock, onError: (error) => void errors.push(error), ...options },
-  );
+  const handler = createHttpHandler(house.runtime, {
+    authorize: callerOf,
+    clock: house.clock,
+    onError: (error) => void errors.push(error),
+    ...options,
+  });
   const headersOf = ({ as = 'ada', headers = {} }: Asked): Record<string, string> => ({ 'x-subject': as, ...headers });
   return {
     house,
