@@ -4,7 +4,7 @@ import { validateUIMessages } from 'ai';
 import type { UIMessage } from 'ai';
 import { z } from 'zod';
 import { defineTool } from '../../../src/actors/turn/define-tool.ts';
-import { MAX_FAILURES_IN_A_ROW } from '../../../src/machines/session/limits.ts';
+import { MAX_FAILURES_IN_A_ROW, MAX_RETRY_DELAY_MS } from '../../../src/machines/session/limits.ts';
 import { SPEAKER, speakingBackend } from '../../support/speaking-backend.ts';
 import { historyOf, openChat, shownOf } from './chat-client.ts';
 import { codeIn, serve, sessionOf } from './served.ts';
@@ -18,10 +18,7 @@ const greet = defineTool({
 });
 
 const ASKING = { agent: { permission: 'ask' as const, tools: ['greet'] } };
-const GREETS = [
-  { text: 'I greet.', toolCalls: [{ name: 'greet', input: { who: 'Bob' } }] },
-  { text: 'Greeted.' },
-];
+const GREETS = [{ text: 'I greet.', toolCalls: [{ name: 'greet', input: { who: 'Bob' } }] }, { text: 'Greeted.' }];
 
 const history = async (served: Served, id: string): Promise<readonly UIMessage[]> =>
   (await (await served.get(`/chat/${id}/messages`)).json()) as UIMessage[];
@@ -64,12 +61,18 @@ describe('a chat', () => {
     expect(stored.map(shownOf)).toEqual(historyOf(client));
     await validateUIMessages({ messages: [...stored] });
     const resolved = (await served.house.log(id)).find(({ type }) => type === 'permission.resolved');
-    expect(resolved?.data).toMatchObject({ decision: approved ? 'allowed' : 'denied', ...(reason && { note: reason }) });
+    expect(resolved?.data).toMatchObject({
+      decision: approved ? 'allowed' : 'denied',
+      ...(reason && { note: reason }),
+    });
   });
 
   it('asks questions, whose answer is the output of a tool of the client', async () => {
     await using served = await serve();
-    const steps = [{ toolCalls: [{ name: 'ask_human', input: { question: 'Which?', choices: ['a', 'b'] } }] }, { text: 'So be it.' }];
+    const steps = [
+      { toolCalls: [{ name: 'ask_human', input: { question: 'Which?', choices: ['a', 'b'] } }] },
+      { text: 'So be it.' },
+    ];
     const id = await sessionOf(served, steps, { agent: { tools: ['ask_human'] } });
     const client = await openChat(served, id);
     await client.chat.sendMessage({ text: 'Hi' });
@@ -130,9 +133,10 @@ describe('a chat', () => {
     const client = await openChat(served, id, { wakes: false });
     const sent = client.chat.sendMessage({ text: 'Hi' });
     await expect.poll(() => served.house.types(id)).toContain('user.message');
-    for (let failures = 1; failures <= MAX_FAILURES_IN_A_ROW; failures += 1)
+    for (let failures = 1; failures <= MAX_FAILURES_IN_A_ROW; failures += 1) {
       await served.house.runtime.wake(id, { isAutonomous: true });
-    expect((await served.house.runtime.sessions.get(id)).parked?.code).toBe('failures');
+      await served.house.clock.advance(MAX_RETRY_DELAY_MS);
+    }
     await sent;
     expect(client.chat.status).toBe('error');
     expect(client.chat.error?.message).toMatch(/fail|gave up|given up/i);
@@ -141,7 +145,11 @@ describe('a chat', () => {
 
   it.each([
     ['another answer to the same message', { trigger: 'regenerate-message' }, 'API_REQUEST_INVALID'],
-    ['a file', { messages: [{ id: 'm', role: 'user', parts: [{ type: 'file', url: 'data:,x' }] }] }, 'API_REQUEST_INVALID'],
+    [
+      'a file',
+      { messages: [{ id: 'm', role: 'user', parts: [{ type: 'file', url: 'data:,x' }] }] },
+      'API_REQUEST_INVALID',
+    ],
     ['what it does not know', { model: 'x' }, 'API_REQUEST_INVALID'],
     ['nothing', { messages: [] }, 'API_REQUEST_INVALID'],
   ])('refuses %s, and stores nothing', async (_, body, code) => {

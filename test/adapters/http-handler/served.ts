@@ -1,8 +1,5 @@
 /** A handler over a runtime whose agent plays a script, for tests without a server. */
-import type {
-  HttpCaller,
-  HttpHandlerOptions,
-} from '../../../src/adapters/http-handler/handler-options.ts';
+import type { HttpCaller, HttpHandlerOptions } from '../../../src/adapters/http-handler/handler-options.ts';
 import { createHttpHandler } from '../../../src/adapters/http-handler/handler.ts';
 import { openHouse } from '../../support/session-house.ts';
 import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
