@@ -29,7 +29,7 @@ const message = z.looseObject({
     .min(1)
     .max(MAX_IDEMPOTENCY_KEY_CHARACTERS - KEY_PREFIX.length),
   role: z.string(),
-  content: z.unknown(),
+  content: z.unknown().optional(),
   toolCallId: z.string().optional(),
 });
 
@@ -48,7 +48,7 @@ const runInput = z.strictObject({
       z.looseObject({
         interruptId: z.string(),
         status: z.enum(['resolved', 'cancelled']),
-        payload: z.unknown(),
+        payload: z.unknown().optional(),
       }),
     )
     .optional(),
