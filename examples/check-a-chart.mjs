@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chartPaths, checkChart } from 'wakechart/testing';
-import { renderCoverage } from 'wakechart/machines';
+import { renderCoverage } from 'wakechart/node';
 import { setup } from 'xstate';
 
 const MINUTE_MS = 60_000;

@@ -22,6 +22,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildPage } from './build-page.mjs';
 import { entriesOf } from './entries.mjs';
+import { writeUnpublished } from './unpublished.mjs';
 
 /**
  * @typedef {{ readonly ok: boolean, readonly output: string }} BuildResult
@@ -167,6 +168,7 @@ export function build(root) {
   if (!isComplete) forgetEmitted(root);
   const { result, bundled } = buildAnew(root);
   removeOrphans(root, { compiled, bundled });
+  writeUnpublished(root, new Set(Object.keys(bundled)));
   mkdirSync(dirname(stampPath), { recursive: true });
   writeFileSync(stampPath, JSON.stringify({ inputs, result, bundled }));
   return result;

@@ -11,10 +11,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
+import { bundleEach } from './pack-bundlers.mjs';
 
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 const workplace = realpathSync(mkdtempSync(join(tmpdir(), 'wakechart-smoke-')));
 const STEP_LIMIT_MS = 300_000;
+
+/** What is downloaded with each installation. */
+const MAX_PACKED_BYTES = 3_000_000;
 
 /** What may be in the package; a file that matches none of these was not meant to be published. */
 const PUBLISHED = [
@@ -169,7 +173,7 @@ if (failure.code !== 'POSTGRES_DRIVER_MISSING' || !failure.hint.includes('npm in
 `;
 
 /**
- * What npm tells about a tarball. @typedef {{ filename: string, unpackedSize: number, files: { path: string }[] }}
+ * What npm tells about a tarball. @typedef {{ filename: string, size: number, unpackedSize: number, files: { path: string }[] }}
  * Packed
  */
 
@@ -185,7 +189,11 @@ function pack() {
   const missing = NEEDED.filter((path) => !paths.includes(path));
   if (unexpected.length > 0) throw new Error(`the package carries what nobody needs: ${unexpected.join(', ')}`);
   if (missing.length > 0) throw new Error(`the package lacks ${missing.join(', ')}`);
-  console.log(`packed ${paths.length} files, ${Math.ceil(packed.unpackedSize / 1000)} kB`);
+  if (packed.size > MAX_PACKED_BYTES)
+    throw new Error(`expected at most ${MAX_PACKED_BYTES} bytes in the tarball, it has ${packed.size}`);
+  console.log(
+    `packed ${paths.length} files, ${Math.ceil(packed.size / 1000)} of ${Math.ceil(packed.unpackedSize / 1000)} kB`,
+  );
   return join(workplace, packed.filename);
 }
 
@@ -298,6 +306,7 @@ try {
   compileAgainst(project, name, specifiers);
   runContracts(project);
   useCommandLine(project);
+  await bundleEach(project, run);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

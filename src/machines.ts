@@ -1,12 +1,7 @@
 /**
  * What can be said of charts: ours, in the catalogue `charts`, and any other XState machine; of what was recorded of
- * them; and what is decided beside them, for stores of one's own.
+ * them; and what is decided beside them, for stores of one's own. All of it runs anywhere, browsers included.
  */
-import type { RenderOptions } from './adapters/diagram/render-chart.ts';
-import type { ChartHits } from './machines/inspection/chart-change.ts';
-import type { ChartDescription } from './machines/inspection/chart-description.ts';
-import type { ChartSource } from './machines/inspection/describe-chart.ts';
-
 export { charts } from './machines/inspection/chart-catalog.ts';
 export type { Chart } from './machines/inspection/chart.ts';
 export { describeChart } from './machines/inspection/describe-chart.ts';
@@ -20,8 +15,6 @@ export type { AuditRule, ChartAudit, Finding, MatrixCell, StateReach } from './m
 export { diffCharts } from './machines/inspection/diff-charts.ts';
 export { coverageOf } from './machines/inspection/coverage.ts';
 export { logHits } from './machines/inspection/log-hits.ts';
-export type { RenderOptions } from './adapters/diagram/render-chart.ts';
-export type { Theme } from './adapters/diagram/theme.ts';
 export type { Bump, ChartChange, ChartCoverage, ChartDiff, ChartHits } from './machines/inspection/chart-change.ts';
 
 /** Inspection logs: what a recorder writes of the actors of a process, read again, and shown as of any moment. */
@@ -61,23 +54,3 @@ export type { StoredEvent } from './machines/session/session-event.ts';
 export { checkActivation } from './machines/session/activation-check.ts';
 export { compareUrgency } from './machines/session/activation.ts';
 export { dueSessions } from './machines/session/due-sessions.ts';
-
-/**
- * The chart as an SVG document, by ELK, which is loaded only now: everything else here runs anywhere, this needs Node.
- */
-export async function renderChart(description: ChartDescription, options?: RenderOptions): Promise<string> {
-  return (await import('./adapters/diagram/render-chart.ts')).renderChart(description, options);
-}
-
-/**
- * What was seen of a chart, as an HTML page that stands alone: the chart with what was taken and what never was, and the
- * shortest way to each transition that is missing. `hits` are those of `coverChart`. Needs Node, as above.
- * @throws RuntimeError CHART_EXPECTED, HITS_INVALID, RENDER_OPTIONS_INVALID
- */
-export async function renderCoverage(
-  chart: ChartSource,
-  hits: ChartHits,
-  options?: Pick<RenderOptions, 'theme' | 'cacheDirectory'>,
-): Promise<string> {
-  return (await import('./adapters/diagram/coverage-page.ts')).renderCoverage(chart, hits, options);
-}

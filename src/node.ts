@@ -66,3 +66,6 @@ export type { RecorderLimits } from './machines/inspection-log/recorder-limits.t
 export type { CreateInspectorOptions, Inspectable, Inspector } from './node/inspector.ts';
 export type { InspectorAccess } from './adapters/inspector/inspector-options.ts';
 export type { InspectorServer } from './adapters/inspector/inspector-server.ts';
+export { renderChart, renderCoverage } from './node/drawings.ts';
+export type { RenderOptions } from './adapters/diagram/render-chart.ts';
+export type { Theme } from './adapters/diagram/theme.ts';

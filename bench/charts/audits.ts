@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { auditChart, charts, renderChart } from 'wakechart/machines';
+import { auditChart, charts } from 'wakechart/machines';
+import { renderChart } from 'wakechart/node';
 import { median, repeat, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
 

@@ -20,6 +20,7 @@ import { addMemoryCommands } from './memory/program.ts';
 import { addPermissionCommands } from './permission/program.ts';
 import { addScheduleCommands } from './schedule/program.ts';
 import { addSessionCommands, sessionOption } from './session/program.ts';
+import { addServeCommands } from './serve/program.ts';
 import { addFleetCommand, addStoreCommands } from './store/program.ts';
 import { addSkillsCommands } from './skills/program.ts';
 import { nonEmpty, wholeNumber } from './usage.ts';
@@ -72,6 +73,7 @@ export function createProgram(run: RunWork): Command {
   addImportCommand(program, run);
   addAuditCommand(program, run);
   addInspectCommand(program, run);
+  addServeCommands(program, run);
   addStoreCommands(program, run);
   addFleetCommand(program, run);
   addDoctor(program, run);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderCoverage } from '../../src/machines.ts';
+import { renderCoverage } from '../../src/node.ts';
 import { browserOfFile } from '../support/browser.ts';
 import { order } from '../testing/order-shop.ts';
 

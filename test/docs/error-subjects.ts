@@ -43,6 +43,7 @@ export const SUBJECTS: readonly SubjectOfErrors[] = [
     codes:
       /^(?:CHART_|AUDITS?_|COVERAGE_|EXPLORATION_|FAST_CHECK_|HITS_|LIFECYCLE_|MODULE_|RENDER_|INSPECT|RECORDER_|STATELY_)/,
   },
+  { title: 'The HTTP handler', codes: /^(?:API_|SERVE_)/ },
   { title: 'The runtime', codes: /^(?:RUNTIME_|UNREACHABLE$)/ },
 ];
 

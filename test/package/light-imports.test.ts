@@ -43,7 +43,7 @@ describe('the published entry points', () => {
 
   it('node is loaded from a few files', async () => {
     const { own } = await graphOf('dist/node.js');
-    expect(own.length).toBeLessThan(60);
+    expect(own.length).toBeLessThan(35);
   });
 
   it.each([

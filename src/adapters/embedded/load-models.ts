@@ -20,29 +20,44 @@ export interface ModelAddress {
 
 export type ModelMaker = (address: ModelAddress) => LanguageModel;
 
-/** The base addresses are given in any case: left out, the packages would examine the environment of this process. */
+/**
+ * The base addresses are given in any case: left out, the packages would examine the environment of this process. Each
+ * import has its own `try`: bundlers let a package be missing there, and nowhere else.
+ */
 const LOADERS: Readonly<Record<HttpInterface, () => Promise<ModelMaker>>> = {
   async anthropic() {
-    const { createAnthropic } = await import('@ai-sdk/anthropic');
-    return ({ model, baseUrl, key, headers, fetch }) =>
-      createAnthropic({ baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch }).languageModel(model);
+    try {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      return ({ model, baseUrl, key, headers, fetch }) =>
+        createAnthropic({ baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch }).languageModel(model);
+    } catch (error) {
+      throw notLoaded('anthropic', error);
+    }
   },
   async openai() {
-    const { createOpenAI } = await import('@ai-sdk/openai');
-    return ({ model, baseUrl, key, headers, fetch }) =>
-      createOpenAI({ baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch }).responses(model);
+    try {
+      const { createOpenAI } = await import('@ai-sdk/openai');
+      return ({ model, baseUrl, key, headers, fetch }) =>
+        createOpenAI({ baseURL: baseUrl, apiKey: key, headers: { ...headers }, fetch }).responses(model);
+    } catch (error) {
+      throw notLoaded('openai', error);
+    }
   },
   async 'openai-chat'() {
-    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
-    return ({ model, baseUrl, key, headers, fetch }) =>
-      createOpenAICompatible({
-        name: OPTIONS_NAMES['openai-chat'],
-        baseURL: baseUrl,
-        apiKey: key,
-        headers: { ...headers },
-        fetch,
-        includeUsage: true,
-      }).chatModel(model);
+    try {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      return ({ model, baseUrl, key, headers, fetch }) =>
+        createOpenAICompatible({
+          name: OPTIONS_NAMES['openai-chat'],
+          baseURL: baseUrl,
+          apiKey: key,
+          headers: { ...headers },
+          fetch,
+          includeUsage: true,
+        }).chatModel(model);
+    } catch (error) {
+      throw notLoaded('openai-chat', error);
+    }
   },
 };
 
@@ -66,12 +81,12 @@ const PACKAGES: Readonly<Record<HttpInterface, { readonly name: string; readonly
 
 /** @throws RuntimeError AI_SDK_MISSING saying what to install */
 export async function loadModelMaker(api: HttpInterface): Promise<ModelMaker> {
-  try {
-    const make = await LOADERS[api]();
-    return (address) => checked(make(address), api);
-  } catch (error) {
-    throw sdkMissing(api, `could not be loaded: ${messageOf(error)}`, error);
-  }
+  const make = await LOADERS[api]();
+  return (address) => checked(make(address), api);
+}
+
+function notLoaded(api: HttpInterface, cause: unknown): RuntimeError {
+  return sdkMissing(api, `could not be loaded: ${messageOf(cause)}`, cause);
 }
 
 function checked(model: LanguageModel, api: HttpInterface): LanguageModel {

@@ -15,10 +15,10 @@ export type HttpTransportClass =
 /** @throws RuntimeError MCP_SDK_MISSING saying what to install */
 export async function loadMcpSdk(): Promise<McpSdk> {
   try {
-    const [{ Client }, { JSONRPCMessageSchema, ToolListChangedNotificationSchema }] = await Promise.all([
-      import('@modelcontextprotocol/sdk/client/index.js'),
-      import('@modelcontextprotocol/sdk/types.js'),
-    ]);
+    // One after the other: bundlers let a package be missing where its import alone is awaited in a `try`.
+    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+    const { JSONRPCMessageSchema, ToolListChangedNotificationSchema } =
+      await import('@modelcontextprotocol/sdk/types.js');
     return { Client, JSONRPCMessageSchema, ToolListChangedNotificationSchema };
   } catch (error) {
     throw sdkMissing(error);

@@ -79,14 +79,20 @@ class OpenTelemetry implements Telemetry {
       return;
     }
     this.#state = 'loading';
-    this.#loading = import('@opentelemetry/api').then(
-      (api) => this.#begin(api),
-      (error: unknown) => {
-        this.#state = 'broken';
-        this.#waiting = [];
-        this.#report(error);
-      },
-    );
+    this.#loading = this.#loadApi();
+  }
+
+  async #loadApi(): Promise<void> {
+    let api: TracingApi;
+    try {
+      api = await import('@opentelemetry/api');
+    } catch (error) {
+      this.#state = 'broken';
+      this.#waiting = [];
+      this.#report(error);
+      return;
+    }
+    this.#begin(api);
   }
 
   #begin(api: TracingApi): void {

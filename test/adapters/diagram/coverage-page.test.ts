@@ -1,7 +1,7 @@
 /** The page that shows what was taken of a chart. */
 import { createMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
-import { renderCoverage } from '../../../src/machines.ts';
+import { renderCoverage } from '../../../src/node.ts';
 import { coverChart } from '../../../src/testing.ts';
 
 const machine = createMachine({
