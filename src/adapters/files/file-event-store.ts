@@ -288,7 +288,8 @@ export class FileEventStore implements EventStore {
     const all: SessionIdentity[] = [];
     for (const owner of agentIds) {
       const names = await this.#namesIn(this.#layout.sessionsOf(owner));
-      for (const sessionId of names.filter((name) => isUuidV7(name) && (before === undefined || name < before))) all.push({ sessionId, agentId: owner });
+      for (const sessionId of names.filter((name) => isUuidV7(name) && (before === undefined || name < before)))
+        all.push({ sessionId, agentId: owner });
     }
     const identities = all.toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1)).slice(-newest);
     const listings = new Array<SessionListing | undefined>(identities.length);

@@ -111,7 +111,11 @@ export class SessionRows {
     );
   }
 
-  async list({ agentId, newest = Infinity, before: first = GREATEST_ID }: ListFilter): Promise<readonly SessionListing[]> {
+  async list({
+    agentId,
+    newest = Infinity,
+    before: first = GREATEST_ID,
+  }: ListFilter): Promise<readonly SessionListing[]> {
     const { schema } = this.#database;
     const listings: SessionListing[] = [];
     for (let before = first; listings.length < newest;) {

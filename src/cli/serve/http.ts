@@ -37,7 +37,8 @@ export async function serveHttp(
     const handler = createHttpHandler(runtime, {
       authorize,
       ...(basePath === undefined ? {} : { basePath }),
-      onError: (error) => void context.err.push(`${context.err.styles.yellow('note:')} ${printable(messageOf(error))}\n`),
+      onError: (error) =>
+        void context.err.push(`${context.err.styles.yellow('note:')} ${printable(messageOf(error))}\n`),
     });
     const server = createServer(toNodeListener(handler));
     await listen(server, port, host);
