@@ -75,6 +75,7 @@ const PARTS: Readonly<Record<string, string>> = {
   git: 'worktrees',
   host: 'the runtime',
   'host-life': 'what tells whether a host lives',
+  'http-handler': 'the HTTP handler',
   'http-request': 'the tool for HTTP',
   import: 'imports',
   'import-logs': 'imports',

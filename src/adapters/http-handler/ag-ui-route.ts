@@ -173,17 +173,17 @@ function ran(
   const { threadId, runId, messages } = body;
   return streamed(exchange, {
     async *open(signal) {
-      yield text({ type: 'RUN_STARTED', threadId, runId });
+      yield eventText({ type: 'RUN_STARTED', threadId, runId });
       const view = new AgUiEvents(messages);
       const nowMs = (): number => settings.clock.now();
       for await (const news of turnNews({ runtime, sessionId, from, reading, signal, nowMs })) {
         const events = 'part' in news ? view.of(news.part) : [...view.end(), lastEvent(body, news.over, view)];
-        for (const event of events) yield text(event);
+        for (const event of events) yield eventText(event);
       }
     },
     failed: (error) => {
       const { code, message: what } = toldError(error);
-      return text({ type: 'RUN_ERROR', message: what, code });
+      return eventText({ type: 'RUN_ERROR', message: what, code });
     },
   });
 }
@@ -214,7 +214,7 @@ function interruptOf({ kind, requestId, callId, question, expiresAt, rules, tool
   };
 }
 
-function text(event: AgUiEvent): string {
+function eventText(event: AgUiEvent): string {
   return sseText({ data: event });
 }
 

@@ -1,7 +1,8 @@
 /** What a chat client has answered: approvals of calls, and the results of calls that it runs itself. */
 import { z } from 'zod';
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import { approvalScope } from '../../machines/session/event-parts.ts';
+import type { approvalScope } from '../../machines/session/event-parts.ts';
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
 import type { Exchange } from './route.ts';
 import { sendAnswer } from './session-routes.ts';
@@ -42,6 +43,7 @@ export async function sendAnswers(
     const action = state.pendingActions.find((each) => isAnsweredBy(each, part));
     if (action === undefined) continue;
     answered.add(action.requestId);
+    await exchange.access.require('answer', { sessionId: state.sessionId, agentId: state.agentId });
     await sendOnce(exchange, answerOf(action, part, scope), action.toolName);
   }
   return answered;
@@ -56,7 +58,7 @@ function isAnsweredBy({ kind, requestId, callId }: PendingAction, part: UiPart):
 function answerOf({ kind, requestId }: PendingAction, part: UiPart, scope: Scope | undefined): GivenAnswer {
   if (kind === 'permission') {
     const { approved = false, reason = '' } = part.approval ?? {};
-    const note = reason.slice(0, MAX_NOTE_CHARACTERS);
+    const note = beginningOf(reason, MAX_NOTE_CHARACTERS);
     return {
       kind,
       requestId,

@@ -55,8 +55,6 @@ const post = route({
       throw refused('what was said stays said', 'Send another message, or fork the session.');
     const asked = { ...exchange, sessionId: id };
     const parts = messages.flatMap((message) => (message.role === 'assistant' ? message.parts : []));
-    if (parts.some(({ state: said }) => said !== undefined))
-      await access.require('answer', { sessionId: id, agentId: state.agentId });
     const answered = await sendAnswers(asked, state, { parts, scope });
     const last = messages.at(-1);
     return last?.role === 'user' ? said(asked, state, last) : continued(asked, answered);

@@ -78,7 +78,7 @@ export function isTold(error: unknown): error is RuntimeError {
   return RuntimeError.is(error) && TOLD.test(error.code) && !UNTOLD_CATEGORIES.has(error.category);
 }
 
-export function statusOf({ code, category }: RuntimeError): number {
+function statusOf({ code, category }: RuntimeError): number {
   return STATUS_OF_CODE[code] ?? STATUS_OF_CATEGORY[category];
 }
 

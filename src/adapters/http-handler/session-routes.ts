@@ -30,7 +30,7 @@ const RECEIPT = { status: 202, what: 'It is stored; a worker wakes the session.'
 const SESSION = { status: 200, what: 'The session.', schema: sessionView };
 
 /** The options of a send, by the headers of its request. */
-export function sendOptionsOf(request: Request): SendOptions {
+function sendOptionsOf(request: Request): SendOptions {
   const key = request.headers.get('idempotency-key');
   if (key === null) return {};
   if (key !== '' && key.length <= MAX_IDEMPOTENCY_KEY_CHARACTERS - KEY_PREFIX.length)

@@ -60,7 +60,7 @@ export async function serveHttp(
   });
 }
 
-/** Whoever has the token works for the owner of the home, and sees all of its sessions. */
+/** A client that has the token works for the owner of the home, and sees all of its sessions. */
 function bearer(token: string): Authorize {
   const expected = digestOf(`Bearer ${token}`);
   return (request) => {

@@ -17,7 +17,9 @@ export function addServeCommands(program: Command, run: RunWork): void {
   const serve = program.command('serve').description('let other programs use the sessions of the home: http');
   const http = serve
     .command('http')
-    .description('sessions as JSON and server-sent events over HTTP, for whoever has the token; a worker wakes them');
+    .description(
+      'sessions as JSON and server-sent events over HTTP, for clients that have the token; a worker wakes them',
+    );
   withExamples(http, 'wakechart serve http --token-file token', 'wakechart serve http --token-file token --port 8080')
     .addOption(
       new Option(

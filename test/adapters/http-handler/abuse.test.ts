@@ -130,14 +130,14 @@ describe('a request', () => {
 
 describe('an error', () => {
   it.each([
-    [new Error('ENOENT: /home/ada/secret'), 500, 'API_FAILED'],
+    [new Error('ENOENT: /srv/agents/secret'), 500, 'API_FAILED'],
     [
-      new RuntimeError('STORAGE_FAILED', 'could not read /home/ada/log', { category: 'storage' }),
+      new RuntimeError('STORAGE_FAILED', 'could not read /srv/agents/log', { category: 'storage' }),
       503,
       'API_UNAVAILABLE',
     ],
     [
-      new RuntimeError('AGENT_INVALID', '/home/ada/AGENT.md is not valid', { category: 'validation' }),
+      new RuntimeError('AGENT_INVALID', '/srv/agents/AGENT.md is not valid', { category: 'validation' }),
       500,
       'API_FAILED',
     ],
@@ -150,7 +150,7 @@ describe('an error', () => {
     const response = await served.get('/sessions');
     const text = await response.text();
     expect([response.status, text]).toEqual([status, expect.stringContaining(code)]);
-    expect(text).not.toMatch(/home|stack|at /);
+    expect(text).not.toMatch(/srv|stack|at /);
     expect(served.errors).toEqual([error]);
   });
 });

@@ -113,6 +113,18 @@ describe('a chat', () => {
     expect([second.chat.status, second.asked.at(-1)]).toEqual(['ready', `GET /chat/${id}/stream`]);
   });
 
+  it('needs no right to answer where nothing is answered, though old messages come along', async () => {
+    await using served = await serve({
+      authorize: () => ({ subject: 'ada', may: (action) => action !== 'answer' }),
+    });
+    const id = await sessionOf(served, [{ text: 'Hello.' }]);
+    const client = await openChat(served, id);
+    await client.chat.sendMessage({ text: 'Hi' });
+    await client.chat.sendMessage({ text: 'And?' });
+    expect(client.chat.error).toBeUndefined();
+    expect(historyOf(client).slice(0, 3)).toEqual(['user: Hi', 'assistant: Hello.', 'user: And?']);
+  });
+
   it('sent again with the same message stores it once', async () => {
     await using served = await serve();
     const id = await sessionOf(served, [{ text: 'Hello.' }]);
