@@ -94,7 +94,8 @@ function readToken(file: string): string | undefined {
   try {
     return readOwnText(file, { maxBytes: MAX_TOKEN_FILE_BYTES, keptFrom: 'readers' })?.text;
   } catch (error) {
-    if (error instanceof UnusableFile) throw usageError(error.message, `Make it yours alone: chmod 600 ${file}`);
+    if (error instanceof UnusableFile)
+      throw usageError(`${file} ${error.message}`, `Make it yours alone: chmod 600 ${file}`);
     throw error;
   }
 }
