@@ -32,6 +32,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<BenchRow[]
   'postgres-queue': () => import('./postgres/queue.ts'),
   'postgres-news': () => import('./postgres/news.ts'),
   'postgres-growth': () => import('./postgres/growth.ts'),
+  words: () => import('./words/latency.ts'),
   attempt: () => import('./runs/attempt.ts'),
   'first-token': () => import('./runs/first-token.ts'),
   'subagent-starts': () => import('./subagents/starts.ts'),

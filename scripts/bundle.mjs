@@ -117,7 +117,7 @@ async function generate(input, { folder, ...output }) {
  */
 const MODULE_FILES = [
   { name: 'errors', test: /[\\/]src[\\/]machines[\\/]errors\.ts$/, priority: 2 },
-  { name: 'common', test: /[\/]src[\/](?:machines|actors)[\/]/, priority: 1, minShareCount: 6 },
+  { name: 'common', test: /[\\/]src[\\/](?:machines|actors)[\\/]/, priority: 1, minShareCount: 6 },
   { name: 'node-common', minShareCount: 6 },
 ];
 /** Names that no stack trace shows are short in programs: a tenth less to download and to read. */

@@ -5,6 +5,7 @@
  */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
 import webpack from 'webpack';
@@ -36,6 +37,7 @@ const PROGRAMS = [
       import { mkdtemp, rm } from 'node:fs/promises';
       import { tmpdir } from 'node:os';
       import { join } from 'node:path';
+import { promisify } from 'node:util';
       import { createAgentRuntime, defineAgent } from 'wakechart';
       import { createNodeRuntime } from 'wakechart/node';
 
@@ -92,30 +94,25 @@ const BUNDLERS = {
       ssr: { noExternal: true },
     });
   },
-  webpack: ({ entry, folder, file, platform }) =>
-    new Promise((resolve, reject) => {
-      webpack(
-        {
-          mode: 'production',
-          target: platform === 'node' ? 'node20' : 'web',
-          context: folder,
-          entry,
-          experiments: { outputModule: true },
-          output: {
-            path: folder,
-            filename: file,
-            chunkFilename: `${file}.[name].mjs`,
-            module: true,
-            chunkFormat: 'module',
-          },
-        },
-        (error, stats) => {
-          if (error !== null) reject(error);
-          else if (stats?.hasErrors() === true) reject(new Error(stats.toString('errors-only')));
-          else resolve();
-        },
-      );
-    }),
+  async webpack({ entry, folder, file, platform }) {
+    const compiler = webpack({
+      mode: 'production',
+      target: platform === 'node' ? 'node20' : 'web',
+      context: folder,
+      entry,
+      experiments: { outputModule: true },
+      output: {
+        path: folder,
+        filename: file,
+        chunkFilename: `${file}.[name].mjs`,
+        module: true,
+        chunkFormat: 'module',
+      },
+    });
+    const stats = await promisify(compiler.run.bind(compiler))();
+    await promisify(compiler.close.bind(compiler))();
+    if (stats?.hasErrors() !== false) throw new Error(stats?.toString('errors-only') ?? 'webpack said nothing');
+  },
 };
 
 /** What esbuild needs for packages that are CommonJS, in modules of Node. */

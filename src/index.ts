@@ -95,7 +95,7 @@ export type {
 } from './machines/session/session-requests.ts';
 export type { OpenToolCall, PendingAction, SessionState } from './machines/session/session-state.ts';
 
-export type { SessionWord } from './actors/words/session-word.ts';
+export type { SessionWord } from './machines/words/session-word.ts';
 export type { WordsOptions } from './actors/words/runtime-words.ts';
 
 export type { WakeOptions } from './actors/wake/wake-ports.ts';

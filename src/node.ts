@@ -1,7 +1,8 @@
 /** `wakechart/node`: a runtime over a home directory or PostgreSQL, with the adapters of this machine. */
 export { createInspector, createNodeRuntime } from './node/node-runtime.ts';
 export type { NodeRuntime } from './node/node-runtime.ts';
-export type { NodeRuntimeOptions } from './node/runtime-options.ts';
+export type { NodeRuntimeOptions, WakechartConfig } from './node/runtime-options.ts';
+export { defineConfig } from './node/config-module.ts';
 export type { HomeSchedules } from './node/schedules.ts';
 export { createDefaultBackgroundTaskRunners, createScheduledTaskRunner } from './node/tasks.ts';
 export { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';

@@ -66,7 +66,7 @@ export type { NewSessionEvent, SessionEventDraft } from './machines/session/sess
 export type { ActivationIndex, DueActivations, DueQuery } from './actors/session/activation-index.ts';
 export type { Activation, ActivationKind } from './machines/session/activation.ts';
 export type { DueSession, SessionOpening } from './machines/session/due-sessions.ts';
-export type { Directive, WakePriority } from './machines/wake/directive.ts';
+export type { Directive, DirectiveInput, WakePriority } from './machines/wake/directive.ts';
 
 export type {
   AgentRunConfig,
@@ -160,14 +160,14 @@ export type {
 export type { CommandSandbox, SandboxedProgram } from './actors/environment/command-sandbox.ts';
 export type { PieceRedaction, StreamOptions } from './machines/vault/secret-redaction.ts';
 export type { ByteRedaction, SecretReference, SessionSecrets } from './actors/environment/session-secrets.ts';
-export type { EnvironmentDefinition } from './machines/environment/environment-definition.ts';
+export type { EnvironmentDefinition, EnvironmentFile } from './machines/environment/environment-definition.ts';
 export type { Mount } from './machines/environment/mount-table.ts';
 export type { VaultCatalog, VaultListing } from './actors/vault/vault-catalog.ts';
 export type { TextRedaction } from './machines/vault/text-redaction.ts';
 export type { VaultDefinition } from './machines/vault/vault-definition.ts';
 
-export type { LivePart, LiveSpeech, LiveWords } from './actors/words/live-words.ts';
-export type { OnWord, Speak, WordChannel, WordLink } from './actors/words/session-word.ts';
+export type { LivePart, LiveSpeech, SpokenWords } from './actors/words/live-words.ts';
+export type { OnWord, Speak, WordChannel, WordLink } from './actors/words/word-channel.ts';
 export type { WakeHook } from './actors/wake/wake-hook.ts';
 export type { ContextReport } from './machines/turn/context-report.ts';
 export type { WakeMemory } from './actors/wake/wake-ports.ts';

@@ -55,17 +55,20 @@ import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
 import type { TextRedaction } from './machines/vault/text-redaction.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
+import { DefinitionMarks } from './actors/wake/definition-marks.ts';
 import { KeptConversations } from './actors/wake/kept-conversations.ts';
 import type { WakeHook } from './actors/wake/wake-hook.ts';
 import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import { checkTools } from './machines/turn/tool-check.ts';
+import { checkWakeOptions } from './machines/wake/wake-options.ts';
 import type { WakeOutcome } from './machines/wake/wake-outcome.ts';
 import { ShutdownHooks } from './actors/inspection/runtime-inspection.ts';
 import type { InspectedFolders, RuntimeInspection } from './actors/inspection/runtime-inspection.ts';
 import { RuntimeWords } from './actors/words/runtime-words.ts';
 import type { WordsOptions } from './actors/words/runtime-words.ts';
-import type { SessionWord, WordChannel } from './actors/words/session-word.ts';
+import type { SessionWord } from './machines/words/session-word.ts';
+import type { WordChannel } from './actors/words/word-channel.ts';
 
 /** What was found of earlier processes, and what was done about it. */
 export interface Reconciliation {
@@ -220,7 +223,7 @@ export interface Runtime extends AsyncDisposable {
    * SESSION_NOT_FOUND where there is no such session.
    */
   words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
-  /** One wake of a session, to its end. */
+  /** One wake of a session, to its end. @throws RuntimeError WAKE_OPTIONS_INVALID */
   wake(sessionId: string, options?: WakeOptions): Promise<WakeOutcome>;
   /**
    * The same, for callers who only know that something has changed: while a wake of the session runs, here or
@@ -298,8 +301,14 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     tools: turn.tools,
     runtimes,
     words: (sessionId, options) => words.of(sessionId, options),
-    wake,
-    trigger,
+    wake: async (sessionId, options) => {
+      checkWakeOptions(options);
+      return wake(sessionId, options);
+    },
+    trigger: async (sessionId, options) => {
+      checkWakeOptions(options);
+      return trigger(sessionId, options);
+    },
     startWorker: (options) => workers.start(options),
     reconcile: async () => ({ processTrees: await reconcileTrees(), ...(await subagents.reconcile()) }),
     shutdown,
@@ -462,6 +471,7 @@ function turnPorts(
   const all = [...commands, createAskHumanTool(), ...hookSources.flatMap((each) => each.tools ?? []), ...tools];
   checkTools(all);
   return {
+    marks: new DefinitionMarks({ agents, tools: all }),
     directories,
     runConfig,
     runLimits,

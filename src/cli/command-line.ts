@@ -4,6 +4,7 @@
  */
 import { CommanderError } from 'commander';
 import type { Command } from 'commander';
+import { chosenConfig, storeOfConfig } from './open/chosen-config.ts';
 import { FILES, chosenStore } from './open/chosen-store.ts';
 import type { CommandContext } from './context.ts';
 import {
@@ -75,21 +76,37 @@ async function contextOf(
     home: given,
     store,
     storeFile: file,
+    config: code,
     json = false,
   } = command.optsWithGlobals<{
     readonly home?: string;
     readonly store?: string;
     readonly storeFile?: string;
+    readonly config?: string;
     readonly json?: boolean;
   }>();
+  const { env } = process;
+  const config = needsConfig(command) ? await chosenConfig({ given: code, environment: env }) : undefined;
+  const isStoreSaid = [store, file, env['WAKECHART_STORE'], env['WAKECHART_STORE_FILE']].some(Boolean);
   return {
     ...streams,
     json,
-    home: chosenHome({ given, environment: process.env }),
+    home: chosenHome({ given, environment: env }),
     isHomeGiven: given !== undefined,
     isFilesGiven: store === FILES,
-    store: await chosenStore({ given: store, file, environment: process.env }),
+    config,
+    store:
+      isStoreSaid || config === undefined
+        ? await chosenStore({ given: store, file, environment: env })
+        : storeOfConfig(config),
   };
+}
+
+/** Commands that work with no agent and no session: code of the folder must not run for them. */
+const WITHOUT_CONFIG: ReadonlySet<string> = new Set(['audit', 'demo', 'explain', 'task', 'validate', 'vault']);
+
+function needsConfig(command: Command): boolean {
+  return command.parent === null || (!WITHOUT_CONFIG.has(command.name()) && needsConfig(command.parent));
 }
 
 /** Lets a command and all below it write where we write, and ends every complaint with what to do. */

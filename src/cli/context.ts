@@ -1,5 +1,6 @@
 /** What every command gets: where to write, which home, how it is interrupted. */
 import { invocation } from './invocation.ts';
+import type { ChosenConfig } from './open/chosen-config.ts';
 import { FILES, storeWords } from './open/chosen-store.ts';
 import type { ChosenStore } from './open/chosen-store.ts';
 import type { Interruption } from './interruption.ts';
@@ -19,6 +20,8 @@ export interface CommandContext {
   readonly store?: ChosenStore | undefined;
   /** Whether this very command says that they are in the home, whatever the environment says. */
   readonly isFilesGiven?: boolean | undefined;
+  /** What is given in code. Undefined: nothing. */
+  readonly config?: ChosenConfig | undefined;
   readonly interruption: Interruption;
 }
 
@@ -27,11 +30,12 @@ export function storeText({ home, store }: Pick<CommandContext, 'home' | 'store'
   return store?.shown ?? home;
 }
 
-/** A command of ours as the user could type it next, with the same home and store. */
+/** A command of ours as the user could type it next, with the same home, store and config. */
 export function nextCommand(
-  { home, isHomeGiven, store, isFilesGiven }: CommandContext,
+  { home, isHomeGiven, store, isFilesGiven, config }: CommandContext,
   ...words: readonly string[]
 ): string {
   const stored = store?.isGiven === true ? storeWords(store) : isFilesGiven === true ? ['--store', FILES] : [];
-  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : []), ...stored]);
+  const coded = config?.isGiven === true ? ['--config', config.file] : [];
+  return shellQuoted([...invocation(), ...words, ...(isHomeGiven ? ['--home', home] : []), ...stored, ...coded]);
 }

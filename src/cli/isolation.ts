@@ -9,7 +9,8 @@ import type { EnvironmentDefinition } from '../machines/environment/environment-
 import { strictestEnvironment } from '../machines/environment/strictest-environment.ts';
 import { messageOf } from '../machines/errors.ts';
 import type { SessionState } from '../machines/session/session-state.ts';
-import { FileEnvironmentCatalog } from '../adapters/environment-files/file-environment-catalog.ts';
+import type { CommandContext } from './context.ts';
+import { environmentsOf } from './open/environments.ts';
 import { environmentText, isolationText } from './env/text.ts';
 import { oneLine } from './terminal/text.ts';
 
@@ -30,14 +31,11 @@ export interface Isolations {
 }
 
 /** Each file is read once. */
-export function isolationsOf({
-  home,
-  agents,
-}: {
-  readonly home: string;
-  readonly agents: Pick<AgentCatalog, 'get'>;
-}): Isolations {
-  const catalog = new FileEnvironmentCatalog({ home });
+export function isolationsOf(
+  context: Pick<CommandContext, 'home' | 'config'>,
+  agents: Pick<AgentCatalog, 'get'>,
+): Isolations {
+  const catalog = environmentsOf(context);
   const { idFor } = environmentNames({ catalog });
   const definitions = new Map<string, ReturnType<EnvironmentCatalog['get']>>();
   const get = (id: string): ReturnType<EnvironmentCatalog['get']> => {

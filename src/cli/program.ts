@@ -48,6 +48,11 @@ export function createProgram(run: RunWork): Command {
       'a file for you alone (mode 600) whose first line is that URL (default: $WAKECHART_STORE_FILE): no password in a list of processes or in an environment',
       nonEmpty,
     )
+    .option(
+      '--config <file>',
+      'the module that gives agents, tools and backends in code, or none (default: $WAKECHART_CONFIG or ./wakechart.config.ts, .mts, .mjs, .js)',
+      nonEmpty,
+    )
     .option('--json', 'for programs: JSON on standard output, one line per record where it streams')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show the help of a command')

@@ -3,6 +3,7 @@
  */
 import type { z } from 'zod';
 import { RuntimeError, messageOf } from './errors.ts';
+import { meantKeyAt } from './known-keys.ts';
 
 /** More than a few complaints do not help. */
 const MAX_COMPLAINTS = 5;
@@ -22,7 +23,7 @@ export function parseOrThrow<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = readWith(schema, value, subject);
   if (parsed.success) return parsed.data;
-  const complaints = describeIssues(parsed.error);
+  const complaints = describeIssues(parsed.error, schema);
   throw new RuntimeError(subject.code, `${subject.what} is not valid: ${complaints.join('; ')}`, {
     category: 'validation',
     hint: subject.hint,
@@ -52,18 +53,30 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** One line per issue: the path, what was expected and what came. */
-export function describeIssues(error: z.ZodError): string[] {
-  const lines = error.issues.flatMap((issue) => describeIssue(issue));
+/**
+ * One line per issue: the path, what was expected and what came. @param schema what was expected: of an unknown key it
+ * tells which was probably meant
+ */
+export function describeIssues(error: z.ZodError, schema?: z.ZodType): string[] {
+  const lines = error.issues.flatMap((issue) => describeIssue(issue, schema));
   const shown = lines.slice(0, MAX_COMPLAINTS);
   return lines.length > shown.length ? [...shown, `and ${lines.length - shown.length} more`] : shown;
 }
 
-function describeIssue(issue: z.core.$ZodIssue): string[] {
-  const message = issue.message
+function describeIssue(issue: z.core.$ZodIssue, schema: z.ZodType | undefined): string[] {
+  const message = `${issue.message}${meantText(issue, schema)}`
     .replace(/^Invalid (input|string|option): /, '')
     .replace(/^must match pattern .*$/, 'has the wrong form');
   return [issue.path.length === 0 ? message : `${pathOf(issue.path)}: ${message}`];
+}
+
+/** Where one key is unknown, and another is near. */
+function meantText(issue: z.core.$ZodIssue, schema: z.ZodType | undefined): string {
+  const [key, ...others] = issue.code === 'unrecognized_keys' ? issue.keys : [];
+  if (key === undefined || others.length > 0 || schema === undefined || issue.message.includes('did you mean'))
+    return '';
+  const meant = meantKeyAt(schema, [...issue.path, key]);
+  return meant === undefined ? '' : ` (did you mean "${meant}"?)`;
 }
 
 /** `steps[2].toolCalls[0].name` */

@@ -22,6 +22,7 @@ import { placesOfKeys } from '../adapters/environment-files/kept-from-mounts.ts'
 import type { HomeLayout } from '../adapters/files/layout.ts';
 import { secretsOfUrl } from '../adapters/postgres/url-secrets.ts';
 import { FileVaultCatalog, readSecretFile } from '../adapters/vault-files/file-vault-catalog.ts';
+import type { EnvironmentFile } from '../machines/environment/environment-definition.ts';
 import type { RuntimePorts } from '../runtime.ts';
 
 /** Folder of a home with the vaults. */
@@ -32,6 +33,7 @@ export interface EnvironmentsOptions {
   readonly clock: Clock;
   /** Of sessions whose agent names none. */
   readonly defaultEnvironmentId: string | undefined;
+  readonly inCode: Readonly<Record<string, EnvironmentFile>> | undefined;
   /** Of the database in which sessions lie: its password opens all of them. */
   readonly storeUrl: string | undefined;
   readonly onTrouble: OnListenerError;
@@ -53,10 +55,11 @@ export function nodeEnvironments({
   layout,
   clock,
   defaultEnvironmentId,
+  inCode,
   storeUrl,
   onTrouble,
 }: EnvironmentsOptions): NodeEnvironments {
-  const catalog = new FileEnvironmentCatalog({ home: layout.home });
+  const catalog = new FileEnvironmentCatalog({ home: layout.home, inCode });
   const vaults = vaultsOfHome(layout.home);
   const secrets = createVaults({
     catalog: vaults,

@@ -27,6 +27,7 @@ import { nodeEnvironments } from './environments.ts';
 import type { NodeEnvironments } from './environments.ts';
 import type { CreateInspectorOptions, Inspectable, Inspector } from './inspector.ts';
 import { createAttachmentFiles } from '../adapters/files/attachment-files.ts';
+import { configPath, loadConfig, withConfig } from './config-module.ts';
 import { tendJobs } from './jobs.ts';
 import { nodeMemory } from './memory.ts';
 import type { HomeMemory, NodeMemory } from './memory.ts';
@@ -35,7 +36,7 @@ import type { CheckedOptions, NodeRuntimeOptions } from './runtime-options.ts';
 import { slotOwners, withSchedules } from './schedules.ts';
 import type { HomeSchedules } from './schedules.ts';
 import { openNodeStore } from './stores.ts';
-import type { NodeStore } from './node-store.ts';
+import type { NodeStore, NodeStoreOptions } from './node-store.ts';
 import { PROCESSES_FOLDER, TASK_LOGS_FOLDER, homeTasks } from './tasks.ts';
 import type { HomeTasks } from './tasks.ts';
 import { nodeTools, redactionFor } from './tools.ts';
@@ -56,11 +57,13 @@ export interface NodeRuntime extends Runtime, HomeMemory, HomeSchedules {
 /**
  * A runtime over a home directory. Any number of processes may open the same home at once, and any number of machines
  * the same database.
- * @throws RuntimeError RUNTIME_OPTIONS_INVALID, STORAGE_FAILED when the home cannot be made; with `store` also
+ * @throws RuntimeError RUNTIME_OPTIONS_INVALID, AGENT_DEFINED_TWICE, TOOL_INVALID, TOOL_EXISTS; STORAGE_FAILED when the
+ * home cannot be made; with `config` also CONFIG_NOT_FOUND, CONFIG_FAILED, CONFIG_INVALID; with `store` also
  * POSTGRES_DRIVER_MISSING, STORE_OPTIONS_INVALID, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD,
  * STORE_NOT_SYNCED
  */
-export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
+export async function createNodeRuntime(given: NodeRuntimeOptions = {}): Promise<NodeRuntime> {
+  const options = await completed(given);
   const checked = checkedOptions(options);
   const { home: named, durability, leaseMs, readsOnly } = checked;
   const layout = new HomeLayout(named ?? (process.env['WAKECHART_HOME'] || DEFAULT_HOME));
@@ -83,11 +86,25 @@ export async function createNodeRuntime(options: NodeRuntimeOptions = {}): Promi
   }
 }
 
+/** With what their config gives. */
+type CompletedOptions = Omit<NodeRuntimeOptions, 'store' | 'config'> & {
+  readonly store?: NodeStoreOptions | undefined;
+  /** Absolute. */
+  readonly config?: string | undefined;
+};
+
+async function completed(options: NodeRuntimeOptions): Promise<CompletedOptions> {
+  const { config } = checkedOptions(options);
+  const file = config === undefined ? undefined : configPath(config);
+  const { store, ...all } = file === undefined ? options : withConfig(options, await loadConfig(file));
+  return { ...all, store: store === 'files' ? undefined : store, config: file };
+}
+
 interface RuntimeParts {
   readonly layout: HomeLayout;
   readonly opened: NodeStore;
   readonly owner: string;
-  readonly options: NodeRuntimeOptions;
+  readonly options: CompletedOptions;
   readonly checked: CheckedOptions;
 }
 
@@ -122,6 +139,7 @@ function foundationOf({
     layout,
     clock,
     defaultEnvironmentId: environment,
+    inCode: options.environments,
     storeUrl: options.store?.postgres,
     onTrouble: onListenerError ?? reportToConsole,
   });
@@ -200,6 +218,7 @@ async function portsOver(
   const ports: RuntimePorts = {
     clock,
     store,
+    words: opened.words,
     directories: layout,
     agents,
     attachments: createAttachmentFiles(layout),
@@ -262,6 +281,7 @@ function jobsOf(
     humans: options.humans,
     environment,
     options: options.subagents ?? {},
+    config: options.config,
     store: options.store,
     modelOf: opened.modelOf,
     shared: opened.jobs,

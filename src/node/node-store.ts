@@ -9,6 +9,7 @@ import type { ScheduleDefinitions, ScheduleStates } from '../actors/schedule/dur
 import type { ScheduleStore } from '../actors/schedule/schedule-store.ts';
 import type { EventStore, SessionIdentity } from '../actors/session/event-store.ts';
 import type { HostLife } from '../actors/host/host-life.ts';
+import type { WordChannel } from '../actors/words/word-channel.ts';
 import type { JobRecords } from '../actors/subagent/job-records.ts';
 import type { SessionHold } from '../actors/shell/session-watch.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
@@ -71,6 +72,8 @@ export interface SharedJobsParts {
 
 export interface NodeStore {
   readonly store: EventStore;
+  /** What models say, between the processes over the store. */
+  readonly words: WordChannel | undefined;
   /** What time it is for everything that workers share. */
   readonly clock: Clock;
   readonly schedules: SharedSchedules;

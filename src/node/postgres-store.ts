@@ -29,6 +29,7 @@ export async function databaseOf(
   });
   return {
     store,
+    words: store.words,
     clock,
     schedules: {
       definitions: createPostgresScheduleDefinitions({ database, clock }),

@@ -8,7 +8,10 @@ import type { OnListenerError } from '../actors/streams/listener-errors.ts';
 import type { Telemetry } from '../actors/telemetry/telemetry.ts';
 import type { Tool } from '../actors/turn/tool.ts';
 import type { ToolServerNews } from '../actors/turn/tool-source.ts';
+import { closestName } from '../machines/closest-name.ts';
+import type { EnvironmentFile } from '../machines/environment/environment-definition.ts';
 import { environmentId } from '../machines/ids.ts';
+import { providerTable } from '../machines/run/provider-settings.ts';
 import { priceTable } from '../machines/run/prices.ts';
 import type { PriceTable } from '../machines/run/prices.ts';
 import type { RunLimits } from '../machines/run/run-decision.ts';
@@ -20,6 +23,24 @@ import type { NodeStoreOptions } from './node-store.ts';
 import { nodeSubagentOptions } from './subagents.ts';
 import type { NodeSubagentOptions } from './subagents.ts';
 
+/** What a config may say: what is the same for every process that works in the home. */
+const CONFIG_KEYS = [
+  'agents',
+  'tools',
+  'backends',
+  'environments',
+  'store',
+  'environment',
+  'prices',
+  'runConfig',
+  'runLimits',
+  'commandEnvironment',
+  'subagents',
+  'telemetry',
+] as const satisfies readonly (keyof NodeRuntimeOptions)[];
+
+export type WakechartConfig = Pick<NodeRuntimeOptions, (typeof CONFIG_KEYS)[number]>;
+
 export interface NodeRuntimeOptions {
   /**
    * The home directory; made when it is not there. Default: $WAKECHART_HOME, else `.wakechart` in the working
@@ -28,9 +49,10 @@ export interface NodeRuntimeOptions {
   readonly home?: string | undefined;
   /**
    * The database in which sessions, schedules and cooldowns live, for any number of machines. Default: the files of the
-   * home.
+   * home,
+   * or what the config says. `files`: the files of the home, whatever the config says.
    */
-  readonly store?: NodeStoreOptions | undefined;
+  readonly store?: NodeStoreOptions | 'files' | undefined;
   /** `os` acknowledges before events are on the disk, and says so in every receipt. Default `disk`. */
   readonly durability?: 'disk' | 'os' | undefined;
   /**
@@ -56,6 +78,16 @@ export interface NodeRuntimeOptions {
   readonly tools?: readonly Tool[] | undefined;
   /** Agents besides those of the home, as `defineAgent` makes them. Nothing of them is stored: what the code says counts. */
   readonly agents?: readonly DefinedAgent[] | undefined;
+  /**
+   * Environments besides those of the home, by name, with the keys of an environment file. Nothing of them is stored
+   * before a wake enters one.
+   */
+  readonly environments?: Readonly<Record<string, EnvironmentFile>> | undefined;
+  /**
+   * A module whose default export (`defineConfig`) gives more of these options, by its path or `file:` URL: processes
+   * that are started for sessions and jobs load it too, while they know nothing of functions that are given here.
+   */
+  readonly config?: string | URL | undefined;
   /** `none`: no person can be asked, so what would ask is denied. Default `reachable`. */
   readonly humans?: 'reachable' | 'none' | undefined;
   /** Prices of models in US dollars per million tokens, before the known ones. */
@@ -98,7 +130,7 @@ const definedAgent = z.custom<DefinedAgent>(
 /** Every option by name, so that a misspelt one is refused instead of ignored. */
 const optionShapes = {
   home: z.string().min(1).optional(),
-  store: nodeStoreOptions.optional(),
+  store: z.union([z.literal('files'), nodeStoreOptions]).optional(),
   durability: z.enum(['disk', 'os']).default('disk'),
   leaseMs: z.number().int().positive().optional(),
   maxConcurrentTasks: z.number().int().positive().optional(),
@@ -107,11 +139,13 @@ const optionShapes = {
   backends: z.array(z.unknown()).optional(),
   tools: z.array(z.unknown()).optional(),
   agents: z.array(definedAgent).optional(),
+  environments: z.record(z.string(), z.looseObject({})).optional(),
+  config: z.union([z.string().min(1), z.instanceof(URL)], 'expected the path or the file: URL of a module').optional(),
   humans: z.enum(['reachable', 'none']).optional(),
   prices: priceTable.optional(),
   commandEnvironment: port.optional(),
   onToolServerNews: listener.optional(),
-  runConfig: port.optional(),
+  runConfig: z.strictObject({ backend: z.string().optional(), providers: providerTable.optional() }).optional(),
   runLimits: z
     .strictObject({
       maxAttempts: z.number().int().min(1).max(1_000),
@@ -129,12 +163,19 @@ const optionShapes = {
   onListenerError: listener.optional(),
 } satisfies Record<keyof NodeRuntimeOptions, z.ZodType>;
 
-const settings = z.strictObject(optionShapes, {
-  error: (issue) =>
-    issue.code === 'unrecognized_keys'
-      ? `unknown options: ${issue.keys?.join(', ') ?? ''}; the known ones are ${Object.keys(optionShapes).join(', ')}`
-      : undefined,
-});
+const settings = z.strictObject(optionShapes, { error: unknownKeys(Object.keys(optionShapes)) });
+
+function unknownKeys(known: readonly string[]): (issue: z.core.$ZodRawIssue) => string | undefined {
+  return (issue) => {
+    if (issue.code !== 'unrecognized_keys') return undefined;
+    const keys: readonly string[] = issue.keys;
+    const [only = ''] = keys.length === 1 ? keys : [];
+    const meant = closestName(only, known);
+    return meant === undefined
+      ? `unknown options: ${keys.join(', ')}; the known ones are ${known.join(', ')}`
+      : `unknown options: ${only}; did you mean "${meant}"?`;
+  };
+}
 
 /** Options with their defaults. */
 export type CheckedOptions = z.output<typeof settings>;
@@ -142,4 +183,18 @@ export type CheckedOptions = z.output<typeof settings>;
 /** @throws RuntimeError RUNTIME_OPTIONS_INVALID */
 export function checkedOptions(options: NodeRuntimeOptions): CheckedOptions {
   return parseOrThrow(settings, options, { what: 'runtime options', code: 'RUNTIME_OPTIONS_INVALID' });
+}
+
+const configSettings = z.strictObject(Object.fromEntries(CONFIG_KEYS.map((key) => [key, optionShapes[key]])), {
+  error: unknownKeys(CONFIG_KEYS),
+});
+
+/** What a module exports, when it is a config. @throws RuntimeError CONFIG_INVALID naming the file */
+export function checkConfig(exported: unknown, file: string): WakechartConfig {
+  parseOrThrow(configSettings, exported, {
+    what: `the default export of ${file}`,
+    code: 'CONFIG_INVALID',
+    hint: `A config may have ${CONFIG_KEYS.join(', ')}.`,
+  });
+  return exported as WakechartConfig;
 }

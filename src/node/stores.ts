@@ -39,8 +39,10 @@ export function schedulesOfHome(home: string): SharedSchedules {
 }
 
 function filesOf({ layout, clock, durability, leaseMs, readsOnly }: OpenStoreParts): NodeStore {
+  const store = new FileEventStore({ home: layout.home, clock, durability, leaseMs, keepsViews: !readsOnly });
   return {
-    store: new FileEventStore({ home: layout.home, clock, durability, leaseMs, keepsViews: !readsOnly }),
+    store,
+    words: store.words,
     clock,
     schedules: schedulesOfHome(layout.home),
     policy: new FilePolicyStore({ directory: join(layout.home, POLICY_FOLDER), clock }),

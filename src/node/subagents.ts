@@ -45,11 +45,6 @@ export interface NodeSubagentOptions {
   readonly killGraceMs?: number | undefined;
   /** Variables of workers besides the usual ones. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /**
-   * A module, loaded by every worker, whose `runtimeOptions` add `runtimes` and `tools` of one's own: those that this
-   * runtime was given as functions cannot be sent to a process.
-   */
-  readonly setup?: string | undefined;
   /** Begins the names of branches: `<prefix>/<job>-<id>`. Default `wakechart`. */
   readonly branchPrefix?: string | undefined;
   /** Run when a worktree has been made for a job, and when it has been removed: functions, or commands. */
@@ -67,7 +62,6 @@ export const nodeSubagentOptions = z.strictObject({
   limits: object.optional(),
   killGraceMs: z.number().nonnegative().optional(),
   env: z.record(z.string(), z.string()).optional(),
-  setup: z.string().min(1).optional(),
   branchPrefix: z.string().min(1).optional(),
   hooks: object.optional(),
   hookTimeoutMs: z.number().positive().optional(),
@@ -84,6 +78,8 @@ export interface NodeSubagentParts {
   /** Of agents that name none: in a worker the same as here. Undefined: `host`. */
   readonly environment: string | undefined;
   readonly options: NodeSubagentOptions;
+  /** The module, absolute, that gives workers what this process was given in code. */
+  readonly config: string | undefined;
   /** The database that workers open too. Undefined: the files of the home. */
   readonly store: NodeStoreOptions | undefined;
   readonly modelOf: NodeStore['modelOf'];
@@ -136,7 +132,8 @@ async function openRunner(
     environment,
     store,
     modelOf,
-    options: { warmWorkers, killGraceMs, env, setup },
+    config,
+    options: { warmWorkers, killGraceMs, env },
   }: NodeSubagentParts,
   level: number,
 ): Promise<ChildProcessSubagentRunner> {
@@ -152,7 +149,7 @@ async function openRunner(
     ...(providers === undefined ? {} : { providerConfig: { providers } }),
     ...(humans === undefined ? {} : { humans }),
     ...(environment === undefined ? {} : { environment }),
-    ...(setup === undefined ? {} : { setup }),
+    ...(config === undefined ? {} : { config }),
     ...(warmWorkers === undefined ? {} : { warmWorkers }),
     ...(killGraceMs === undefined ? {} : { killGraceMs }),
   });

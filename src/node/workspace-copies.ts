@@ -54,6 +54,7 @@ export function workspaceCopiesOfHome(layout: HomeLayout): Pick<WorkspaceCopiesP
     layout,
     clock: createSystemClock(),
     defaultEnvironmentId: undefined,
+    inCode: undefined,
     storeUrl: undefined,
     onTrouble: () => undefined,
   });

@@ -54,7 +54,7 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
     expect([...browser!.said, ...browser!.refused, ...problems]).toEqual([]);
   });
 
-  it('say plainly where they are not heard, and which process on which machine wakes it', async () => {
+  it('stand beside which process on which machine wakes the session', async () => {
     const backend = speakingBackend();
     const { house, open } = await showHouse({
       page,
@@ -73,7 +73,6 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
     const waking = house.runtime.wake(session);
     await backend.voice();
     const view = await open(`#r=${session}`);
-    await transcriptOf(view).getByText('is seen here when the step ends').waitFor(LIMIT);
     await view.getByText('far:4321').first().waitFor(LIMIT);
     await view.getByText(`wakechart inspect --session ${session}`).waitFor(LIMIT);
     await view.getByText('kill 4321').waitFor(LIMIT);

@@ -54,6 +54,7 @@ export function start(
       WAKECHART_HOME: undefined,
       WAKECHART_STORE: undefined,
       WAKECHART_STORE_FILE: undefined,
+      WAKECHART_CONFIG: undefined,
       ...temporaryFolderFor(words),
       ...env,
     },

@@ -19,6 +19,13 @@ export const ENVIRONMENT_VARIABLES: readonly EnvironmentVariable[] = [
     guide: COMMAND_LINE,
   },
   {
+    name: 'WAKECHART_CONFIG',
+    takes: 'path of a module, or `none`',
+    fallback: '`wakechart.config.ts`, `.mts`, `.mjs` or `.js` in the working directory',
+    text: 'What is given in code, for the command line. `--config` goes before it.',
+    guide: '[agents in code](agents-in-code.md#one-module-for-all-processes)',
+  },
+  {
     name: 'WAKECHART_STORE',
     takes: 'URL, or `files`',
     fallback: '`files`',

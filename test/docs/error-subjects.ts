@@ -17,7 +17,7 @@ export const SUBJECTS: readonly SubjectOfErrors[] = [
   { title: 'Subagents and worktrees', codes: /^(?:SUBAGENT_|WORKTREE_|JOB_|HEAD_)/ },
   {
     title: 'Agents, models and accounts',
-    codes: /^(?:AGENT_|AI_|ACP_|AUTH_|PROVIDERS?_|BACKEND_|RUN_|CANDIDATE_|SCRIPT_)/,
+    codes: /^(?:AGENT_|AI_|ACP_|AUTH_|PROVIDERS?_|BACKEND_|DIRECTIVE_|RUN_|CANDIDATE_|SCRIPT_)/,
   },
   {
     title: 'Tools',
@@ -44,7 +44,7 @@ export const SUBJECTS: readonly SubjectOfErrors[] = [
       /^(?:CHART_|AUDITS?_|COVERAGE_|EXPLORATION_|FAST_CHECK_|HITS_|LIFECYCLE_|MODULE_|RENDER_|INSPECT|RECORDER_|STATELY_)/,
   },
   { title: 'The HTTP handler', codes: /^(?:API_|SERVE_)/ },
-  { title: 'The runtime', codes: /^(?:RUNTIME_|UNREACHABLE$)/ },
+  { title: 'The runtime', codes: /^(?:RUNTIME_|CONFIG_|UNREACHABLE$)/ },
 ];
 
 export function subjectOf(code: string): string {

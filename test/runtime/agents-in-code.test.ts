@@ -106,6 +106,91 @@ describe('agents in code', () => {
   });
 });
 
+describe('environments in code', () => {
+  const tight = { sandbox: 'off', permission: { mode: 'deny' } } as const;
+
+  it('bind the agents that name them', async () => {
+    const runtime = await open({ agents: [reviewer({ environment: 'tight' })], environments: { tight } });
+    const { sessionId } = await runtime.sessions.create({ agentId: 'reviewer' });
+    expect(await woken(runtime, sessionId)).toBe('I review. []');
+    expect((await runtime.environments.list()).map(({ environmentId }) => environmentId)).toContain('tight');
+  });
+
+  it('are refused with what is wrong, and when there is a file of that name', async () => {
+    await expect(open({ environments: { tight: { ...tight, netwrk: 'open' } as never } })).rejects.toThrow(
+      'environment "tight" in code is not valid: netwrk: unknown key; did you mean "network"?',
+    );
+    const runtime = await open({ agents: [reviewer({ environment: 'tight' })], environments: { tight } });
+    await mkdir(join(home.path, 'environments'));
+    await writeFile(join(home.path, 'environments/tight.yaml'), 'sandbox: off\n', { mode: 0o600 });
+    await expect(runtime.environments.get('tight')).rejects.toMatchObject({ code: 'ENVIRONMENT_DEFINED_TWICE' });
+    expect((await runtime.environments.list()).find(({ environmentId }) => environmentId === 'tight')).toMatchObject({
+      error: { code: 'ENVIRONMENT_DEFINED_TWICE' },
+    });
+    await expect(runtime.environments.create('tight', 'sandbox: off\n')).rejects.toMatchObject({
+      code: 'ENVIRONMENT_DEFINED_TWICE',
+    });
+  });
+});
+
+describe('the log says under which definition each wake ran', () => {
+  async function marks(runtime: NodeRuntime, sessionId: string): Promise<unknown[]> {
+    const found: unknown[] = [];
+    for await (const { type, data } of runtime.sessions.events(sessionId))
+      if (type === 'wake.started') found.push(data.definition);
+    return found;
+  }
+
+  it('of before a program was changed, and of after', async () => {
+    const first = await open({ agents: [reviewer({ version: '1.0.0' })] });
+    const { sessionId } = await first.sessions.create({ agentId: 'reviewer' });
+    await woken(first, sessionId);
+    await woken(first, sessionId);
+    await first.shutdown();
+    const second = await open({ agents: [reviewer({ version: '2.0.0', instructions: 'I review twice.' })] });
+    expect(await woken(second, sessionId)).toBe('I review twice. [deploy]');
+    const [one, again, two] = await marks(second, sessionId);
+    expect(one).toEqual({ hash: expect.stringMatching(/^[0-9a-f]{12}$/) as unknown, version: '1.0.0' });
+    expect(again).toEqual(one);
+    expect(two).toMatchObject({ version: '2.0.0' });
+    expect(two).not.toMatchObject({ hash: (one as { readonly hash: string }).hash });
+    expect((await second.sessions.status(sessionId)).lastWake?.definition).toEqual(two);
+  });
+
+  it('in both of two programs over one home, each with its own', async () => {
+    const one = await open({ agents: [reviewer({ version: 'one' })] });
+    const two = await open({ agents: [reviewer({ version: 'two', instructions: 'I am the other one.' })] });
+    const { sessionId } = await one.sessions.create({ agentId: 'reviewer' });
+    await woken(one, sessionId);
+    expect(await woken(two, sessionId)).toBe('I am the other one. [deploy]');
+    expect(await woken(one, sessionId)).toBe('I review. [deploy]');
+    expect(await marks(two, sessionId)).toMatchObject([{ version: 'one' }, { version: 'two' }, { version: 'one' }]);
+  });
+
+  it('which is another one with other input of its tool, and the same one with another label alone', async () => {
+    const hashOf = async (agent: ReturnType<typeof reviewer>): Promise<unknown> => {
+      const runtime = await open({ agents: [agent] });
+      const { sessionId } = await runtime.sessions.create({ agentId: 'reviewer' });
+      await woken(runtime, sessionId);
+      const [mark] = await marks(runtime, sessionId);
+      return (mark as { readonly hash: string }).hash;
+    };
+    const wider = defineTool({ name: 'deploy', input: z.object({ build: z.string(), to: z.string() }), run: () => 1 });
+    const hash = await hashOf(reviewer());
+    expect(await hashOf(reviewer({ version: '9' }))).toBe(hash);
+    expect(await hashOf(reviewer({ tools: [wider] }))).not.toBe(hash);
+  });
+
+  it('of a file, too', async () => {
+    const runtime = await open({});
+    const source = { frontmatter: { name: 'F', provider: 'parrot', model: 'm', version: '7' }, instructions: 'Say.' };
+    await runtime.agents.create({ agentId: 'filed', source });
+    const { sessionId } = await runtime.sessions.create({ agentId: 'filed' });
+    await woken(runtime, sessionId);
+    expect(await marks(runtime, sessionId)).toMatchObject([{ version: '7' }]);
+  });
+});
+
 describe('a runtime refuses', () => {
   const file = '---\nname: Old\nprovider: script\nmodel: a.json\n---\n\nOld.\n';
   const keepFile = async (text: string): Promise<void> => {

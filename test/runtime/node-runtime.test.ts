@@ -152,6 +152,8 @@ describe('a runtime over a home directory', () => {
       backends: [],
       tools: [],
       agents: [],
+      config: undefined,
+      environments: {},
       humans: 'none',
       prices: {},
       commandEnvironment: {},

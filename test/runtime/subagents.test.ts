@@ -166,10 +166,10 @@ describe('a job', () => {
   );
 
   it("runs with a backend of one's own, which its process imports", async () => {
-    const setup = join(home.path, 'setup.mjs');
+    const config = join(home.path, 'wakechart.config.mjs');
     const backend = `{ id: 'mine', runs: 'step', messageIntake: 'next_step', isPlayed: false, asksPermission: () => false, async run() { return { payloads: [{ type: 'text', text: 'Mine, in ' + process.pid }] }; }, abort() {}, isRunActive() { return false; } }`;
-    await writeFile(setup, `export const runtimeOptions = async () => ({ backends: [${backend}] });\n`);
-    await open({ subagents: { setup }, runConfig: { providers: { mine: { backend: 'mine' } } } });
+    await writeFile(config, `export default { backends: [${backend}] };\n`);
+    await open({ config, runConfig: { providers: { mine: { backend: 'mine' } } } });
     await agent('own', []);
     await writeFile(
       join(home.path, 'home', 'agents', 'own', 'agent.md'),

@@ -344,9 +344,9 @@ describe('a rule whose room is gone', () => {
     [
       'src/node',
       'adapters-are-chosen-in-two-places',
-      { 'src/node/worker.ts': undefined, 'src/node/subagents.ts': undefined },
+      { 'src/node/config-module.ts': undefined, 'src/node/subagents.ts': undefined },
     ],
-    ['src/node/worker.ts', 'imports-can-be-read', { 'src/node/worker.ts': undefined }],
+    ['src/node/config-module.ts', 'imports-can-be-read', { 'src/node/config-module.ts': undefined }],
     ['src/subagent-worker.ts', 'adapters-are-chosen-in-two-places', { 'src/subagent-worker.ts': undefined }],
     ['src/http.ts', 'adapters-are-chosen-in-two-places', { 'src/http.ts': undefined }],
     ['src/postgres.ts', 'adapters-are-chosen-in-two-places', { 'src/postgres.ts': undefined }],

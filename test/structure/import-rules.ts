@@ -41,7 +41,10 @@ const NODE_RUNTIME = 'src/node';
 const COMMAND_LINE = 'src/cli';
 
 /** Files that load what a user names, and so import a path computed at run time. */
-const LOADERS_OF_USER_CODE: ReadonlySet<string> = new Set(['src/node/worker.ts', 'src/cli/audit/chart-module.ts']);
+const LOADERS_OF_USER_CODE: ReadonlySet<string> = new Set([
+  'src/node/config-module.ts',
+  'src/cli/audit/chart-module.ts',
+]);
 
 /** What the published entry points without adapters are made of. */
 const PURE_ENTRY_POINTS: Readonly<Record<string, readonly string[]>> = {

@@ -54,7 +54,7 @@ const HEALTHY: Planted = {
     "import { run } from './runtime.ts';",
     'export const node = [shell, run];',
   ),
-  'src/node/worker.ts': lines(
+  'src/node/config-module.ts': lines(
     '/** What a worker loads. */',
     "import { shell } from '../adapters/shell/shell.ts';",
     'export const worker = [shell];',

@@ -6,7 +6,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { Fleet } from './fleet.ts';
 import type { FolderChanges } from './folder-changes.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
-import type { LiveWords } from '../words/live-words.ts';
+import type { SpokenWords } from '../words/live-words.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
@@ -36,7 +36,7 @@ export interface RuntimeInspection {
    */
   readonly learnSecrets?: (() => Promise<readonly string[]>) | undefined;
   /** What is said in its wakes, and in those elsewhere that are followed here. Absent: it wakes no session. */
-  readonly live?: Pick<LiveWords, 'follow' | 'of'> | undefined;
+  readonly live?: SpokenWords | undefined;
   /** Names this process in the logs. */
   readonly owner?: string | undefined;
   /** In US dollars per million tokens, before the known ones. */

@@ -4,10 +4,12 @@
  * as a process, is the function's own.
  */
 import { messageOf } from '../../machines/errors.ts';
+import { checkBackendOptions, checkDirective } from '../../machines/run/backend-options.ts';
 import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import type { AgentRunEventBody, OpaquePart, RunPayload, RunUsage } from '../../machines/run/run-output.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
+import type { DirectiveInput } from '../../machines/wake/directive.ts';
 import type { Clock } from '../clock/clock.ts';
 import { createSystemClock } from '../clock/system-clock.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
@@ -21,8 +23,10 @@ export interface RunVoice {
   think(text: string, opaque?: OpaquePart): void;
   /** For steps: asks for a tool. `callId` is unique in the run. */
   call(call: { readonly callId: string; readonly name: string; readonly input: unknown }): void;
-  /** Gives a directive as data. */
-  direct(directive: unknown): void;
+  /** Gives a directive of the backend's own as data. @throws RuntimeError DIRECTIVE_INVALID */
+  direct(directive: DirectiveInput): void;
+  /** Gives a directive that a model gave as data: one that is not valid means sleep, and is recorded. */
+  relay(directive: unknown): void;
   /** Aborts when the run is to stop. The function then settles soon; what it has said is kept. */
   readonly signal: AbortSignal;
 }
@@ -44,12 +48,10 @@ export interface RunEnding {
   readonly meta?: NonNullable<AgentRunResult['meta']> | undefined;
 }
 
-export function createAgentRuntime({
-  id,
-  clock = createSystemClock(),
-  onListenerError,
-  answer,
-}: AgentRuntimeOptions): AgentRuntime {
+/** @throws RuntimeError AGENT_RUNTIME_INVALID */
+export function createAgentRuntime(options: AgentRuntimeOptions): AgentRuntime {
+  checkBackendOptions(options);
+  const { id, clock = createSystemClock(), onListenerError, answer } = options;
   const active = new ActiveRuns();
   return {
     id,
@@ -146,6 +148,10 @@ function voiceInto({
       said.push({ type: 'tool_call', ...call });
       events.emit({ stream: 'tool', data: { phase: 'requested', ...call } });
     },
-    direct: (directive) => void said.push({ type: 'directive', directive }),
+    direct(directive) {
+      checkDirective(directive);
+      said.push({ type: 'directive', directive });
+    },
+    relay: (directive) => void said.push({ type: 'directive', directive }),
   };
 }

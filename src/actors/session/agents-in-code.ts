@@ -1,7 +1,7 @@
 /** The agents that a program gives, before those of a catalog of files. */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { DefinedAgent } from '../turn/define-agent.ts';
-import type { AgentCatalog, AgentListing } from './agent-catalog.ts';
+import type { AgentCatalog, AgentListing, NewAgent } from './agent-catalog.ts';
 
 /** @throws RuntimeError AGENT_DEFINED_TWICE when two of them have the same id */
 export function withAgentsInCode(files: AgentCatalog, agents: readonly DefinedAgent[]): AgentCatalog {
@@ -25,7 +25,7 @@ export function withAgentsInCode(files: AgentCatalog, agents: readonly DefinedAg
     get: async (agentId) => inCode.get(agentId)?.definition ?? files.get(agentId),
     toolsOf: (agentId) => inCode.get(agentId)?.tools ?? [],
     async create(agent) {
-      if (!inCode.has(agent.agentId)) return files.create(agent);
+      if (!inCode.has((agent as Partial<NewAgent> | undefined)?.agentId ?? '')) return files.create(agent);
       throw definedTwice(agent.agentId, 'in code already', 'Change it in code, or choose another name.');
     },
     validate: (...file) => files.validate(...file),

@@ -12,7 +12,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import { workerLifecycle } from '../../machines/session/worker-machine.ts';
 import type { WorkerEventType, WorkerPhase, workerMachine } from '../../machines/session/worker-machine.ts';
-import { checkWorkerOptions } from '../../machines/session/worker-settings.ts';
+import { checkStopOptions, checkWorkerOptions } from '../../machines/session/worker-settings.ts';
 import type { WorkerSettings } from '../../machines/session/worker-settings.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { TimerHandle } from '../clock/clock.ts';
@@ -155,10 +155,9 @@ export class SessionWorker implements AsyncDisposable {
    * Takes nothing more, and resolves when no wake of this worker runs any more. What it did not come to stays due for
    * others. May be called again with `abort`, when draining takes too long.
    */
-  stop({
-    running = 'drain',
-    reason = 'the worker was stopped',
-  }: StopWorkerOptions = {}): Promise<SessionWorkerSummary> {
+  async stop(options: StopWorkerOptions = {}): Promise<SessionWorkerSummary> {
+    checkStopOptions(options);
+    const { running = 'drain', reason = 'the worker was stopped' } = options;
     if (this.#isTaking) this.#stopTaking();
     if (running === 'abort') this.#force(reason);
     else this.#drain(reason);

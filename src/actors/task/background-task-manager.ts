@@ -7,7 +7,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { Observable } from 'rxjs';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import { checkedCursor, checkedEventFilter } from '../../machines/task/task-input.ts';
+import { checkFilter, checkedCursor, checkedEventFilter } from '../../machines/task/task-input.ts';
 import { checkedSettings } from '../../machines/task/task-settings.ts';
 import type { BackgroundTaskRequestInput } from '../../machines/task/task-request.ts';
 import type {
@@ -115,7 +115,9 @@ export class BackgroundTaskManager {
   }
 
   /** Tasks that were not closed, oldest first. */
+  /** @throws BackgroundTaskError TASK_FILTER_INVALID */
   list(filter: BackgroundTaskFilter = {}): BackgroundTaskState[] {
+    checkFilter(filter);
     const states: BackgroundTaskState[] = [];
     for (const task of this.#supervisor.tasks.values()) if (matchesFilter(task, filter)) states.push(task.view());
     return states;

@@ -1,13 +1,20 @@
 /** An agent that a program gives, instead of a file in the home. */
 import { agentDefinitionOf } from '../../machines/agent/agent-in-code.ts';
-import type { AgentInCode } from '../../machines/agent/agent-in-code.ts';
-import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import type { AgentDefinition, AgentFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { ToolAttachmentInput } from '../../machines/agent/tool-attachment.ts';
 import { checkTools } from '../../machines/turn/tool-check.ts';
 import { isRecord } from '../../machines/validate.ts';
 import type { Tool } from './tool.ts';
 
-export interface AgentOptions extends Omit<AgentInCode, 'tools'> {
+export interface AgentOptions extends Omit<AgentFrontmatter, 'name' | 'provider' | 'tools'> {
+  /** Lower-case letters, digits, "-" and "_": sessions and its folder in the home are known by it. */
+  readonly id: string;
+  /** For people. Default: the id. */
+  readonly name?: string | undefined;
+  /** Default: what stands before the first "/" of `model`. */
+  readonly provider?: string | undefined;
+  /** What the model is told. */
+  readonly instructions: string;
   /** Tools of your own, names of tools and families, and what else an agent file can name. */
   readonly tools?: readonly (Tool | ToolAttachmentInput)[] | undefined;
 }

@@ -15,7 +15,7 @@ export interface ToolOptions<Input> extends Partial<
   /** Of the result, for people who read which tools there are. */
   readonly output?: ToolDefinition['outputSchema'];
   /** The result is a JSON value for the model; what it throws is told to the model. */
-  run(input: Input, context: ToolContext): unknown;
+  readonly run: (input: Input, context: ToolContext) => unknown;
   /** As of `Tool`. */
   readonly stopGraceMs?: number | undefined;
   readonly subject?: Tool<Input>['subject'] | undefined;

@@ -1,5 +1,6 @@
 /** Gets the right to wake a session and says so in its log, with an end for whatever a dead wake left open. */
 import type { AnyActorRef } from 'xstate';
+import type { DefinitionMark } from '../../machines/agent/definition-mark.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { isDue } from '../../machines/session/session-activations.ts';
 import type { SessionEventDraft } from '../../machines/session/session-event.ts';
@@ -70,6 +71,8 @@ export interface WakeClaimOptions {
   readonly options: WakeOptions;
   readonly journal: WakeJournal;
   readonly workspaceCopy: WakeWorkspaceCopy;
+  /** Under which definition of its agent the wake runs; undefined where that cannot be read, as the wake will say. */
+  readonly definition: () => Promise<DefinitionMark | undefined>;
   readonly signal: AbortSignal;
   /** Cuts the work in hand short, when the right is lost. */
   readonly interrupt: (reason: unknown) => void;
@@ -171,6 +174,7 @@ export class WakeClaim {
     const unparked: SessionEventDraft[] =
       state.parked === undefined ? [] : [{ type: 'session.unparked', data: { wakeId } }];
     const at = arrival === undefined ? {} : { host: arrival.host };
+    const definition = await this.#options.definition();
     const started = {
       wakeId,
       epoch,
@@ -178,6 +182,7 @@ export class WakeClaim {
       queuedWakeIds: due,
       trigger: triggerOf(state, due, options),
       ...at,
+      ...(definition === undefined ? {} : { definition }),
     };
     await journal.begin(
       [

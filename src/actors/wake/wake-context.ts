@@ -24,20 +24,21 @@ import { boundTranscript } from '../../machines/turn/transcript-bounds.ts';
 import { instructionsFor } from '../../machines/wake/instructions.ts';
 import type { AgentRunConfig, AgentRunParams, AgentRuntime } from '../run/agent-runtime.ts';
 import { placeOfSession } from '../session/session-directories.ts';
-import { buildTools, loadAgent } from '../turn/agent-tools.ts';
+import { buildTools } from '../turn/agent-tools.ts';
 import type { PreparedAgent, SkippedTool } from '../turn/tool.ts';
 import type { WakePorts } from './wake-ports.ts';
 
 /**
- * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, AGENT_RUNTIME_NOT_FOUND, and what entering the environment
- * throws
+ * @param read the definition of its agent
+ * @throws RuntimeError AGENT_INVALID, AGENT_RUNTIME_NOT_FOUND, and what entering the environment throws
  */
 export async function prepareAgent(
   session: SessionState,
+  read: AgentDefinition,
   ports: WakePorts,
   signal: AbortSignal,
 ): Promise<PreparedAgent> {
-  const own = narrowedAgent(await loadAgent(session.agentId, ports.agents), session.narrowing);
+  const own = narrowedAgent(read, session.narrowing);
   const workspaceDirectory = await ports.directories.workspaceDirectory(placeOfSession(session));
   const entered = await ports.environments?.enter({ session, agent: own, workspaceDirectory });
   const definition = entered?.agent ?? own;

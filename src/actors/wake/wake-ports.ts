@@ -27,6 +27,7 @@ import type { Tool, ToolProgress } from '../turn/tool.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
 import type { OutputKeeper } from '../turn/output-keeper.ts';
 import type { ToolSource } from '../turn/tool-source.ts';
+import type { DefinitionMarks } from './definition-marks.ts';
 import type { Reconcile } from './end-survivors.ts';
 import type { KeptConversations } from './kept-conversations.ts';
 import type { WakeHook } from './wake-hook.ts';
@@ -44,6 +45,8 @@ export interface WakePorts extends JournalPorts {
   /** Puts it into the parent's log that this session came to rest, if the parent does not know. */
   readonly tellParent: (journal: SessionJournal) => Promise<void>;
   readonly agents: AgentCatalog;
+  /** Tells definitions of agents apart. */
+  readonly marks: DefinitionMarks;
   readonly runtimes: AgentRuntimeRegistry;
   readonly runConfig: AgentRunConfig;
   /** What one model step may spend on trying. */

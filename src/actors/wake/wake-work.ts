@@ -5,6 +5,7 @@
  */
 import type { AnyActorRef } from 'xstate';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
+import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { humansOf } from '../../machines/permission/handed-down.ts';
 import { DEFAULT_MAX_AUTONOMOUS_WAKES } from '../../machines/session/limits.ts';
@@ -35,6 +36,7 @@ import { ParentBounds, withEnvironmentsAbove } from '../session/parent-bounds.ts
 import type { JournalAppendOptions } from '../session/session-journal.ts';
 import { NO_SECRETS } from '../environment/session-secrets.ts';
 import type { HookedWake, PreparedAgent } from '../turn/tool.ts';
+import { loadAgent } from '../turn/agent-tools.ts';
 import { CallGate } from './call-gate.ts';
 import { KnownEvents } from './known-events.ts';
 import { Subflows } from './subflows.ts';
@@ -83,6 +85,7 @@ export class WakeWork {
   readonly #hooks: WakeHooks;
   readonly #workspaceCopy: WakeWorkspaceCopy;
   /** Read once for a wake: a file that is edited meanwhile counts from the next one on. */
+  #reading: Promise<AgentDefinition> | undefined;
   #agent: PreparedAgent | undefined;
   #gate: CallGate | undefined;
 
@@ -113,6 +116,11 @@ export class WakeWork {
       options,
       journal,
       workspaceCopy,
+      definition: async () =>
+        this.#definition().then(
+          (definition) => ports.marks.of(definition),
+          () => undefined,
+        ),
       signal: this.#abort.signal,
       interrupt: (reason) => this.interrupt(reason),
     });
@@ -427,11 +435,17 @@ export class WakeWork {
     };
   }
 
+  /** @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID */
+  #definition(): Promise<AgentDefinition> {
+    return (this.#reading ??= loadAgent(this.#journal.state.agentId, this.#ports.agents));
+  }
+
   async #prepareAgent(): Promise<PreparedAgent> {
     if (this.#agent !== undefined) return this.#agent;
     const journal = this.#journal;
     const agent = await prepareAgent(
       await withEnvironmentsAbove(journal.state, this.#ports),
+      await this.#definition(),
       this.#ports,
       this.#abort.signal,
     );

@@ -6,7 +6,8 @@
 import { beginningOf } from '../../machines/cut-text.ts';
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
 import type { ToolProgress } from '../turn/tool.ts';
-import type { OnWord, SessionWord, WordLink } from './session-word.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
+import type { OnWord, WordLink } from './word-channel.ts';
 
 /** More than is shown, so that a secret that is torn where it begins is not. */
 const MAX_CHARACTERS = 32_000;
@@ -47,6 +48,14 @@ interface Spoken {
   told?: LiveSpeech | undefined;
 }
 
+/** What is said in sessions, for those who show it. */
+export interface SpokenWords {
+  /** The same object until something else is said. */
+  of(sessionId: string): LiveSpeech | undefined;
+  /** Calls `onWord` with each word that comes. @returns leaves; idempotent */
+  follow(sessionId: string, onWord: OnWord): () => void;
+}
+
 /** Hears one model step. */
 export interface LiveStep {
   hear(event: AgentRunEvent): void;
@@ -66,7 +75,7 @@ interface Follower {
   readonly of: 'here' | 'everywhere';
 }
 
-export class LiveWords {
+export class LiveWords implements SpokenWords {
   /** Those in the middle of a step, and those that are followed. */
   readonly #sessions = new Map<string, Spoken>();
   readonly #followed = new Map<string, Followed>();

@@ -2,7 +2,8 @@
 import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
 import { LiveWords } from './live-words.ts';
 import { SessionWords } from './session-words.ts';
-import type { SessionWord, WordChannel, WordLink } from './session-word.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
+import type { WordChannel, WordLink } from './word-channel.ts';
 import { tellWords } from './told-words.ts';
 
 export interface RuntimeWordsOptions {
@@ -19,19 +20,19 @@ export interface WordsOptions {
 }
 
 export class RuntimeWords {
-  readonly live: LiveWords;
+  readonly live = new LiveWords({ follow: (...session) => this.#link?.follow(...session) ?? (() => undefined) });
   readonly #options: RuntimeWordsOptions;
-  readonly #link: WordLink | undefined;
+  #link: WordLink | undefined;
   readonly #open = new Set<SessionWords>();
   #isClosed = false;
 
   constructor(options: RuntimeWordsOptions) {
     const { channel, redact } = options;
     this.#options = options;
+    // It may ask at once.
     this.#link = channel?.join((sessionId, onWord) =>
       tellWords({ live: this.live, sessionId, redact, of: 'here' }, onWord),
     );
-    this.live = new LiveWords(this.#link);
   }
 
   /** Follows from where its reader begins to iterate. */

@@ -2,11 +2,9 @@
  * The words of a session as an async iterator. What its reader has not taken yet is kept, within a bound: one that is
  * slower than the model is told that it missed something.
  */
-import type { OnWord, SessionWord } from './session-word.ts';
-
-/** Of what waits for a reader. */
-const MAX_WAITING_CHARACTERS = 64_000;
-const MAX_WAITING_WORDS = 256;
+import type { SessionWord } from '../../machines/words/session-word.ts';
+import type { OnWord } from './word-channel.ts';
+import { WaitingWords } from './waiting-words.ts';
 
 export interface SessionWordsOptions {
   /** @throws RuntimeError SESSION_NOT_FOUND */
@@ -88,36 +86,5 @@ export class SessionWords implements AsyncIterableIterator<SessionWord, undefine
       await new Promise<void>((resolve) => (this.#wakeUp = resolve));
       this.#wakeUp = undefined;
     }
-  }
-}
-
-/** Pieces of one kind that wait together become one. */
-class WaitingWords {
-  #words: SessionWord[] = [];
-  #characters = 0;
-
-  shift(): SessionWord | undefined {
-    const word = this.#words.shift();
-    if (word?.type === 'said') this.#characters -= word.text.length;
-    return word;
-  }
-
-  add(word: SessionWord): void {
-    const last = this.#words.at(-1);
-    if (word.type === 'said') this.#characters += word.text.length;
-    if (word.type === 'said' && last?.type === 'said' && last.kind === word.kind)
-      this.#words[this.#words.length - 1] = { ...last, text: last.text + word.text };
-    else if (word.type !== 'lost' || last?.type !== 'lost') this.#words.push(word);
-    if (this.#characters > MAX_WAITING_CHARACTERS || this.#words.length > MAX_WAITING_WORDS) this.#drop();
-  }
-
-  /** All but what the reader has to know to read on. */
-  #drop(): void {
-    const from = this.#words.findLastIndex(({ type }) => type === 'logged');
-    const since = this.#words.slice(from + 1);
-    const takenBack = since.find(({ type }) => type === 'taken_back');
-    this.#words = [...this.#words.slice(from, from + 1), ...(takenBack === undefined ? [] : [takenBack])];
-    if (since.length > 0) this.#words.push({ type: 'lost' });
-    this.#characters = 0;
   }
 }

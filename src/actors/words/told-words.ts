@@ -4,10 +4,11 @@
  */
 import { marginOf } from '../../machines/vault/text-redaction.ts';
 import type { TextRedaction } from '../../machines/vault/text-redaction.ts';
-import { SpokenText } from '../../machines/wake/spoken-text.ts';
+import { SpokenText } from '../../machines/words/spoken-text.ts';
 import type { PieceRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { LivePart, LiveWords } from './live-words.ts';
-import type { OnWord, SessionWord } from './session-word.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
+import type { OnWord } from './word-channel.ts';
 
 export interface TellOptions {
   readonly live: Pick<LiveWords, 'follow' | 'of'>;
@@ -49,7 +50,7 @@ class ToldWords {
 
   begin({ isTorn }: { readonly isTorn: boolean }): void {
     this.#open = undefined;
-    this.#leftOut = isTorn && this.#redact !== undefined ? marginOf(this.#redact) : 0;
+    this.#leftOut = isTorn && this.#redact !== undefined && this.#redact.longest?.() !== 0 ? marginOf(this.#redact) : 0;
     if (isTorn) this.#onWord({ type: 'lost' });
   }
 

@@ -1,8 +1,9 @@
 /** Agents as files: `<agents>/<agentId>/agent.md`. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { checkedFrontmatter } from '../../machines/agent/agent-definition.ts';
-import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import type { AgentDefinition, AgentFrontmatter } from '../../machines/agent/agent-definition.ts';
 import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
@@ -56,7 +57,8 @@ export class FileAgentCatalog implements AgentCatalog {
     }
   }
 
-  async create({ agentId, source }: NewAgent): Promise<AgentDefinition> {
+  async create(agent: NewAgent): Promise<AgentDefinition> {
+    const { agentId, source } = parseOrThrow(newAgent, agent, { what: 'new agent', code: 'AGENT_INVALID' });
     const id = checkAgentId(agentId);
     const text = typeof source === 'string' ? source : formatParts(source);
     const definition = this.validate(id, text, nameOf(id));
@@ -89,9 +91,22 @@ export class FileAgentCatalog implements AgentCatalog {
   }
 }
 
-function formatParts({ frontmatter, instructions }: Exclude<NewAgent['source'], string>): string {
+const newAgent = z.strictObject({
+  agentId: z.unknown(),
+  source: z.union([z.string(), z.strictObject({ frontmatter: z.unknown(), instructions: z.string() })], {
+    error: 'expected the text of an agent file, or { frontmatter, instructions }',
+  }),
+});
+
+function formatParts({
+  frontmatter,
+  instructions,
+}: {
+  readonly frontmatter: unknown;
+  readonly instructions: string;
+}): string {
   const parsed = checkedFrontmatter.safeParse(frontmatter);
-  if (parsed.success) return formatAgentFile(frontmatter, instructions);
+  if (parsed.success) return formatAgentFile(frontmatter as AgentFrontmatter, instructions);
   const issues = frontmatterIssues(parsed.error, checkedFrontmatter).map(({ path, message }) =>
     path.length === 0 ? message : `${pathOf(path)}: ${message}`,
   );

@@ -212,14 +212,14 @@ export class ChildProcessSubagentRunner implements SubagentRunner {
   }
 
   #parentConfig(): WorkerParentConfig {
-    const { home, store, providers, humans, environment, setup } = this.#options;
+    const { home, store, providers, humans, environment, config } = this.#options;
     return {
       ...(home === undefined ? {} : { home }),
       ...(store === undefined ? {} : { store }),
       ...(Object.keys(providers).length === 0 ? {} : { providers }),
       ...(humans === undefined ? {} : { humans }),
       ...(environment === undefined ? {} : { environment }),
-      ...(setup === undefined ? {} : { setup }),
+      ...(config === undefined ? {} : { config }),
     };
   }
 

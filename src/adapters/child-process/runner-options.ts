@@ -49,11 +49,10 @@ export interface ChildProcessSubagentRunnerOptions {
   /** The environment of agents that name none, as in the process that starts the workers. Default `host`. */
   readonly environment?: string | undefined;
   /**
-   * A module of one's own, loaded by every worker: what it exports as `runtimeOptions`, an object or a function that
-   * gives one, goes into the worker's `createNodeRuntime`, such as `runtimes` and `tools`. Functions cannot be sent to
-   * a process, but they can be imported there.
+   * A module whose default export (`defineConfig`) every worker gives its runtime: agents, tools, backends. Functions
+   * cannot be sent to a process, but they can be imported there.
    */
-  readonly setup?: string | undefined;
+  readonly config?: string | undefined;
   /** Arguments of Node itself. None of ours are inherited. */
   readonly execArgv?: readonly string[] | undefined;
   /**
@@ -105,7 +104,7 @@ const shapes = {
   parentContext: z.json().optional(),
   humans: z.enum(['reachable', 'none']).optional(),
   environment: workerParentConfig.shape.environment,
-  setup: text.optional(),
+  config: text.optional(),
   execArgv: z.array(text).readonly().default([]),
   killGraceMs: durationMs.default(DEFAULT_KILL_GRACE_MS),
   readyTimeoutMs: durationMs.positive().default(30_000),
@@ -147,7 +146,7 @@ export type CheckedRunnerOptions = Readonly<
 
 /** @throws RuntimeError SUBAGENT_RUNNER_OPTIONS_INVALID, PROVIDER_PROFILE_INVALID, SUBAGENT_WORKER_MISSING */
 export function checkedRunnerOptions(options: ChildProcessSubagentRunnerOptions): CheckedRunnerOptions {
-  const { providerConfig, workerPath, home, logsDir, setup, ...checked } = parseOrThrow(schema, options, {
+  const { providerConfig, workerPath, home, logsDir, config, ...checked } = parseOrThrow(schema, options, {
     what: 'options of the subagent runner',
     code: 'SUBAGENT_RUNNER_OPTIONS_INVALID',
   });
@@ -155,10 +154,10 @@ export function checkedRunnerOptions(options: ChildProcessSubagentRunnerOptions)
     ...checked,
     home: home === undefined ? undefined : resolve(home),
     logsDir: logsDir === undefined ? undefined : resolve(logsDir),
-    setup:
-      setup === undefined
+    config:
+      config === undefined
         ? undefined
-        : checkedFile('setup', setup, 'Name a JavaScript module that exports `runtimeOptions`.'),
+        : checkedFile('config', config, 'Name a module whose default export defineConfig makes.'),
     processTree: options.processTree,
     clock: options.clock ?? createSystemClock(),
     worktreeAdapter: options.worktreeAdapter,

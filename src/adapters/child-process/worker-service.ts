@@ -40,8 +40,8 @@ export interface WorkerRuntimeOptions {
   readonly humans: 'reachable' | 'none';
   /** Of agents that name none. Undefined: `host`. */
   readonly environment: string | undefined;
-  /** A module of the user's, absolute. */
-  readonly setup: string | undefined;
+  /** The module, absolute, that gives agents, tools and backends in code. */
+  readonly config: string | undefined;
 }
 
 /** Brought by the composition root. */
@@ -270,10 +270,10 @@ function rehearse(): void {
 
 function runtimeOptions(
   folder: string,
-  { home = join(folder, OWN_HOME), store, humans = 'reachable', environment, setup }: WorkerParentConfig,
+  { home = join(folder, OWN_HOME), store, humans = 'reachable', environment, config }: WorkerParentConfig,
   providers: ProviderTable,
 ): WorkerRuntimeOptions {
-  return { home, store, humans, environment, providers, setup };
+  return { home, store, humans, environment, providers, config };
 }
 
 function resultMessage({ output, metadata }: SubagentJobResult): SubagentWorkerChildMessage {

@@ -8,6 +8,9 @@ export interface Complaint {
   readonly message: string;
 }
 
+const KEYS =
+  'An environment needs "sandbox: required" or "sandbox: off", and may have description, network, mounts, vaults, permission, budget, variables, quota, evaluation and hostBound.';
+
 /** More than a few complaints do not help. */
 const MAX_COMPLAINTS = 5;
 
@@ -20,8 +23,29 @@ export function environmentInvalid(fileName: string, complaints: readonly Compla
     `environment file ${fileName} is not valid: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
     {
       category: 'validation',
-      hint: 'An environment needs "sandbox: required" or "sandbox: off", and may have description, network, mounts, vaults, permission, budget, variables, quota, evaluation and hostBound.',
+      hint: KEYS,
       details: { fileName, line: first?.line ?? 1, issues: complaints },
+    },
+  );
+}
+
+export function environmentInCodeInvalid(what: string, issues: readonly string[]): RuntimeError {
+  return new RuntimeError('ENVIRONMENT_INVALID', `${what} is not valid: ${issues.join('; ')}`, {
+    category: 'validation',
+    hint: KEYS,
+    details: { issues },
+  });
+}
+
+/** A process that is not given the code would use the file. */
+export function environmentDefinedTwice(environmentId: string): RuntimeError {
+  return new RuntimeError(
+    'ENVIRONMENT_DEFINED_TWICE',
+    `the environment "${environmentId}" is defined in code and by a file of the home`,
+    {
+      category: 'conflict',
+      hint: `Remove environments/${environmentId}.yaml from the home, or give the environment in code another name.`,
+      details: { environmentId },
     },
   );
 }

@@ -6,12 +6,13 @@ import { isAbsolute, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';
+import type { FrontmatterIssue } from '../../machines/agent/frontmatter-issues.ts';
 import { MAX_ENVIRONMENT_FILE_CHARACTERS, environmentFile } from '../../machines/environment/environment-definition.ts';
 import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { pathOf } from '../../machines/validate.ts';
 import { yamlOffsetOf } from '../system/yaml-places.ts';
-import { environmentInvalid } from './environment-errors.ts';
+import { environmentInCodeInvalid, environmentInvalid } from './environment-errors.ts';
 
 export interface EnvironmentSource {
   readonly environmentId: string;
@@ -53,19 +54,50 @@ export function parseEnvironment({ environmentId, source, fileName, home }: Envi
       })),
     );
   }
-  const tilde = parsed.data.mounts.findIndex((mount) => mount.source.startsWith('~'));
-  if (tilde >= 0)
+  const tilde = tildeIn(parsed.data);
+  if (tilde !== undefined)
     throw environmentInvalid(fileName, [
-      {
-        line: lineAt(yamlOffsetOf(document, ['mounts', tilde, 'source'])),
-        message: `mounts[${tilde}].source: expected a path from "/" or from the home of Wakechart; "~" is not read here`,
-      },
+      { line: lineAt(yamlOffsetOf(document, tilde.path)), message: `${pathOf(tilde.path)}: ${tilde.message}` },
     ]);
-  const mounts = parsed.data.mounts.map((mount) => ({
+  return placed(parsed.data, { environmentId, home });
+}
+
+/** One that a program gives in code. @throws RuntimeError ENVIRONMENT_INVALID naming it and each key that is wrong */
+export function environmentInCode(environmentId: string, given: unknown, home: string): EnvironmentDefinition {
+  const what = `environment ${JSON.stringify(environmentId)} in code`;
+  const parsed = readValue(given, what);
+  const tilde = parsed.success ? tildeIn(parsed.data) : undefined;
+  const issues = parsed.success
+    ? tilde === undefined
+      ? []
+      : [tilde]
+    : frontmatterIssues(parsed.error, environmentFile);
+  if (parsed.success && tilde === undefined) return placed(parsed.data, { environmentId, home });
+  throw environmentInCodeInvalid(
+    what,
+    issues.map(({ path, message }) => (path.length === 0 ? message : `${pathOf(path)}: ${message}`)),
+  );
+}
+
+type ReadEnvironment = Omit<EnvironmentDefinition, 'environmentId'>;
+
+function tildeIn({ mounts }: ReadEnvironment): FrontmatterIssue | undefined {
+  const index = mounts.findIndex((mount) => mount.source.startsWith('~'));
+  if (index < 0) return undefined;
+  const message = 'expected a path from "/" or from the home of Wakechart; "~" is not read here';
+  return { path: ['mounts', index, 'source'], message };
+}
+
+/** With sources that are absolute. */
+function placed(
+  read: ReadEnvironment,
+  { environmentId, home }: Pick<EnvironmentSource, 'environmentId' | 'home'>,
+): EnvironmentDefinition {
+  const mounts = read.mounts.map((mount) => ({
     ...mount,
     source: isAbsolute(mount.source) ? resolve(mount.source) : resolve(home, mount.source),
   }));
-  return { ...parsed.data, mounts, environmentId };
+  return { ...read, mounts, environmentId };
 }
 
 /** Text that is nested deeper than the stack is no crash but a file that is not valid. */

@@ -7,7 +7,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { EnvironmentCatalog, EnvironmentListing } from '../../actors/environment/environment-catalog.ts';
 import { canonicalJson } from '../../machines/canonical-json.ts';
-import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
+import type { EnvironmentDefinition, EnvironmentFile } from '../../machines/environment/environment-definition.ts';
 import {
   BUILT_IN_ENVIRONMENTS,
   MAX_ENVIRONMENT_FILE_CHARACTERS,
@@ -20,13 +20,14 @@ import { hasCode } from '../system/error-codes.ts';
 import { readOwnText, requireOwnFolder, UnusableFile } from '../system/own-files.ts';
 import { createFile, makeFolder, replaceFile as replaceWhole } from '../system/whole-files.ts';
 import {
+  environmentDefinedTwice,
   environmentExists,
   environmentExposed,
   environmentNotFound,
   unreadable,
   unwritable,
 } from './environment-errors.ts';
-import { parseEnvironment } from './environment-file.ts';
+import { environmentInCode, parseEnvironment } from './environment-file.ts';
 
 // Reads and writes environment files: whole or not at all, and none that another user may have put there.
 
@@ -99,6 +100,8 @@ const FINGERPRINT = /^[0-9a-f]{64}$/;
 export interface FileEnvironmentCatalogOptions {
   /** The home directory. The folder of environments is made with the first one that is written. */
   readonly home: string;
+  /** Environments that a program gives, by name: each must have no file. */
+  readonly inCode?: Readonly<Record<string, EnvironmentFile>> | undefined;
 }
 
 export class FileEnvironmentCatalog implements EnvironmentCatalog {
@@ -107,24 +110,41 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
   /** How the records were that were read and are right, by fingerprint: every wake asks for its own to be there. */
   readonly #remembered = new Map<string, string>();
 
-  constructor({ home }: FileEnvironmentCatalogOptions) {
+  readonly #inCode: ReadonlyMap<string, EnvironmentDefinition>;
+
+  /** @throws RuntimeError ENVIRONMENT_INVALID for one in code */
+  constructor({ home, inCode = {} }: FileEnvironmentCatalogOptions) {
     this.#home = resolve(home);
     this.#directory = join(this.#home, ENVIRONMENTS_FOLDER);
+    this.#inCode = new Map(
+      Object.entries(inCode).map(([id, given]) => [checkedId(id), environmentInCode(id, given, this.#home)]),
+    );
   }
 
   async list(): Promise<readonly EnvironmentListing[]> {
     const names = await this.#fileNames();
     const found = await Promise.all(names.map((name) => this.#listingOf(name)));
-    const taken = new Set(found.map(({ environmentId }) => environmentId));
+    const own = [...this.#inCode.values()].map((definition) => ({
+      environmentId: definition.environmentId,
+      definition,
+      isBuiltIn: false,
+    }));
+    const taken = new Set([...found, ...own].map(({ environmentId }) => environmentId));
     const builtIn = BUILT_IN_ENVIRONMENTS.filter(({ environmentId }) => !taken.has(environmentId)).map(
       (definition) => ({ environmentId: definition.environmentId, definition, isBuiltIn: true }),
     );
-    return [...found, ...builtIn].toSorted((one, other) => (one.environmentId < other.environmentId ? -1 : 1));
+    const others = own.filter(({ environmentId }) => !found.some((each) => each.environmentId === environmentId));
+    return [...found, ...others, ...builtIn].toSorted((one, other) =>
+      one.environmentId < other.environmentId ? -1 : 1,
+    );
   }
 
   async get(environmentId: string): Promise<EnvironmentDefinition> {
     const id = checkedId(environmentId);
     const source = readOwnFile(this.#pathOf(id), MAX_FILE_BYTES);
+    const inCode = this.#inCode.get(id);
+    if (source !== undefined && inCode !== undefined) throw environmentDefinedTwice(id);
+    if (inCode !== undefined) return inCode;
     if (source !== undefined) return this.validate(id, source);
     const builtIn = BUILT_IN_ENVIRONMENTS.find((definition) => definition.environmentId === id);
     if (builtIn !== undefined) return builtIn;
@@ -140,6 +160,7 @@ export class FileEnvironmentCatalog implements EnvironmentCatalog {
 
   async create(environmentId: string, source: string): Promise<EnvironmentDefinition> {
     const definition = this.validate(environmentId, source);
+    if (this.#inCode.has(environmentId)) throw environmentDefinedTwice(environmentId);
     await makeOwnFolder(this.#directory);
     if (!(await writeNewFile(this.#pathOf(definition.environmentId), source)))
       throw environmentExists(definition.environmentId);

@@ -13,6 +13,7 @@ import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { ActivationIndex } from '../../actors/session/activation-index.ts';
+import type { WordChannel } from '../../actors/words/word-channel.ts';
 import {
   assertIdentity,
   recordTooLarge,
@@ -51,12 +52,13 @@ import {
 } from './lease.ts';
 import type { CheckedLeaseOptions, LeaseRequest } from './lease.ts';
 import { descriptorLimit } from '../system/descriptor-limit.ts';
-import { LogCache, isSessionGone, openLogsWithin } from './log-cache.ts';
+import { LogCache, checkOpenLogs, isSessionGone, openLogsWithin } from './log-cache.ts';
 import { LogSegments } from './log-segments.ts';
 import { watchLog } from './log-watch.ts';
 import { encodeRecord, eventsOf } from './record-codec.ts';
 import { firstLogOf, makeSessionFolder, removeSessionFolder } from './session-folder.ts';
 import type { LogLimits, SessionLog } from './session-log.ts';
+import { FileWordChannel } from './word-channel.ts';
 import { readCurrentView, readSessionView, writeSessionView } from './session-view.ts';
 import type { SessionViewPlace } from './session-view.ts';
 import { storageFailed } from './storage-errors.ts';
@@ -100,21 +102,9 @@ interface HintedAppend {
   readonly settle: readonly Activation[];
 }
 
-/** @throws RuntimeError STORE_OPTIONS_INVALID */
-function checkOpenLogs(maxOpenLogs: number): void {
-  if (Number.isInteger(maxOpenLogs) && maxOpenLogs >= 1) return;
-  throw new RuntimeError(
-    'STORE_OPTIONS_INVALID',
-    `expected a whole number of open logs from 1 on, received ${maxOpenLogs}`,
-    {
-      category: 'validation',
-      hint: 'Leave maxOpenLogs out for as many as the process may have open files for.',
-    },
-  );
-}
-
 export class FileEventStore implements EventStore {
   readonly durability: 'disk' | 'os';
+  readonly #words: FileWordChannel;
   readonly #activations: FileActivationIndex;
   readonly #layout: HomeLayout;
   readonly #clock: Clock;
@@ -153,10 +143,19 @@ export class FileEventStore implements EventStore {
       maxOpen: maxOpenLogs,
     });
     this.#activations = new FileActivationIndex({ directory: this.#layout.activations, clock, operations });
+    this.#words = new FileWordChannel({
+      place: (sessionId) => this.#located(sessionId, async (identity) => this.#leaseRequest(identity)),
+      watch: (sessionId, onChange) => this.watch(sessionId, onChange),
+    });
   }
 
   get activations(): ActivationIndex {
     return this.#activations;
+  }
+
+  /** What models say in the wakes of other processes, and in ours for them. */
+  get words(): WordChannel {
+    return this.#words;
   }
 
   async create(identity: SessionIdentity, events: NewSessionEvents): Promise<AppendResult> {
@@ -437,6 +436,7 @@ export class FileEventStore implements EventStore {
       sessionId: identity.sessionId,
       directory: this.#layout.session(identity),
       clock: this.#clock,
+      onFollow: (connection, by) => this.#words.admit(identity.sessionId, connection, by),
       ...this.#lease,
     };
   }

@@ -6,16 +6,14 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import { wakeConflict } from '../../actors/session/event-store.ts';
 import type { WakeClaim, WakeRight } from '../../actors/session/event-store.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import type { LeaseFolder } from './lease-folder.ts';
 import { LeaseHolding } from './lease-holding.ts';
+import type { LeaseHoldingOptions } from './lease-holding.ts';
 import { Inquiry, leaveNote } from './lease-inquiry.ts';
 import type { Finding, InquiryPatience } from './lease-inquiry.ts';
 
-export interface LeaseAcquisitionOptions {
-  readonly sessionId: string;
+/** The folder is closed with the lease, or by `giveUp`. */
+export interface LeaseAcquisitionOptions extends LeaseHoldingOptions {
   readonly claim: WakeClaim;
-  /** Is closed with the lease, or by `giveUp`. */
-  readonly folder: LeaseFolder;
   readonly clock: Clock;
   readonly leaseMs: number;
 }
@@ -30,7 +28,7 @@ export class LeaseAcquisition {
 
   constructor(options: LeaseAcquisitionOptions) {
     this.#options = options;
-    this.#holding = new LeaseHolding(options.sessionId, options.folder);
+    this.#holding = new LeaseHolding(options);
   }
 
   /** To be called once. @throws RuntimeError WAKE_CONFLICT; the system's error. The caller must call `giveUp` then. */

@@ -8,21 +8,30 @@ import type { WakeRight } from '../../actors/session/event-store.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import type { LeaseFolder } from './lease-folder.ts';
 import { LeaseSocket } from './lease-socket.ts';
+import type { OnFollow } from './lease-socket.ts';
 import type { LeaseAnswer } from './lease-message.ts';
 
 const HOST = hostname();
 
+export interface LeaseHoldingOptions {
+  readonly sessionId: string;
+  readonly folder: LeaseFolder;
+  readonly onFollow?: OnFollow | undefined;
+}
+
 export class LeaseHolding implements WakeRight {
   readonly #sessionId: string;
   readonly #folder: LeaseFolder;
+  readonly #onFollow: OnFollow | undefined;
   readonly #lost = new AbortController();
   readonly #life: ChartedLife<LeaseState, LeaseChartEvent>;
   #socket: LeaseSocket | undefined;
   #epoch = 0;
   #ending: Promise<void> | undefined;
 
-  constructor(sessionId: string, folder: LeaseFolder) {
+  constructor({ sessionId, folder, onFollow }: LeaseHoldingOptions) {
     this.#sessionId = sessionId;
+    this.#onFollow = onFollow;
     this.#life = new ChartedLife({ lifecycle: leaseLifecycle, id: `lease_${sessionId}` });
     this.#folder = folder;
   }
@@ -47,6 +56,7 @@ export class LeaseHolding implements WakeRight {
         address,
         answer: () => this.#answer(),
         onPassed: (by) => this.#pass(by),
+        onFollow: this.#onFollow,
       });
       this.#epoch = epoch;
       this.#life.move('BIND');

@@ -5,6 +5,7 @@
  *   asker  → holder   {"type":"ask"}                                             are you alive?
  *   holder → asker    {"type":"alive","phase":"held","epoch":5,"pid":77,"host":"…"}   at once, and again when the phase changes
  *   taker  → holder   {"type":"passed","by":6}                                   you were silent; epoch 6 has taken over
+ *   reader → holder   {"type":"follow","by":"…"}                                 what does the model say? words come, see word-lines.ts
  */
 import { z } from 'zod';
 import { LEASE_PHASES } from '../../machines/wake/lease-machine.ts';
@@ -26,6 +27,7 @@ const leaseMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ask') }),
   leaseAnswer,
   z.object({ type: z.literal('passed'), by: epoch }),
+  z.object({ type: z.literal('follow'), by: z.string().min(1).max(64) }),
 ]);
 
 export type LeaseAnswer = Readonly<z.output<typeof leaseAnswer>>;

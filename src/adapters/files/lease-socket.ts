@@ -16,7 +16,11 @@ export interface LeaseSocketOptions {
   readonly answer: () => LeaseAnswer;
   /** Another process says that it has taken over under a later epoch. */
   readonly onPassed: (by: number) => void;
+  /** Another process, or another runtime of this one, wants to hear what the model says. */
+  readonly onFollow?: OnFollow | undefined;
 }
+
+export type OnFollow = (connection: Socket, by: string) => void;
 
 /** How much may wait for a process that asks and does not listen, in bytes. */
 const MAX_UNREAD_BYTES = 65_536;
@@ -100,6 +104,7 @@ export class LeaseSocket {
       if (messages === undefined) connection.destroy();
       for (const message of messages ?? []) {
         if (message.type === 'passed') this.#options.onPassed(message.by);
+        if (message.type === 'follow') this.#options.onFollow?.(connection, message.by);
         if (message.type !== 'ask') continue;
         this.#askers.add(connection);
         this.#say(connection);

@@ -20,6 +20,7 @@ import { LeaseAcquisition } from './lease-acquisition.ts';
 import { LeaseFolder, defaultSocketDirectory } from './lease-folder.ts';
 import type { LeasePlace } from './lease-folder.ts';
 import { Inquiry } from './lease-inquiry.ts';
+import type { OnFollow } from './lease-socket.ts';
 import { storageFailed } from './storage-errors.ts';
 
 /** How long the holder of a lease may be silent while a process asks, in milliseconds. */
@@ -45,6 +46,8 @@ export interface LeaseRequest extends CheckedLeaseOptions {
   /** The session's folder. */
   readonly directory: string;
   readonly clock: Clock;
+  /** Hears those who connect to the lease to follow the words of the wake. */
+  readonly onFollow?: OnFollow | undefined;
 }
 
 /** @throws RuntimeError SESSION_NOT_FOUND when the session's folder is gone; STORAGE_FAILED */
@@ -130,7 +133,9 @@ function failed({ sessionId }: LeaseRequest, error: unknown): RuntimeError {
 }
 
 /** The places where the lease may lie, in the order in which every process tries them. */
-function placesOf({ socketDirectory }: LeaseRequest): readonly [LeasePlace, ...LeasePlace[]] {
+export function placesOf({
+  socketDirectory,
+}: Pick<LeaseRequest, 'socketDirectory'>): readonly [LeasePlace, ...LeasePlace[]] {
   if (socketDirectory !== undefined) return [{ kind: 'elsewhere', root: socketDirectory }];
   const elsewhere: LeasePlace = { kind: 'elsewhere', root: defaultSocketDirectory() };
   return hasDescriptorPaths() ? [{ kind: 'session' }, elsewhere] : [elsewhere];

@@ -47,6 +47,19 @@ interface OpenLog {
   users: number;
 }
 
+/** @throws RuntimeError STORE_OPTIONS_INVALID */
+export function checkOpenLogs(maxOpenLogs: number): void {
+  if (Number.isInteger(maxOpenLogs) && maxOpenLogs >= 1) return;
+  throw new RuntimeError(
+    'STORE_OPTIONS_INVALID',
+    `expected a whole number of open logs from 1 on, received ${maxOpenLogs}`,
+    {
+      category: 'validation',
+      hint: 'Leave maxOpenLogs out for as many as the process may have open files for.',
+    },
+  );
+}
+
 export class LogCache {
   readonly #options: LogCacheOptions;
   /** In the order of last use, the oldest first. */

@@ -16,6 +16,12 @@ export interface SessionNews {
   readonly head?: number | undefined;
 }
 
+/** On a channel beside that of news. */
+export interface Notification {
+  readonly channel: string;
+  readonly payload: string;
+}
+
 export interface NotificationsOptions {
   readonly driver: PostgresDriver;
   readonly database: PostgresDatabase;
@@ -32,6 +38,12 @@ export interface NotificationsOptions {
   readonly onSessions: (news: readonly SessionNews[]) => void;
   /** A notification may have been lost: time to check. */
   readonly onPoll: () => void;
+  /** What another channel brings that is listened to. */
+  readonly onNotification: (notification: Notification) => void;
+  /** The process of this name is there. */
+  readonly onProcess: (name: string) => void;
+  /** It follows the words of these sessions; with a dash, no more. */
+  readonly onAsked: (name: string, sessions: readonly string[]) => void;
 }
 
 /**
@@ -69,8 +81,13 @@ const MAX_PAUSE_MS = 5_000;
 export class Notifications {
   readonly #options: NotificationsOptions;
   readonly #channel: string;
-  readonly #name = randomUUID();
+  /** Names this process to the others. */
+  readonly name = randomUUID();
+  /** Those that are listened to beside that of news. */
+  readonly #channels = new Set<string>();
   #client: LoneClient | undefined;
+  /** Of what is asked on it. */
+  #turn: Promise<unknown> = Promise.resolve();
   /** Whether our own connection may be used to speak. */
   #speaksItself = false;
   #isHearing = false;
@@ -79,6 +96,8 @@ export class Notifications {
   #failures = 0;
   #isDue = false;
   readonly #sessions = new Map<string, number | undefined>();
+  /** Whose words are asked for, as they are told. */
+  #asked: string[] = [];
   #sendTimer: TimerHandle | undefined;
   /** On the steady clock: when something was said last, and when the next is to be said. */
   #saidAtMs = -Infinity;
@@ -119,6 +138,35 @@ export class Notifications {
     this.#armSend();
   }
 
+  /** Tells processes that wake these sessions that their words are followed here; with a dash, no more. */
+  askForWords(sessions: readonly string[]): void {
+    // What is answered would not be heard.
+    if (this.#client === undefined || !this.#speaksItself) return;
+    this.#asked.push(...sessions);
+    this.#armSend();
+  }
+
+  /** Resolves when what is said there is heard from now on, or cannot be yet. */
+  async listen(channel: string): Promise<void> {
+    this.#channels.add(channel);
+    await this.#query({ text: `LISTEN "${channel}"` }).catch(() => undefined);
+  }
+
+  unlisten(channel: string): void {
+    this.#channels.delete(channel);
+    this.#query({ text: `UNLISTEN "${channel}"` }).catch(() => undefined);
+  }
+
+  /** Where there is a connection to the server itself. What is lost is not sent again. */
+  notify(notifications: readonly Notification[]): Promise<void> {
+    const text = 'SELECT pg_notify(n.channel, n.payload) FROM unnest($1::text[], $2::text[]) AS n (channel, payload)';
+    const columns = [notifications.map(({ channel }) => channel), notifications.map(({ payload }) => payload)];
+    this.#sending = this.#sending.then(async () => {
+      if (this.#client !== undefined && this.#speaksItself) await this.#ask(text, columns);
+    });
+    return this.#sending;
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     const { clock } = this.#options;
@@ -151,28 +199,36 @@ export class Notifications {
   }
 
   async #say(): Promise<void> {
+    await this.#sayAsked();
     if (!this.#isDue && this.#sessions.size === 0) return;
     const news = [...this.#sessions].slice(0, MAX_IDS);
     const isDue = this.#isDue;
     this.#isDue = false;
     for (const [id] of news) this.#sessions.delete(id);
     await this.#notify(
-      [this.#name, isDue ? 'due' : '', ...news.flatMap(([id, head]) => (head === undefined ? [id] : [id, head]))].join(
+      [this.name, isDue ? 'due' : '', ...news.flatMap(([id, head]) => (head === undefined ? [id] : [id, head]))].join(
         ' ',
       ),
     );
     if (this.#sessions.size > 0) await this.#say();
   }
 
+  async #sayAsked(): Promise<void> {
+    while (this.#asked.length > 0)
+      await this.#notify([this.name, 'words', ...this.#asked.splice(0, MAX_IDS)].join(' '));
+  }
+
   /** A lost one is not sent again: processes poll. */
-  async #notify(payload: string): Promise<void> {
-    const { database } = this.#options;
-    const values = [this.#channel, payload];
-    const { clock } = this.#options;
+  #notify(payload: string): Promise<void> {
+    return this.#ask('SELECT pg_notify($1, $2)', [this.#channel, payload]);
+  }
+
+  async #ask(text: string, values: readonly unknown[]): Promise<void> {
+    const { clock, database } = this.#options;
     const askedMs = clock.steadyNow();
     try {
-      if (this.#client === undefined || !this.#speaksItself) await database.run('SELECT pg_notify($1, $2)', values);
-      else await this.#client.query({ text: 'SELECT pg_notify($1, $2)', values });
+      if (this.#client === undefined || !this.#speaksItself) await database.run(text, values);
+      else await this.#query({ text, values });
       this.#newsQuietMs = Math.min(
         MAX_QUIET_MS,
         Math.max(COALESCE_NEWS_MS, QUIET_PER_SAYING * (clock.steadyNow() - askedMs)),
@@ -181,6 +237,14 @@ export class Notifications {
       // A connection that does not answer hears nothing either.
       if (this.#client !== undefined && this.#speaksItself) void this.#lost(this.#client);
     }
+  }
+
+  /** On our own connection, one at a time, as the driver wants it. */
+  async #query(request: Parameters<LoneClient['query']>[0]): Promise<void> {
+    const client = this.#client;
+    const turn = this.#turn.then(() => client?.query(request));
+    this.#turn = turn.catch(() => undefined);
+    await turn;
   }
 
   #connect(): Promise<void> {
@@ -195,12 +259,16 @@ export class Notifications {
     const lost = (): void => void this.#lost(client);
     client.on('error', lost);
     client.on('end', lost);
-    client.on('notification', ({ payload = '' }) => this.#hear(payload));
+    client.on('notification', ({ channel, payload = '' }) => {
+      if (channel === this.#channel) this.#hear(payload);
+      else this.#options.onNotification({ channel, payload });
+    });
     try {
       await client.connect();
-      await client.query({ text: `LISTEN "${this.#channel}"` });
+      await client.query({ text: [this.#channel, ...this.#channels].map((each) => `LISTEN "${each}"`).join('; ') });
       this.#speaksItself = await isDirect(client);
       this.#client = client;
+      this.#turn = Promise.resolve();
       this.#failures = 0;
       if (this.#isClosed) await this.#drop();
     } catch {
@@ -250,18 +318,20 @@ export class Notifications {
     this.#unheard += 1;
     // One call at a time: what waits for an answer already would only wait behind it.
     if (this.#unheard > 1 && this.#speaksItself) return;
-    await this.#notify(`${this.#name} hello`);
+    await this.#notify(`${this.name} hello`);
   }
 
   #hear(payload: string): void {
     const [from, about, ...said] = payload.split(' ');
-    if (from === this.#name) {
+    if (from === this.name) {
       const wasHearing = this.#isHearing;
       this.#isHearing = this.#client !== undefined;
       this.#unheard = 0;
       if (!wasHearing) this.#armPoll();
       return;
     }
+    this.#options.onProcess(from ?? '');
+    if (about === 'words') return this.#options.onAsked(from ?? '', said);
     if (about === 'due') this.#options.onDue();
     if (said.length > 0) this.#options.onSessions(newsOf(said));
   }

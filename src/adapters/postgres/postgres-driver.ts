@@ -12,7 +12,10 @@ export interface DriverClient {
     readonly name?: string;
   }): Promise<DriverResult>;
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
-  on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
+  on(
+    event: 'notification',
+    listener: (message: { readonly channel: string; readonly payload?: string | undefined }) => void,
+  ): unknown;
 }
 
 export interface PooledClient extends DriverClient {

@@ -38,6 +38,7 @@ import { AppendQueue } from './append-queue.ts';
 import { appendedRecord, eventColumns, placedEvents } from './appended-record.ts';
 import type { AppendedRecord } from './appended-record.ts';
 import { DatabaseClock } from './database-clock.ts';
+import type { WordChannel } from '../../actors/words/word-channel.ts';
 import { Notifications } from './notifications.ts';
 import { assertSchema } from './migrate.ts';
 import { PostgresActivations } from './postgres-activations.ts';
@@ -47,6 +48,7 @@ import { loadDriver } from './postgres-driver.ts';
 import type { PostgresDriver } from './postgres-driver.ts';
 import { checkStoreOptions } from './postgres-options.ts';
 import type { PostgresEventStoreOptions, StoreSettings } from './postgres-options.ts';
+import { PostgresWordChannel } from './postgres-word-channel.ts';
 import { SessionRows } from './session-rows.ts';
 import { SessionWatchers } from './session-watchers.ts';
 import { WakeRights } from './wake-rights.ts';
@@ -69,6 +71,7 @@ export class PostgresEventStore implements EventStore {
   readonly #rights: WakeRights;
   readonly #life: WorkerLife;
   readonly #notifications: Notifications;
+  readonly #words: PostgresWordChannel;
   #closing: Promise<void> | undefined;
 
   /**
@@ -130,12 +133,25 @@ export class PostgresEventStore implements EventStore {
       onPoll: () => {
         this.#activations.tell();
         this.#watchers.poll();
+        this.#words.poll();
       },
+      onNotification: (notification) => this.#words.heard(notification),
+      onProcess: (name) => this.#words.heardOf(name),
+      onAsked: (name, sessions) => this.#words.asked(name, sessions),
+    });
+    this.#words = new PostgresWordChannel({
+      ...{ clock, schemaName, notifications: this.#notifications },
+      firstEventId: (sessionId) => this.#firstEventId(sessionId),
     });
   }
 
   get activations(): ActivationIndex {
     return this.#activations;
+  }
+
+  /** What models say in the wakes of other processes, and in ours for them. */
+  get words(): WordChannel {
+    return this.#words;
   }
 
   /** The connections, for what else lies in the same schema. */
@@ -416,6 +432,12 @@ export class PostgresEventStore implements EventStore {
   async #find(sessionId: string, column: 'id' | 'record_key', value: string): Promise<AppendResult | undefined> {
     const events = await this.#rows.findRecord(sessionId, column, value);
     return events === undefined ? undefined : { events, durability: this.durability, isDuplicate: true };
+  }
+
+  async #firstEventId(sessionId: string): Promise<string> {
+    const [first] = await this.read(sessionId, { limit: 1 });
+    if (first === undefined) throw sessionNotFound(sessionId);
+    return first.id;
   }
 
   async #acquire(sessionId: string, claim: WakeClaim): Promise<LeasedRight> {

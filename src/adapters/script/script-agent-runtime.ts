@@ -98,7 +98,7 @@ async function play(params: AgentRunParams, { files, clock, voice }: Stage): Pro
 }
 
 /** What the backend says when a script has nothing more to say. */
-const END_OF_SCRIPT = { outcome: 'sleep', summary: 'The script has no more steps.' };
+const END_OF_SCRIPT = { outcome: 'sleep', summary: 'The script has no more steps.' } as const;
 
 function loadScript({ model, agentDir }: AgentRunParams, files: ParsedFiles<Script>): Script {
   try {
@@ -138,7 +138,7 @@ function stepAt(
 function ask({ toolCalls = [], directive }: ScriptStep, position: number, voice: RunVoice): void {
   for (const [index, { name, input }] of toolCalls.entries())
     voice.call({ callId: `script_${position + 1}_${index + 1}`, name, input: structuredClone(input) });
-  if (directive !== undefined) voice.direct(structuredClone(directive));
+  if (directive !== undefined) voice.relay(structuredClone(directive));
 }
 
 function messagesOf(params: AgentRunParams): readonly ProviderMessage[] {

@@ -59,7 +59,7 @@ export async function createAgent(
     const folder = layout.agentDirectory(id);
     if (script !== undefined) await keepScript(folder, script);
     await tellWarnings(context, warnings);
-    const isolation = await isolationsOf({ home: context.home, agents }).ofAgent(definition);
+    const isolation = await isolationsOf(context, agents).ofAgent(definition);
     if (json) return out.document({ ...definition, folder, isolation });
     // One that is not there was told of already, with its line.
     if (isolation.sandbox === 'unknown' && known?.environments?.includes(isolation.environmentId) !== false)
@@ -102,14 +102,14 @@ export async function showAgent(context: CommandContext, name: string): Promise<
   await withAgents(context, async ({ agents, layout }) => {
     const definition = await agents.get(id);
     const folder = layout.agentDirectory(id);
-    const isolation = await isolationsOf({ home: context.home, agents }).ofAgent(definition);
+    const isolation = await isolationsOf(context, agents).ofAgent(definition);
     if (json) return out.document({ ...definition, folder, isolation });
     for (const line of fieldLines(
       [
         ['agent', out.styles.bold(id)],
         ...describe(definition),
         ['environment', textOfIsolation(isolation)],
-        ['file', join(folder, AGENT_FILE)],
+        isInCode(id, context) ? ['config', context.config?.file] : ['file', join(folder, AGENT_FILE)],
       ],
       out,
     ))
@@ -227,4 +227,8 @@ function fieldsText(fields: object): string {
   return Object.entries(fields)
     .map(([name, value]) => `${name} ${String(value)}`)
     .join(', ');
+}
+
+function isInCode(id: string, { config }: CommandContext): boolean {
+  return config?.content.agents?.some(({ definition }) => definition.agentId === id) === true;
 }

@@ -7,12 +7,15 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { closestName } from '../../machines/closest-name.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import { watchLoading } from '../user-module.ts';
 import type { Chart } from '../../machines/inspection/chart.ts';
 import { chartOf } from '../../machines/inspection/describe-chart.ts';
 import type { ChartSource } from '../../machines/inspection/describe-chart.ts';
 
 /** How long a module may take to load, in milliseconds. */
 const LOAD_TIMEOUT_MS = 30_000;
+
+const ALONE = 'Export the machines from a module that does nothing else.';
 
 /** How deep lists and plain objects are examined: `export default { doors: [front, back] }`. */
 const MAX_DEPTH = 3;
@@ -65,7 +68,7 @@ interface Loading {
 
 /** What the module exports, promises awaited. */
 async function load(path: string, { file, timeoutMs }: Loading): Promise<Readonly<Record<string, unknown>>> {
-  const watch = watchLoading(file, timeoutMs);
+  const watch = watchLoading({ file, timeoutMs, code: 'MODULE_FAILED', hint: ALONE });
   try {
     return await Promise.race([exportsOf(path), watch.tooLate]);
   } catch (cause) {
@@ -115,49 +118,6 @@ async function exportsOf(path: string): Promise<Readonly<Record<string, unknown>
       ),
     ),
   );
-}
-
-/**
- * While code of another program is loaded: what it prints goes to standard error, since standard output is for the
- * answer; and when it ends the process, waits for what never comes, or for too long, that is said, and is no success.
- */
-function watchLoading(
-  file: string,
-  timeoutMs: number,
-): { readonly tooLate: Promise<never>; readonly stop: () => void } {
-  const { stdout, stderr } = process;
-  const written = Object.getOwnPropertyDescriptor(stdout, 'write');
-  Object.defineProperty(stdout, 'write', { configurable: true, writable: true, value: stderr.write.bind(stderr) });
-  const onExit = (): void => {
-    process.exitCode = 1;
-    stderr.write(
-      `error: ${file} ended the process while it was loaded, or waits for something that never comes [MODULE_FAILED]\n  hint: Export the machines from a module that does nothing else.\n`,
-    );
-  };
-  process.once('exit', onExit);
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    const late = (): void =>
-      reject(
-        new RuntimeError('MODULE_FAILED', `${file} was not loaded within ${timeoutMs / 1000} s`, {
-          category: 'timeout',
-          hint: 'See what it waits for at its top level, or export the machines from a module that does nothing else.',
-        }),
-      );
-    timer = setTimeout(late, timeoutMs);
-    // When nothing else is going on, waiting is in vain.
-    timer.unref();
-  });
-  return {
-    tooLate,
-    stop: () => {
-      clearTimeout(timer);
-      process.removeListener('exit', onExit);
-      // It is the method of the stream's class, unless other code put another in its place.
-      if (written === undefined) Reflect.deleteProperty(stdout, 'write');
-      else Object.defineProperty(stdout, 'write', written);
-    },
-  };
 }
 
 function chartsIn(value: unknown, depth = 0): readonly Chart[] {

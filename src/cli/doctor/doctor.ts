@@ -1,4 +1,5 @@
 /** `wakechart doctor`: checks a home, and with `--repair` puts right what can be made again from the logs. */
+import { environmentsOf } from '../open/environments.ts';
 import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
@@ -6,7 +7,6 @@ import { createIdSource } from '../../actors/session/id-source.ts';
 import { SessionJournal } from '../../actors/session/session-journal.ts';
 import type { VaultCatalog } from '../../actors/vault/vault-catalog.ts';
 import { createBubblewrap } from '../../adapters/bubblewrap/bubblewrap.ts';
-import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
 import type { HomeLayout } from '../../adapters/files/layout.ts';
 import { createProcessTree } from '../../adapters/process-tree/process-tree.ts';
 import { createFileJobRecords } from '../../adapters/subagent-files/file-job-records.ts';
@@ -96,7 +96,7 @@ export async function examineHome(
   });
   const left = all.filter(({ severity, isRepaired }) => severity === 'problem' && !isRepaired);
   const unconfined = await withAgents(context, ({ agents }) =>
-    unconfinedAgents({ catalog: new FileEnvironmentCatalog({ home }), agents }),
+    unconfinedAgents({ catalog: environmentsOf(context), agents }),
   );
   if (json) await out.document({ home, findings: all, problems: left.length, unconfined });
   else {
@@ -149,7 +149,7 @@ function withFindings<Result>(
         ...(await checkHomeFolder(home)),
         ...(await checkAgents(agents)),
         ...(await checkEnvironments({
-          catalog: new FileEnvironmentCatalog({ home }),
+          catalog: environmentsOf(context),
           agents,
           home,
           vaults: join(home, VAULTS_FOLDER),

@@ -4,13 +4,13 @@
  */
 import type { EnvironmentCatalog } from '../../actors/environment/environment-catalog.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
+import { environmentsOf } from '../open/environments.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { compareEnvironments } from '../../machines/environment/environment-changes.ts';
 import type { EnvironmentComparison } from '../../machines/environment/environment-changes.ts';
 import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
 import { strictestEnvironment } from '../../machines/environment/strictest-environment.ts';
 import type { SessionEventData } from '../../machines/session/session-event.ts';
-import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../open/stores.ts';
@@ -43,14 +43,14 @@ export async function compareWakes(
   context: CommandContext,
   { session, wakes, with: name }: CompareOptions,
 ): Promise<number> {
-  const { out, json, home } = context;
+  const { out, json } = context;
   if (wakes.length > 2 || (name !== undefined && wakes.length > 1))
     throw usageError(
       'expected at most two things to compare',
       'Name two wakes with --wake N --wake M, or one wake and --with NAME.',
     );
   const other = name === undefined ? undefined : checkedEnvironmentName(name);
-  const catalog = new FileEnvironmentCatalog({ home });
+  const catalog = environmentsOf(context);
   const [before, after] = await withSessions(context, async ({ sessions }) => {
     const sessionId = checkedSessionId(session);
     const entered = await enteredWakes(sessions, sessionId);

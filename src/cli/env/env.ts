@@ -3,8 +3,9 @@ import { basename, join } from 'node:path';
 import { MAX_ENVIRONMENT_FILE_CHARACTERS } from '../../machines/environment/environment-definition.ts';
 import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
 import { environmentId } from '../../machines/ids.ts';
-import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
+import type { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
 import { sourceProblems } from '../../adapters/environment-files/file-mount-places.ts';
+import { environmentsOf } from '../open/environments.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { VAULTS_FOLDER, vaultProblems } from './vaults.ts';
@@ -132,9 +133,9 @@ export async function createEnvironment(
   return EXIT_SUCCESS;
 }
 
-async function catalogOf({ home }: CommandContext): Promise<FileEnvironmentCatalog> {
-  await checkHome(home);
-  return new FileEnvironmentCatalog({ home });
+async function catalogOf(context: CommandContext): Promise<FileEnvironmentCatalog> {
+  await checkHome(context.home);
+  return environmentsOf(context);
 }
 
 /** What would keep a wake from beginning. */

@@ -11,6 +11,7 @@ import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import type { CatalogueEntry } from '../../machines/turn/tool-catalogue.ts';
 import { catalogueEntry, managedToolCatalogue, shapeText } from '../../machines/turn/tool-catalogue.ts';
 import { createNodeRuntime } from '../../node/node-runtime.ts';
+import { runtimeStore } from '../open/store.ts';
 import type { NodeRuntime } from '../../node/node-runtime.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import type { CommandContext } from '../context.ts';
@@ -48,7 +49,11 @@ export async function listTools(context: CommandContext, { agent }: ToolsOptions
 async function withTools(context: CommandContext, work: (runtime: NodeRuntime) => Promise<Listed>): Promise<Listed> {
   const aside = (await isHomeThere(context.home)) ? undefined : await mkdtemp(join(tmpdir(), 'wakechart-tools-'));
   try {
-    const runtime = await createNodeRuntime({ home: aside ?? context.home, reconcileOnStart: false });
+    const runtime = await createNodeRuntime({
+      home: aside ?? context.home,
+      ...runtimeStore({ config: context.config, store: undefined }),
+      reconcileOnStart: false,
+    });
     try {
       return await work(runtime);
     } finally {

@@ -1,6 +1,7 @@
 /** Which store a command works on, when it is not the one that is embedded in the home. */
 import { isPostgresUrl, wordsProblem } from '../../adapters/postgres/postgres-url.ts';
 import { UnusableFile, readOwnText } from '../../adapters/system/own-files.ts';
+import type { NodeStoreOptions } from '../../node/node-store.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { absolutePath } from '../home.ts';
 import { usageError } from '../usage.ts';
@@ -27,6 +28,8 @@ export interface ChosenStore {
   readonly shown: string;
   /** The same as a word of a command that can be typed again. */
   readonly word: string;
+  /** As a config gives it. */
+  readonly options?: NodeStoreOptions | undefined;
   /** Absolute: where the URL was read. */
   readonly file?: string | undefined;
   /** Whether it was named in this very command. */

@@ -2,13 +2,13 @@
  * What a home has for running agents, for commands that check an agent file: providers that a runtime serves, accounts,
  * environments and skills.
  */
+import { environmentsOf } from './environments.ts';
 import { join } from 'node:path';
 import { messageOf } from '../../machines/errors.ts';
 import type { KnownHome } from '../../machines/agent/model-warnings.ts';
 import { providerAsks } from '../../machines/run/asks-permission.ts';
 import { KNOWN_PROVIDERS } from '../../machines/run/provider-settings.ts';
 import type { ProviderTable } from '../../machines/run/provider-settings.ts';
-import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import { readProviderFile } from '../../adapters/provider-files/provider-file.ts';
 import { SCRIPT_RUNTIME_ID } from '../../adapters/script/script-agent-runtime.ts';
@@ -32,7 +32,7 @@ export async function knownHome(context: CommandContext, agentId?: string): Prom
   const served = await unless(context, 'providers and accounts', () => servedIn(context));
   if (served === undefined) return undefined;
   const environments = await unless(context, 'environments', async () =>
-    (await new FileEnvironmentCatalog({ home: context.home }).list()).map(({ environmentId }) => environmentId),
+    (await environmentsOf(context).list()).map(({ environmentId }) => environmentId),
   );
   const skills = await unless(context, 'skills', async () =>
     (await skillCatalogOf(context).list({ agentId })).map(({ name }) => name),

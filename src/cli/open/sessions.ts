@@ -1,5 +1,6 @@
 /** Opens the sessions of a store for a command that checks and sends, and never wakes. */
 import type { Clock } from '../../actors/clock/clock.ts';
+import { environmentsOf } from './environments.ts';
 import { environmentNames } from '../../actors/environment/environment-names.ts';
 import type { WorkspaceCopyStore } from '../../actors/workspace-copy/copy-store.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
@@ -7,9 +8,9 @@ import type { EventStore } from '../../actors/session/event-store.ts';
 import { createIdSource } from '../../actors/session/id-source.ts';
 import { JournalCache } from '../../actors/session/journal-cache.ts';
 import { Sessions } from '../../actors/session/sessions.ts';
+import type { WordChannel } from '../../actors/words/word-channel.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { attachmentsOf } from '../../node/attachments.ts';
-import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import type { SharedSchedules } from '../../node/node-store.ts';
 import type { CommandContext } from '../context.ts';
@@ -23,14 +24,16 @@ export interface OpenSessions {
   /** Undefined: no other machine shares the store. */
   readonly workspaceCopies: WorkspaceCopyStore | undefined;
   readonly schedules: SharedSchedules;
+  /** What models say in other processes. */
+  readonly words: WordChannel | undefined;
 }
 
 export async function openSessions(
-  context: Pick<CommandContext, 'home' | 'store' | 'err'>,
+  context: Pick<CommandContext, 'home' | 'store' | 'config' | 'err'>,
   agents: AgentCatalog,
 ): Promise<OpenSessions> {
   const { home, err } = context;
-  const { store, clock, workspaceCopies, policy, schedules } = await openStore(context);
+  const { store, clock, workspaceCopies, policy, schedules, words } = await openStore(context);
   const onListenerError = (error: unknown): void =>
     void err.push(`${err.styles.yellow('note:')} ${messageOf(error)}\n`);
   const ports = { store, ids: createIdSource({ clock }), clock };
@@ -39,12 +42,13 @@ export async function openSessions(
     clock,
     workspaceCopies,
     schedules,
+    words,
     sessions: new Sessions({
       ...ports,
       journals: new JournalCache(ports),
       agents,
       policy,
-      environments: environmentNames({ catalog: new FileEnvironmentCatalog({ home }) }),
+      environments: environmentNames({ catalog: environmentsOf(context) }),
       attachments: attachmentsOf(new HomeLayout(home), workspaceCopies),
       onListenerError,
     }),

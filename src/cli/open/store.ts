@@ -52,9 +52,15 @@ export async function withStore<Result>(
   }
 }
 
-/** The same choice for a runtime over the home. */
-export function runtimeStore({ store }: Pick<CommandContext, 'store'>): Pick<NodeRuntimeOptions, 'store'> {
-  return store === undefined ? {} : { store: { postgres: store.url, ...settingsOf(store) } };
+/** The same choice for a runtime over the home, with what is given in code. */
+export function runtimeStore({
+  store,
+  config,
+}: Pick<CommandContext, 'store' | 'config'>): Pick<NodeRuntimeOptions, 'store' | 'config'> {
+  return {
+    store: store === undefined ? 'files' : (store.options ?? { postgres: store.url, ...settingsOf(store) }),
+    ...(config === undefined ? {} : { config: config.file }),
+  };
 }
 
 function settingsOf({

@@ -4,8 +4,9 @@ import type { WorkspaceCopyStore } from '../../actors/workspace-copy/copy-store.
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
-import { FileAgentCatalog } from '../../adapters/agents/file-agent-catalog.ts';
+import type { WordChannel } from '../../actors/words/word-channel.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
+import { agentsOf } from '../../node/agents.ts';
 import type { SharedSchedules } from '../../node/node-store.ts';
 import type { CommandContext } from '../context.ts';
 import { checkHome } from '../home.ts';
@@ -24,6 +25,8 @@ export interface SessionStore extends AgentStore {
   /** Where the folders of sessions are at home. Undefined: no other machine shares the store. */
   readonly workspaceCopies: WorkspaceCopyStore | undefined;
   readonly schedules: SharedSchedules;
+  /** What models say in other processes. */
+  readonly words: WordChannel | undefined;
 }
 
 /** Lets `work` use the agents. Errors about names that are not there say which ones are. */
@@ -33,7 +36,7 @@ export async function withAgents<Result>(
 ): Promise<Result> {
   await checkHome(context.home);
   const layout = new HomeLayout(context.home);
-  const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
+  const agents = await agentsOf(layout, context.config?.content.agents);
   try {
     return await work({ agents, layout });
   } catch (error) {
@@ -49,14 +52,14 @@ export function withSessions<Result>(
   return withAgents(context, async ({ agents, layout }) => {
     // Loaded when it is needed: most of the time a short command takes is spent on loading.
     const { openSessions } = await import('./sessions.ts');
-    const { sessions, store, clock, workspaceCopies, schedules } = await openSessions(context, agents);
+    const { sessions, ...opened } = await openSessions(context, agents);
     try {
-      return await work({ agents, layout, sessions, store, clock, workspaceCopies, schedules });
+      return await work({ agents, layout, sessions, ...opened });
     } catch (error) {
       throw await withSuggestions(error, context, { agents, sessions });
     } finally {
       sessions.close();
-      await store.close();
+      await opened.store.close();
     }
   });
 }

@@ -32,6 +32,8 @@ export async function withSuggestions(
   }
 }
 
+const IN_CODE = ' One that a program gives in code is known with its config: --config FILE.';
+
 async function agentHint(error: RuntimeError, context: CommandContext, agents: AgentCatalog): Promise<string> {
   const given = typeof error.details?.['agentId'] === 'string' ? error.details['agentId'] : '';
   const names = (await agents.list()).map(({ agentId }) => agentId);
@@ -39,7 +41,7 @@ async function agentHint(error: RuntimeError, context: CommandContext, agents: A
     return `There are no agents in ${context.home} yet. Make one:\n${nextCommand(context, 'agent', 'create', given || 'NAME')}`;
   const meant = closestName(given, names);
   const question = meant === undefined ? '' : `Did you mean "${meant}"? `;
-  return `${question}Agents in ${context.home}: ${shown(names)}.`;
+  return `${question}Agents in ${context.home}: ${shown(names)}.${context.config === undefined ? IN_CODE : ''}`;
 }
 
 async function sessionHint(context: CommandContext, sessions: Sessions): Promise<string> {

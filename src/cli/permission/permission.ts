@@ -1,7 +1,7 @@
 /** `wakechart permission …`: what is allowed for always, taking it back, and asking what would become of a command. */
+import { environmentsOf } from '../open/environments.ts';
 import { environmentNames } from '../../actors/environment/environment-names.ts';
 import type { KeptRule, PolicyStore } from '../../actors/permission/policy-store.ts';
-import { FileEnvironmentCatalog } from '../../adapters/environment-files/file-environment-catalog.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
@@ -89,14 +89,14 @@ export async function checkPermission(
   context: CommandContext,
   { agent, session, words }: CheckOptions,
 ): Promise<number> {
-  const { out, json, home } = context;
+  const { out, json } = context;
   const agentId = checkedAgentName(agent);
   const command = words.length === 1 ? (words[0] ?? '') : shellQuoted(words);
   const { decision, offers } = await withSessions(context, async ({ agents, sessions, layout }) => {
     const definition = await agents.get(agentId);
     const state = session === undefined ? undefined : await sessions.status(checkedSessionId(session));
     if (state !== undefined && state.agentId !== agentId) throw otherAgent(state.sessionId, state.agentId, agentId);
-    const bounded = await boundedAgent({ home, agent: definition, state });
+    const bounded = await boundedAgent({ context, agent: definition, state });
     const { workspace } = placesOf(layout, { agentId, sessionId: state?.sessionId ?? 'none' });
     const policy = await withPolicy(context, (kept) => kept.rules(agentId));
     const judged = decidePermission({
@@ -253,7 +253,7 @@ function otherAgent(sessionId: string, actual: string, given: string): RuntimeEr
 }
 
 interface BoundedAgentRequest {
-  readonly home: string;
+  readonly context: CommandContext;
   readonly agent: AgentDefinition;
   /** Absent: a session that is not made yet. */
   readonly state: SessionState | undefined;
@@ -263,8 +263,8 @@ interface BoundedAgentRequest {
  * The agent under everything that binds it before the policy does: the environment that it works in, what was narrowed,
  * and the sessions that it works for. @throws RuntimeError ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID
  */
-async function boundedAgent({ home, agent, state }: BoundedAgentRequest): Promise<AgentDefinition> {
-  const catalog = new FileEnvironmentCatalog({ home });
+async function boundedAgent({ context, agent, state }: BoundedAgentRequest): Promise<AgentDefinition> {
+  const catalog = environmentsOf(context);
   const { agent: within } = await environmentNames({ catalog }).bind(state ?? {}, agent);
   if (state === undefined) return within;
   const { permission } = narrowedAgent(within, state.narrowing);

@@ -1,6 +1,7 @@
 /** One event of a session as one line for people: what happened, in as many words as it takes. */
 import { environmentText } from '../env/text.ts';
 import { z } from 'zod';
+import { markText } from '../../machines/agent/definition-mark.ts';
 import { restoredText } from '../../machines/workspace-copy/copy-notes.ts';
 import type {
   SessionEvent,
@@ -54,7 +55,8 @@ const GIST: { readonly [Type in SessionEventType]: Describe<Type> } = {
     `${data.jobId} of agent ${data.agentId} ${data.status}: ${data.error?.message ?? data.summary}${leftText(data)}`,
   'session.parent_told': ({ data }) => `of event ${data.turn}`,
   'message.consumed': ({ data }) => `${data.eventIds.length} read`,
-  'wake.started': ({ data }) => `epoch ${data.epoch}, by ${data.owner}`,
+  'wake.started': ({ data }) =>
+    `epoch ${data.epoch}, by ${data.owner}${data.definition === undefined ? '' : `, under definition ${markText(data.definition)}`}`,
   'wake.ended': ({ data }) => `${data.outcome}: ${data.summary}`,
   'wake.queued': ({ data }) => `${data.reason} at ${localTime(data.dueAt)}`,
   'wake.cancelled': ({ data }) => `${data.queuedWakeId}: ${data.because}`,

@@ -1,5 +1,6 @@
 /** `wakechart session create | list | status`: commands that make sessions and say where they stand. */
 import { promotionProblem } from '../../actors/outcome/promotion-gate.ts';
+import { markText } from '../../machines/agent/definition-mark.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { sessionId } from '../../machines/ids.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
@@ -39,7 +40,7 @@ export async function createSession(
   await withSessions(context, async ({ agents, sessions, layout }) => {
     const lineage = parent === undefined ? {} : { parentSessionId: checkedSessionId(parent) };
     const state = await sessions.create({ agentId, ...(title === undefined ? {} : { title }), ...chosen, ...lineage });
-    const isolation = await isolationsOf({ home: context.home, agents }).ofSession(state);
+    const isolation = await isolationsOf(context, agents).ofSession(state);
     if (json) return out.document({ ...withPlaces(state, { layout, context }), isolation });
     await out.line(`${out.styles.green('Created')} session ${out.styles.bold(state.sessionId)} of agent ${agentId}`);
     await out.line(`  works in ${textOfIsolation(isolation)}`);
@@ -51,8 +52,8 @@ export async function createSession(
 }
 
 export async function listSessions(context: CommandContext): Promise<number> {
-  const { out, json, home } = context;
-  const sessions = await withSessions(context, (stores) => listed(stores, home));
+  const { out, json } = context;
+  const sessions = await withSessions(context, (stores) => listed(stores, context));
   if (json) await out.document({ sessions });
   else if (sessions.length === 0)
     await out.line(
@@ -76,9 +77,9 @@ export async function listSessions(context: CommandContext): Promise<number> {
 /** With what their next wakes will be shut in by. */
 async function listed(
   { sessions, agents }: SessionStore,
-  home: string,
+  context: CommandContext,
 ): Promise<readonly (SessionState & { readonly isolation?: Isolation; readonly isWakeDead?: true })[]> {
-  const isolations = isolationsOf({ home, agents });
+  const isolations = isolationsOf(context, agents);
   return Promise.all(
     (await sessions.list()).map(async (state) =>
       state.unreadable === undefined
@@ -101,7 +102,7 @@ export async function showStatus(context: CommandContext, session: string): Prom
   await withSessions(context, async ({ agents, sessions, layout, workspaceCopies }) => {
     const state = await sessions.status(checkedSessionId(session));
     const asked = await ownRequests(sessions, state);
-    const isolation = await isolationsOf({ home: context.home, agents }).ofSession(state);
+    const isolation = await isolationsOf(context, agents).ofSession(state);
     const death = await wakeDeath(sessions, state);
     const elsewhere = await homeElsewhere(state.sessionId, { workspaceCopies, home: context.home });
     if (json)
@@ -223,6 +224,7 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
       'wakes',
       `${state.wakes}${lastWake === undefined ? '' : `, the last one ended ${localTime(lastWake.endedAt)}: ${lastWake.outcome}${lastWake.retryAt === undefined ? '' : `, tried again ${localTime(lastWake.retryAt)}`}`}`,
     ],
+    ['definition', definitionText(openWake ?? lastWake)],
     ['used', usedText(state)],
     [
       'waking',
@@ -235,6 +237,11 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
     ['store', places.store],
     ['workspace', workspaceText(state, places)],
   ];
+}
+
+/** Under which definition of its agent the newest wake ran. */
+function definitionText(wake: SessionState['lastWake'] | SessionState['openWake']): string | undefined {
+  return wake?.definition === undefined ? undefined : oneLine(markText(wake.definition));
 }
 
 /** What its model steps have used, those of the sessions that worked for it included. */

@@ -3,6 +3,7 @@
  * second. It is erased when the event that tells it is shown.
  */
 import type { AgentRunEvent } from '../../machines/run/run-output.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
 import type { Output } from './output.ts';
 import { durationText, oneLine, printable } from './text.ts';
 import { wrapped } from './text-width.ts';
@@ -54,6 +55,14 @@ export class Progress {
   hear({ runId, ...event }: AgentRunEvent): void {
     if (event.stream === 'assistant') this.#say({ runId, ...event.data });
     else if (event.stream === 'attempt' && this.#words?.runId === runId) this.#words = undefined;
+  }
+
+  /** What comes from another process, which may take it back. @param text what is waited for meanwhile */
+  hearWord(word: SessionWord, text: string): void {
+    if (word.type === 'said') {
+      if (this.#timer === undefined) this.waitFor(text);
+      this.#say({ runId: '', kind: word.kind, text: word.text });
+    } else if (word.type === 'taken_back' || word.type === 'lost') this.stop();
   }
 
   /** A person is asked: nothing is drawn where they type, until `goOn`. */

@@ -75,15 +75,12 @@ interface Followed {
 }
 
 /** Tells what the worker does until it has ended; the first signal lets it come to an end, the second one stops it. */
-async function followed(
-  worker: SessionWorker,
-  runtime: NodeRuntime,
-  { out, err, json, home, interruption }: CommandContext,
-): Promise<Followed> {
+async function followed(worker: SessionWorker, runtime: NodeRuntime, context: CommandContext): Promise<Followed> {
+  const { out, err, json, interruption } = context;
   const progress = new Progress(err);
   const view = new WorkerView({ out, progress });
   const tell = async (event: SessionWorkerEvent): Promise<void> => {
-    const isolation = event.type === 'woke' ? await isolationOf(event.sessionId, runtime, home) : undefined;
+    const isolation = event.type === 'woke' ? await isolationOf(event.sessionId, runtime, context) : undefined;
     return json ? out.record(isolation === undefined ? event : { ...event, isolation }) : view.show(event, isolation);
   };
   // One after the other, in the order in which they came, though something is looked up for some of them.
@@ -133,10 +130,10 @@ async function followed(
 async function isolationOf(
   sessionId: string,
   { sessions, agents }: NodeRuntime,
-  home: string,
+  context: CommandContext,
 ): Promise<Isolation | undefined> {
   try {
-    return await isolationsOf({ home, agents }).ofSession(await sessions.status(sessionId));
+    return await isolationsOf(context, agents).ofSession(await sessions.status(sessionId));
   } catch {
     return undefined;
   }

@@ -25,8 +25,6 @@ const agentInCode = shape.superRefine((agent, context) => {
     context.addIssue({ code: 'custom', path: ['model'], message: `${message}; or name its provider beside it` });
 });
 
-export type AgentInCode = z.input<typeof agentInCode>;
-
 /** @throws RuntimeError AGENT_INVALID naming the agent and each key that is wrong */
 export function agentDefinitionOf(agent: unknown): AgentDefinition {
   const parsed = agentInCode.safeParse(agent, { reportInput: true });
@@ -34,7 +32,8 @@ export function agentDefinitionOf(agent: unknown): AgentDefinition {
     const issues = frontmatterIssues(parsed.error, shape).map(({ path, message }) =>
       path.length === 0 ? message : `${pathOf(path)}: ${message}`,
     );
-    throw new RuntimeError('AGENT_INVALID', `${calledIn(agent)} is not valid: ${issues.join('; ')}`, {
+    const called = calledIn(agent);
+    throw new RuntimeError('AGENT_INVALID', `${called} is not valid: ${issues.join('; ')}`, {
       category: 'validation',
       hint: 'An agent in code needs id, model and instructions; its other keys are those of an agent file.',
       details: { issues },

@@ -2,9 +2,10 @@
  * What is wrong with a frontmatter, place by place: of the forms that a value may have, the one that was probably meant
  * is judged.
  */
-import { z } from 'zod';
+import type { z } from 'zod';
 import { closestName } from '../closest-name.ts';
 import { beginningOf } from '../cut-text.ts';
+import { keysAt } from '../known-keys.ts';
 
 // For an unknown key: the one that was probably meant, or all that there are.
 
@@ -14,39 +15,6 @@ function meantKey(schema: z.ZodType, path: readonly PropertyKey[]): string {
   const meant = closestName(String(path.at(-1)), keys);
   if (meant !== undefined) return `; did you mean "${meant}"?`;
   return isOneForm && keys.length > 0 ? `; expected one of ${keys.join(', ')}` : '';
-}
-
-interface Keys {
-  readonly keys: readonly string[];
-  /** Whether all of them may stand side by side. */
-  readonly isOneForm: boolean;
-}
-
-const NO_KEYS: Keys = { keys: [], isOneForm: true };
-
-function keysAt(schema: unknown, path: readonly PropertyKey[]): Keys {
-  const inner = unwrapped(schema);
-  if (inner instanceof z.ZodUnion) return together(inner.options.map((option) => keysAt(option, path)));
-  const [next, ...rest] = path;
-  if (inner instanceof z.ZodArray) return keysAt(inner.element, rest);
-  if (inner instanceof z.ZodRecord) return next === undefined ? NO_KEYS : keysAt(inner.valueType, rest);
-  if (!(inner instanceof z.ZodObject)) return NO_KEYS;
-  const shape = inner.shape as Readonly<Record<string, unknown>>;
-  if (next === undefined) return { keys: Object.keys(shape), isOneForm: true };
-  return Object.hasOwn(shape, String(next)) ? keysAt(shape[String(next)], rest) : NO_KEYS;
-}
-
-function together(forms: readonly Keys[]): Keys {
-  const withKeys = forms.filter(({ keys }) => keys.length > 0);
-  return {
-    keys: [...new Set(withKeys.flatMap(({ keys }) => keys))],
-    isOneForm: withKeys.length < 2 && withKeys.every(({ isOneForm }) => isOneForm),
-  };
-}
-
-function unwrapped(schema: unknown): unknown {
-  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) return unwrapped(schema.unwrap());
-  return schema instanceof z.ZodPipe ? unwrapped(schema.in) : schema;
 }
 
 export interface FrontmatterIssue {

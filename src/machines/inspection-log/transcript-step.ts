@@ -2,6 +2,7 @@
  * Each event of a session's log as a step of a conversation: what was said, what moved which call, and what became of
  * which request.
  */
+import { markText } from '../agent/definition-mark.ts';
 import { restoredText } from '../workspace-copy/copy-notes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import { jsonText } from './data-parts.ts';
@@ -134,7 +135,7 @@ const TELLERS: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Ty
   'memory.promoted': () => ['note', 'What it learned was promoted'],
   'files.promoted': () => ['note', 'What it made was promoted'],
   'event.unrecognized': ({ data }) => ['note', `An event of another version: ${data.type}`],
-  'wake.started': ({ data }) => ['turn', 'A wake begins', data.trigger === undefined ? '' : TRIGGERS[data.trigger]],
+  'wake.started': ({ data }) => ['turn', 'A wake begins', beginningText(data)],
   'wake.ended': ({ data }) => [
     isBadEnd(data.outcome) ? 'trouble' : 'turn',
     `The wake ends: it ${wakeOutcome(data.outcome)}`,
@@ -157,6 +158,15 @@ const TRIGGERS = {
   retry: 'it is tried again',
   manual: 'a client woke it',
 } as const;
+
+function beginningText({ trigger, definition }: SessionEventOf<'wake.started'>['data']): string {
+  return [
+    trigger === undefined ? '' : TRIGGERS[trigger],
+    definition === undefined ? '' : `definition ${markText(definition)}`,
+  ]
+    .filter((words) => words !== '')
+    .join('; ');
+}
 
 function textAmong(data: object): string | undefined {
   const found = TEXTS.map((name) => (data as Readonly<Record<string, unknown>>)[name]).find(

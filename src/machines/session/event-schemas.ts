@@ -5,6 +5,7 @@
  * version.
  */
 import { z } from 'zod';
+import { definitionMark } from '../agent/definition-mark.ts';
 import { agentId } from '../ids.ts';
 import { wakePriority } from '../wake/directive.ts';
 import { agentEvents } from './agent-events.ts';
@@ -218,6 +219,8 @@ const wake = {
       trigger: z.enum(['ingress', 'wake', 'retry', 'manual']).optional(),
       /** Where the folder of the session is from now on. Absent where no other machine shares the store. */
       host: z.strictObject({ id: z.string().min(1), name: z.string().min(1) }).optional(),
+      /** Of its agent, as it was when the wake began. Absent where it could not be read. */
+      definition: definitionMark.optional(),
     }),
   ),
   'wake.ended': define(

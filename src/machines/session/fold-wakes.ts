@@ -5,7 +5,7 @@ import type { SessionEventData, SessionEventOf } from './session-event.ts';
 import type { OpenWake, SessionState } from './session-state.ts';
 
 export function foldWakeStarted(state: SessionState, { at, data }: SessionEventOf<'wake.started'>): Change {
-  const { wakeId, epoch, owner, queuedWakeIds, trigger = 'manual', host } = data;
+  const { wakeId, epoch, owner, queuedWakeIds, trigger = 'manual', host, definition } = data;
   return {
     wakes: state.wakes + 1,
     epoch: Math.max(state.epoch, epoch),
@@ -15,6 +15,7 @@ export function foldWakeStarted(state: SessionState, { at, data }: SessionEventO
       epoch,
       owner,
       ...(host === undefined ? {} : { host }),
+      ...(definition === undefined ? {} : { definition }),
       startedAt: at,
       trigger,
       queuedWakeIds,
@@ -43,6 +44,7 @@ export function foldWakeEnded(state: SessionState, event: SessionEventOf<'wake.e
       ...(error === undefined ? {} : { error }),
       ...(retryAt === undefined ? {} : { retryAt }),
       ...(openWake.host === undefined ? {} : { host: openWake.host }),
+      ...(openWake.definition === undefined ? {} : { definition: openWake.definition }),
       ...(hasDied(openWake, event) ? { hasDied: true } : {}),
     },
     queuedWakes:

@@ -127,6 +127,8 @@ export interface OpenWake {
   readonly owner: string;
   /** Where the folder of the session is since it began. */
   readonly host?: SessionEventData<'wake.started'>['host'];
+  /** Under which definition of its agent it runs. */
+  readonly definition?: SessionEventData<'wake.started'>['definition'];
   readonly startedAt: string;
   readonly trigger: WakeTrigger;
   /** The queued wakes that this one was due for. */
@@ -156,6 +158,8 @@ interface LastWake {
   readonly retryAt?: string | undefined;
   /** As of `OpenWake`. */
   readonly host?: SessionEventData<'wake.started'>['host'];
+  /** As of `OpenWake`. */
+  readonly definition?: SessionEventData<'wake.started'>['definition'];
   /** Its end was said by another process: what it did last was not copied. */
   readonly hasDied?: true | undefined;
 }

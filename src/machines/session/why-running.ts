@@ -1,4 +1,5 @@
 /** What a wake that runs is about, or was when its process died. */
+import { markText } from '../agent/definition-mark.ts';
 import { counted } from '../inspection/markdown.ts';
 import { delegatedCalls } from './session-activations.ts';
 import type { SessionEventData } from './session-event.ts';
@@ -31,7 +32,7 @@ export function running(state: SessionState, { modelWait, work: seen }: RunningF
     : atWork(state, seen);
   return {
     kind: 'running',
-    text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'a process'}: ${work}; ${soFar(state)}.${interruption}${lost}`,
+    text: `A wake runs, epoch ${openWake?.epoch ?? 0}, by ${openWake?.owner ?? 'a process'}${under(openWake)}: ${work}; ${soFar(state)}.${interruption}${lost}`,
     since: openWake?.startedAt,
     movers: [
       ...(isWaiting ? [resetMover()] : []),
@@ -101,6 +102,10 @@ function atWork(state: SessionState, { calls }: SessionWork, tense: 'present' | 
   if (waiting.length > 0)
     return `it ${isOver ? 'waited' : 'waits'} along with the agents behind ${waiting.map(({ name }) => name).join(', ')}`;
   return `it ${isOver ? 'was' : 'is'} between two steps`;
+}
+
+function under(wake: SessionState['openWake']): string {
+  return wake?.definition === undefined ? '' : `, under definition ${markText(wake.definition)} of its agent`;
 }
 
 function soFar({ openWake }: SessionState): string {

@@ -13,6 +13,8 @@ const settings = z.strictObject({
   restLimitMs: durationMs.default(60_000),
 });
 
+const stopping = z.strictObject({ running: z.enum(['drain', 'abort']).optional(), reason: z.string().optional() });
+
 export type WorkerSettings = Readonly<z.output<typeof settings>>;
 
 /** @throws RuntimeError WORKER_OPTIONS_INVALID naming each wrong place */
@@ -22,4 +24,9 @@ export function checkWorkerOptions(options: unknown): WorkerSettings {
     code: 'WORKER_OPTIONS_INVALID',
     hint: 'See docs/workers.md for what a worker can be told.',
   });
+}
+
+/** Of one stop. @throws RuntimeError WORKER_OPTIONS_INVALID */
+export function checkStopOptions(options: unknown): void {
+  parseOrThrow(stopping, options, { what: 'options of a stop', code: 'WORKER_OPTIONS_INVALID' });
 }

@@ -77,8 +77,8 @@ export const workerParentConfig = z.strictObject({
   humans: z.enum(['reachable', 'none']).optional(),
   /** The environment of agents that name none. Absent: `host`. */
   environment: environmentId.optional(),
-  /** A module, absolute, whose `runtimeOptions` add backends and tools of one's own. */
-  setup: z.string().min(1).max(10_000).optional(),
+  /** A module, absolute, that gives agents, tools and backends in code. */
+  config: z.string().min(1).max(10_000).optional(),
 });
 
 export const workerParentMessage = z.discriminatedUnion('type', [

@@ -3,6 +3,7 @@
  * fit them.
  */
 import { z } from 'zod';
+import { taskMachine } from './task-machine.ts';
 import { parsedOrRefused } from './task-validation.ts';
 import type { BackgroundTaskInput, BackgroundTaskLogCursor } from './task-state.ts';
 
@@ -27,6 +28,21 @@ const eventFilterSchema = z.strictObject({
   parentTaskId: z.string().optional(),
   types: z.array(z.string().startsWith('background_task_')).readonly().optional(),
 });
+
+const statuses = z.enum(Object.keys(taskMachine.states));
+
+const filterSchema = z.strictObject({
+  kind: z.enum(['agent', 'process', 'scheduled']).optional(),
+  status: z.union([statuses, z.array(statuses).readonly()]).optional(),
+  mode: z.enum(['foreground', 'background']).optional(),
+  parentSessionId: z.string().optional(),
+  parentTaskId: z.string().optional(),
+});
+
+/** @throws BackgroundTaskError category `validation` */
+export function checkFilter(filter: unknown): void {
+  parsedOrRefused(filterSchema, filter, { what: 'task filter', code: 'TASK_FILTER_INVALID' });
+}
 
 /** @throws BackgroundTaskError category `validation` */
 export function checkedInput(input: BackgroundTaskInput): BackgroundTaskInput {

@@ -13,7 +13,7 @@ export function parsedOrRefused<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = describeIssues(parsed.error);
+  const issues = describeIssues(parsed.error, schema);
   throw new BackgroundTaskError('validation', `invalid ${subject.what}: ${issues.join('; ')}`, {
     code: subject.code,
     details: { issues },

@@ -31,7 +31,9 @@ export function readToolInput<Input>(
   if (parsed.success) return { ok: true, input: parsed.data };
   return {
     ok: false,
-    reason: brokenJson(name, input) ?? `The input of ${name} is not valid: ${describeIssues(parsed.error).join('; ')}.`,
+    reason:
+      brokenJson(name, input) ??
+      `The input of ${name} is not valid: ${describeIssues(parsed.error, inputSchema).join('; ')}.`,
   };
 }
 

@@ -42,7 +42,7 @@ describe('a backend out of one function', () => {
       say(' two.');
       call({ callId: 'c', name: 'check', input: { at: 1 } });
       say('Three.');
-      direct({ outcome: 'sleep' });
+      direct({ outcome: 'sleep', summary: 'Done.' });
     });
     expect(result).toEqual({
       payloads: [
@@ -50,7 +50,7 @@ describe('a backend out of one function', () => {
         { type: 'text', text: 'One two.' },
         { type: 'tool_call', callId: 'c', name: 'check', input: { at: 1 } },
         { type: 'text', text: 'Three.' },
-        { type: 'directive', directive: { outcome: 'sleep' } },
+        { type: 'directive', directive: { outcome: 'sleep', summary: 'Done.' } },
       ],
     });
     expect(

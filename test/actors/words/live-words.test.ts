@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { LiveWords } from '../../../src/actors/words/live-words.ts';
 import type { LiveStep } from '../../../src/actors/words/live-words.ts';
-import type { OnWord, SessionWord } from '../../../src/actors/words/session-word.ts';
+import type { SessionWord } from '../../../src/machines/words/session-word.ts';
+import type { OnWord } from '../../../src/actors/words/word-channel.ts';
 
 const event = { runId: 'r', seq: 1, ts: '' };
 

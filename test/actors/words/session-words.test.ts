@@ -1,6 +1,6 @@
 /** Words as a program reads them: `for await (const word of runtime.words(id))`. */
 import { describe, expect, it } from 'vitest';
-import type { SessionWord } from '../../../src/actors/words/session-word.ts';
+import type { SessionWord } from '../../../src/machines/words/session-word.ts';
 import { openHouse } from '../../support/session-house.ts';
 import type { SessionHouse } from '../../support/session-house.ts';
 import { SPEAKER, speakingBackend } from '../../support/speaking-backend.ts';

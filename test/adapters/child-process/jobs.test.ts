@@ -368,7 +368,7 @@ describe('a runner', () => {
     [{ env: { A: 'b\0' } }, /env/],
     [{ execArgv: 'not a list' }, /execArgv/],
     [{ workerPath: '/nowhere/worker.js' }, /workerPath to be a file, there is none at \/nowhere\/worker.js/],
-    [{ setup: '/nowhere/setup.js' }, /setup to be a file, there is none at/],
+    [{ config: '/nowhere/config.js' }, /config to be a file, there is none at/],
     [{ providerConfig: { name: 'mine', apiKey: 'leaked-key' } }, /^(?!.*leaked-key).*provider profile is not valid/],
     [
       { providerConfig: { providers: { mine: { backend: 1 } } } },

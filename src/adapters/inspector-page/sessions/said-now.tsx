@@ -1,6 +1,5 @@
 /** What is being said in a session, below what its log tells, until that tells it too. */
 import type { JSX } from 'preact';
-import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import type { InspectedSpeech } from '../../../actors/inspection/inspection-source.ts';
 import { visibleLines, visibleText } from '../model/visible-text.ts';
 import { isInPast, recording } from '../model/view.ts';
@@ -48,20 +47,5 @@ export function SaidNow({ speech }: { readonly speech: InspectedSpeech }): JSX.E
         </li>
       ))}
     </ol>
-  );
-}
-
-/** Says plainly that words are heard in one process only. */
-export function UnheardNow({
-  session: { worker, words },
-}: {
-  readonly session: ShownSession;
-}): JSX.Element | undefined {
-  if (isInPast.value || worker === undefined || worker.place === 'this' || words.status !== 'running') return undefined;
-  return (
-    <p class="left-out">
-      What its model says is seen here when the step ends: only the process that wakes it,{' '}
-      {visibleText(worker.owner, 120)}, hears it before.
-    </p>
   );
 }

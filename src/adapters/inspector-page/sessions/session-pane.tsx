@@ -241,7 +241,7 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
             session={session}
             isOpenAtFirst={session.state.status === 'running' || session.formerWorkers !== undefined}
           />
-          <TranscriptSection watch={watch} session={session} />
+          <TranscriptSection watch={watch} />
         </>
       )}
     </>

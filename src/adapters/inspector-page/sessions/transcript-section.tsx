@@ -1,13 +1,12 @@
 /** What happened in a session, as a conversation: the newest at the end, older ones above when they are asked for. */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
 import { counted } from '../model/words.ts';
 import { pastEntries } from './past-entries.ts';
 import { Section } from './section.tsx';
 import type { SessionWatch } from './session-watch.ts';
 import type { Entry } from './transcript.ts';
-import { SaidNow, UnheardNow, speechOf } from './said-now.tsx';
+import { SaidNow, speechOf } from './said-now.tsx';
 import { TranscriptEntry } from './transcript-entry.tsx';
 
 /** About as many as a screen has room for. */
@@ -17,13 +16,7 @@ const EARLIER = 100;
 const MAX_SHOWN = 400;
 const NEAR_PIXELS = 24;
 
-export function TranscriptSection({
-  watch,
-  session,
-}: {
-  readonly watch: SessionWatch;
-  readonly session: ShownSession;
-}): JSX.Element {
+export function TranscriptSection({ watch }: { readonly watch: SessionWatch }): JSX.Element {
   const entries = pastEntries(watch);
   const { hasEarlier } = watch.log;
   return (
@@ -32,20 +25,19 @@ export function TranscriptSection({
       isOpenAtFirst
       aside={hasEarlier ? undefined : counted(entries.length, 'entry', 'entries')}
     >
-      {() => <Conversation watch={watch} session={session} entries={entries} hasEarlier={hasEarlier} />}
+      {() => <Conversation watch={watch} entries={entries} hasEarlier={hasEarlier} />}
     </Section>
   );
 }
 
 interface ConversationProps {
   readonly watch: SessionWatch;
-  readonly session: ShownSession;
   readonly entries: readonly Entry[];
   /** In the log, besides those that were read. */
   readonly hasEarlier: boolean;
 }
 
-function Conversation({ watch, session, entries, hasEarlier }: ConversationProps): JSX.Element {
+function Conversation({ watch, entries, hasEarlier }: ConversationProps): JSX.Element {
   const speech = speechOf(watch);
   const box = useKeptEnd(`${entries.at(-1)?.seq} ${speech?.parts.at(-1)?.text.length}`);
   const [, redraw] = useState(0);
@@ -76,7 +68,7 @@ function Conversation({ watch, session, entries, hasEarlier }: ConversationProps
           <TranscriptEntry key={entry.seq} entry={entry} />
         ))}
       </ol>
-      {speech === undefined ? <UnheardNow session={session} /> : <SaidNow speech={speech} />}
+      {speech === undefined ? undefined : <SaidNow speech={speech} />}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /** What a model says in pieces, without the directive at its end: what it says to the runtime is no words for people. */
-import { DIRECTIVE_FENCE } from './directive.ts';
+import { DIRECTIVE_FENCE } from '../wake/directive.ts';
 
 const DIRECTIVE = new RegExp(`^[ \\t]*${DIRECTIVE_FENCE}`, 'm');
 

@@ -1,0 +1,4 @@
+import { wordsBetweenProcesses } from '../../runtime/words-suite.ts';
+import { postgresStore } from '../../support/postgres-store-under-test.ts';
+
+wordsBetweenProcesses(postgresStore);
