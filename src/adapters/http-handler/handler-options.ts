@@ -4,7 +4,7 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
 import type { WordsOptions } from '../../actors/words/runtime-words.ts';
-import type { SessionWord } from '../../actors/words/session-word.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 
 /** What a caller may do. `read`: what a session is and says. `events`: its log, with all that its agent did. */

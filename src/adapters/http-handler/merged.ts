@@ -1,6 +1,6 @@
 /** The log of a session and what is said in it meanwhile, as one iterator: the log decides when it ends. */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
-import type { SessionWord } from '../../actors/words/session-word.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
 
 export type Told =
   | { readonly kind: 'event'; readonly value: SessionEvent }

@@ -2,7 +2,7 @@
  * What a model says in one step: in words, as it says them, and then in the log. The log counts. Words that are
  * missing, or were said in vain, are put right when it says what was said.
  */
-import type { SessionWord } from '../../actors/words/session-word.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
 import type { SpeechKind, TurnPart } from './turn-part.ts';
 
 type SpokenWord = Exclude<SessionWord, { readonly type: 'progress' }>;

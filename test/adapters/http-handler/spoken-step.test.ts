@@ -1,6 +1,6 @@
 /** What is shown of a step while it is spoken, and what in the end: the log counts, whatever the words were. */
 import { describe, expect, it } from 'vitest';
-import type { SessionWord } from '../../../src/actors/words/session-word.ts';
+import type { SessionWord } from '../../../src/machines/words/session-word.ts';
 import { SpokenStep } from '../../../src/adapters/http-handler/spoken-step.ts';
 import type { TurnPart } from '../../../src/adapters/http-handler/turn-part.ts';
 
