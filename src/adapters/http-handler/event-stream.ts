@@ -48,7 +48,7 @@ class SentEvents {
   readonly #encoder = new TextEncoder();
   readonly #gone = new AbortController();
   readonly #leave = (): void => this.#end();
-  readonly #events: AsyncIterator<string>;
+  readonly #events: AsyncIterator<string, unknown>;
   #heartbeat: TimerHandle | undefined;
   #hasEnded = false;
 
@@ -76,7 +76,7 @@ class SentEvents {
     try {
       const { done, value } = await this.#events.next();
       if (this.#gone.signal.aborted || done === true) return this.#close(controller);
-      this.#send(controller, value);
+      this.#send(controller, String(value));
     } catch (error) {
       if (!this.#gone.signal.aborted) {
         this.#parts.onError(error);

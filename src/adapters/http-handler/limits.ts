@@ -113,7 +113,8 @@ async function bytesOf(request: Request, maxBytes: number): Promise<Uint8Array> 
   const chunks: Uint8Array[] = [];
   let length = 0;
   // Leaving the loop cancels the body: what comes after the limit is not read.
-  for await (const chunk of request.body ?? []) {
+  const body: AsyncIterable<Uint8Array> | null = request.body;
+  for await (const chunk of body ?? []) {
     length += chunk.byteLength;
     if (length > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);

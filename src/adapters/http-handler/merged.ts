@@ -40,7 +40,7 @@ class Ahead<Value> {
       this.#onNext();
     };
     this.#source.next().then(
-      ({ done, value }) => come(done === true ? { end: true } : { value: value as Value }),
+      ({ done, value }) => come(done === true ? { end: true } : { value }),
       (thrown: unknown) => come({ thrown }),
     );
   }

@@ -34,6 +34,8 @@ export class TurnParts {
   }
 
   #ofEvent(event: SessionEvent): readonly TurnPart[] {
+    // Whatever else there is says nothing here.
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (event.type) {
       case 'wake.started':
         this.#isFirstStep = true;
@@ -102,6 +104,8 @@ export class TurnParts {
 }
 
 function ofCall(event: SessionEvent): readonly TurnPart[] {
+  // Whatever else there is says nothing here.
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check
   switch (event.type) {
     case 'agent.tool_use': {
       const { callId, name, input } = event.data;

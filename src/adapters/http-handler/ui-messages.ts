@@ -65,6 +65,8 @@ export class UiMessages {
   }
 
   #take(part: TurnPart): void {
+    // Whatever else there is says nothing here.
+    // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (part.type) {
       case 'read':
         return this.#begin(part.eventIds);
