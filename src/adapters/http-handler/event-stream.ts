@@ -76,7 +76,7 @@ class SentEvents {
     try {
       const { done, value } = await this.#events.next();
       if (this.#gone.signal.aborted || done === true) return this.#close(controller);
-      this.#send(controller, String(value));
+      this.#send(controller, value);
     } catch (error) {
       if (!this.#gone.signal.aborted) {
         this.#parts.onError(error);
