@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import process, { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-const ENTRIES = ['index', 'node', 'machines', 'ports', 'postgres', 'testing'];
+const ENTRIES = ['index', 'node', 'http', 'machines', 'ports', 'postgres', 'testing'];
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const isCheck = argv.includes('--check');

@@ -138,6 +138,16 @@ const listing = named('listing,', [
       [idOf(40), idOf(50)],
       'those that were made last',
     );
+    expectSame(
+      (await store.list({ newest: 1, before: idOf(50) })).slice(-1).map(({ sessionId }) => sessionId),
+      [idOf(40)],
+      'the one that was made before another',
+    );
+    expectSame(
+      (await store.list({ before: idOf(40) })).map(({ sessionId }) => sessionId),
+      [SESSION_ID],
+      'those that were made before another',
+    );
   }),
 
   storeCase('offers a kept view until the log goes on', async (store) => {

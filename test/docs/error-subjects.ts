@@ -50,6 +50,7 @@ export const SUBJECTS: readonly SubjectOfErrors[] = [
     codes:
       /^(?:CHART_|AUDITS?_|COVERAGE_|EXPLORATION_|FAST_CHECK_|HITS_|LIFECYCLE_|MODULE_|RENDER_|INSPECT|RECORDER_|STATELY_)/,
   },
+  { title: 'The HTTP handler', codes: /^(?:API_|SERVE_)/ },
   { title: 'The runtime', codes: /^(?:RUNTIME_|CONFIG_|HEALTH_|UNREACHABLE$)/ },
 ];
 
@@ -84,6 +85,7 @@ const PARTS: Readonly<Record<string, string>> = {
   health: 'the port for probes and scrapers',
   host: 'the runtime',
   'host-life': 'what tells whether a host lives',
+  'http-handler': 'the HTTP handler',
   'http-request': 'the tool for HTTP',
   import: 'imports',
   'import-logs': 'imports',

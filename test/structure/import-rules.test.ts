@@ -7,7 +7,7 @@ import type { Planted } from './planted-tree.ts';
 const file = (code: string): string => `/** Planted. */\n${code}\n`;
 
 const CHOSEN =
-  'only src/machines.ts, src/node.ts, src/postgres.ts, src/subagent-worker.ts, src/node and src/cli choose them [adapters-are-chosen-in-two-places]';
+  'only src/http.ts, src/machines.ts, src/node.ts, src/postgres.ts, src/subagent-worker.ts, src/node and src/cli choose them [adapters-are-chosen-in-two-places]';
 const GONE = 'is guarded by this rule and is not there; move the rule with it';
 
 interface Plant {
@@ -348,6 +348,7 @@ describe('a rule whose room is gone', () => {
     ],
     ['src/node/config-module.ts', 'imports-can-be-read', { 'src/node/config-module.ts': undefined }],
     ['src/subagent-worker.ts', 'adapters-are-chosen-in-two-places', { 'src/subagent-worker.ts': undefined }],
+    ['src/http.ts', 'adapters-are-chosen-in-two-places', { 'src/http.ts': undefined }],
     ['src/postgres.ts', 'adapters-are-chosen-in-two-places', { 'src/postgres.ts': undefined }],
     ['src/ports.ts', 'entry-points-are-made-of-their-rooms', { 'src/ports.ts': undefined }],
     ['src/testing.ts', 'testing-is-for-tests', { 'src/testing.ts': undefined }],

@@ -31,6 +31,7 @@ const CHART_TESTS = ['xstate', 'fast-check'];
  * command line over that.
  */
 const CHOOSING_ENTRY_POINTS: ReadonlySet<string> = new Set([
+  'src/http.ts',
   'src/machines.ts',
   'src/node.ts',
   'src/postgres.ts',

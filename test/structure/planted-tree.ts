@@ -68,6 +68,7 @@ const HEALTHY: Planted = {
     "import { subagents } from './node/subagents.ts';",
     'export const worker = subagents;',
   ),
+  'src/http.ts': lines('/** Gives what servers need. */', "export { shell } from './adapters/shell/shell.ts';"),
   'src/postgres.ts': lines(
     '/** Gives what one technology needs. */',
     "export { shell } from './adapters/shell/shell.ts';",

@@ -135,6 +135,8 @@ export interface WakeRight {
 export interface ListFilter {
   readonly agentId?: string | undefined;
   readonly newest?: number | undefined;
+  /** Only those whose id sorts before this one: those that were made before it. */
+  readonly before?: string | undefined;
 }
 
 export interface EventStore {

@@ -18,7 +18,7 @@ export type Origin =
   | { readonly kind: 'child'; readonly bounds: ChildBounds; readonly callId?: string | undefined };
 
 type Fields = {
-  readonly [Name in 'title' | 'jobId' | 'workspace' | 'environmentId' | 'runsIn' | 'narrowing']?:
+  readonly [Name in 'title' | 'owner' | 'jobId' | 'workspace' | 'environmentId' | 'runsIn' | 'narrowing']?:
     | Created[Name]
     | undefined;
 };

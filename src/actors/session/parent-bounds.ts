@@ -32,6 +32,7 @@ export interface BoundsPorts {
 /** What a session that works for another one is made with. Only this module makes one. */
 export interface ChildBounds {
   readonly parent: { readonly sessionId: string; readonly depth: number };
+  readonly owner?: string;
   readonly restriction: HandedDown;
   readonly allowance?: Allowance;
 }
@@ -76,7 +77,11 @@ export class ParentBounds {
 
   /** @throws RuntimeError SESSION_TOO_DEEP */
   bounds(parent: SessionState, share: Share): ChildBounds {
-    return { parent: placeBelow(parent), restriction: this.binding(parent), ...this.#allowance(parent, share) };
+    return {
+      ...heritageOf(parent),
+      restriction: this.binding(parent),
+      ...this.#allowance(parent, share),
+    };
   }
 
   /** Nothing is said where nothing bounds the parent. */
@@ -110,7 +115,7 @@ export async function promisedBounds(
     return (await ParentBounds.of(parent, ports)).bounds(parent, { kind: 'job' });
   const { restriction, allowance } = promised;
   return {
-    parent: placeBelow(parent),
+    ...heritageOf(parent),
     restriction: handedDown(restriction),
     ...(allowance === undefined ? {} : { allowance }),
   };
@@ -142,6 +147,11 @@ export async function withEnvironmentsAbove(
         ? bounds
         : { ...restriction, ...(bounds.environments === undefined ? {} : { environments: bounds.environments }) },
   };
+}
+
+/** Where it stands, and whose it is. */
+function heritageOf(parent: SessionState): Pick<ChildBounds, 'parent' | 'owner'> {
+  return { parent: placeBelow(parent), ...(parent.owner === undefined ? {} : { owner: parent.owner }) };
 }
 
 function placeBelow(parent: SessionState): ChildBounds['parent'] {

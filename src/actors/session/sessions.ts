@@ -90,7 +90,7 @@ export class Sessions {
    * Nothing is made then.
    */
   async create(request: NewSession, options: NewSessionOptions = {}): Promise<SessionState> {
-    const { agentId, title, environmentId, parentSessionId } = checkNewSession(request);
+    const { agentId, title, owner, environmentId, parentSessionId } = checkNewSession(request);
     const { workspace } = checkNewSessionOptions(options, parentSessionId);
     await this.#options.agents.get(agentId);
     const identity = { sessionId: this.#options.ids.next(), agentId };
@@ -99,7 +99,7 @@ export class Sessions {
       parentSessionId === undefined
         ? OF_ITS_OWN
         : await this.#childOf((await this.#journals.open(parentSessionId)).state, identity);
-    const journal = await beginSession({ ...identity, title, environmentId, workspace }, origin, this.#options);
+    const journal = await beginSession({ ...identity, title, owner, environmentId, workspace }, origin, this.#options);
     await keepView(this.#options.store, journal.state);
     await this.#announce(journal.state);
     return deepFrozen(journal.state);
@@ -307,14 +307,15 @@ export class Sessions {
 
   /** Every session, oldest first. One whose log cannot be read says so and does not hide the others. */
   async list(filter: SessionFilter = {}): Promise<readonly SessionState[]> {
-    const { agentId, status, newest = Infinity } = checkFilter(filter);
-    const listings = (await this.#options.store.list({ agentId, ...(newest === Infinity ? {} : { newest }) })).slice(
-      -newest,
-    );
+    const { agentId, status, newest = Infinity, before, owner } = checkFilter(filter);
+    const listings = (
+      await this.#options.store.list({ agentId, before, ...(newest === Infinity ? {} : { newest }) })
+    ).slice(-newest);
     const states: SessionState[] = [];
     for (const listing of listings) {
       const state = listing.view ?? (await this.#listed(listing));
-      if (status === undefined || state.status === status) states.push(deepFrozen(state));
+      if ((status === undefined || state.status === status) && (owner === undefined || state.owner === owner))
+        states.push(deepFrozen(state));
     }
     return states;
   }

@@ -281,13 +281,14 @@ export class FileEventStore implements EventStore {
     return this.#withLog(sessionId, (log) => log.head());
   }
 
-  async list({ agentId, newest = Infinity }: ListFilter = {}): Promise<readonly SessionListing[]> {
+  async list({ agentId, newest = Infinity, before }: ListFilter = {}): Promise<readonly SessionListing[]> {
     this.#assertOpen();
     const agentIds = agentId === undefined ? await this.#agentIds() : [agentId];
     const all: SessionIdentity[] = [];
     for (const owner of agentIds) {
       const names = await this.#namesIn(this.#layout.sessionsOf(owner));
-      for (const sessionId of names.filter(isUuidV7)) all.push({ sessionId, agentId: owner });
+      for (const sessionId of names.filter((name) => isUuidV7(name) && (before === undefined || name < before)))
+        all.push({ sessionId, agentId: owner });
     }
     const identities = all.toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1)).slice(-newest);
     const listings = new Array<SessionListing | undefined>(identities.length);

@@ -111,10 +111,14 @@ export class SessionRows {
     );
   }
 
-  async list({ agentId, newest = Infinity }: ListFilter): Promise<readonly SessionListing[]> {
+  async list({
+    agentId,
+    newest = Infinity,
+    before: first = GREATEST_ID,
+  }: ListFilter): Promise<readonly SessionListing[]> {
     const { schema } = this.#database;
     const listings: SessionListing[] = [];
-    for (let before = GREATEST_ID; listings.length < newest;) {
+    for (let before = first; listings.length < newest;) {
       const rows = await this.#database.run<FoundRow & { readonly state: string | null }>(
         // Each view by its key: as a join it may be read whole for a few of the newest sessions.
         `SELECT s.id, s.agent_id, (SELECT v.state FROM ${schema}.view v WHERE v.session_id = s.id AND v.head = s.head AND v.fold_version = $3) AS state FROM ${schema}.session s

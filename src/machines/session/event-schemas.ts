@@ -105,6 +105,8 @@ const lifecycle = {
     z.object({
       agentId,
       title: z.string().max(200).optional(),
+      /** Whose it is, in the words of the program that lets people in. Sessions that work for it are its owner's too. */
+      owner: z.string().min(1).max(200).optional(),
       /** `callId`: the call of the parent that this session answers. */
       parent: z.object({ sessionId: id, depth: z.number().int().positive(), callId: id.optional() }).optional(),
       /** The subagent job whose work it is: the process that runs that wakes it, and no other does. */

@@ -13,12 +13,12 @@ const ASKS: Restriction = { mode: 'ask', deny: [], ask: [] };
 
 /**
  * The author of the log may have cut its bounds out of it, or have put rights into it. So it asks before whatever no
- * rule allows; what it says about rules that allow, another model or a folder of this machine does not count; and the
+ * rule allows; what it says about rules that allow, another model, a folder of this machine or an owner does not count; and the
  * environment that it names holds besides that of its agent.
  * @param above what binds the session that it works for, where that is here
  */
 export function importedBounds(
-  { narrowing, restriction: said = ASKS, environmentId, workspace: _workspace, ...rest }: Created,
+  { narrowing, restriction: said = ASKS, environmentId, workspace: _workspace, owner: _owner, ...rest }: Created,
   { environment }: Pick<AgentDefinition, 'environment'>,
   above: Restriction | undefined,
 ): Created {

@@ -32,7 +32,7 @@ type Fold<Type extends SessionEventType> = (state: SessionState, event: SessionE
  * Changes when the fold gives another state for the same log; views and checkpoints written by another version are
  * rebuilt.
  */
-export const SESSION_FOLD_VERSION = 10;
+export const SESSION_FOLD_VERSION = 11;
 
 const NOTHING: Change = {};
 
@@ -40,6 +40,7 @@ const FOLDS: { readonly [Type in SessionEventType]: Fold<Type> } = {
   'session.created': (_state, { at, data }) => ({
     createdAt: at,
     title: data.title,
+    owner: data.owner,
     parent: data.parent,
     forkOf: data.forkOf,
     importedThroughSeq: data.importedThroughSeq,

@@ -10,9 +10,18 @@ import { parseOrThrow } from '../validate.ts';
 
 const title = z.string().min(1).max(200);
 
+/** Whose a session is: a subject of the program's own, such as the id of a user or of a tenant. */
+const owner = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'expected printable text on one line');
+
 const newSession = z.strictObject({
   agentId,
   title: title.optional(),
+  /** Whose it is; it never changes. A child has the owner of its parent. Default: none's. */
+  owner: owner.optional(),
   /** The environment in which it works. Default: that of its agent. */
   environmentId: environmentId.optional(),
   /** The session that this one works for; it hears when this one comes to rest. */
@@ -126,6 +135,10 @@ const filter = z.strictObject({
   status: z.enum(['idle', 'running', 'rescheduling', 'terminated']).optional(),
   /** Only those that were made last, so many: the others are not read. */
   newest: z.int().positive().optional(),
+  /** Only those that were made before this session: with `newest`, the page before. */
+  before: sessionId.optional(),
+  /** Only those of this owner. */
+  owner: owner.optional(),
 });
 
 const eventsOptions = z.strictObject({

@@ -195,6 +195,8 @@ export interface SessionState {
   readonly sessionId: string;
   readonly agentId: string;
   readonly title?: string | undefined;
+  /** Whose it is, as the program said that made it; of a session that works for another, that one's owner. */
+  readonly owner?: string | undefined;
   readonly createdAt?: string | undefined;
   readonly parent?: SessionEventData<'session.created'>['parent'];
   readonly forkOf?: SessionEventData<'session.created'>['forkOf'];

@@ -1,0 +1,74 @@
+/** Who sends a request, which sessions there are for that caller, and what it may do. */
+import { sessionNotFound } from '../../actors/session/event-store.ts';
+import type { Sessions } from '../../actors/session/sessions.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import { isUuidV7 } from '../../machines/ids.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { Authorize, HttpAction, HttpCaller } from './handler-options.ts';
+import { Refusal } from './refusal.ts';
+
+const MAX_SUBJECT_CHARACTERS = 200;
+
+export class Access {
+  readonly #caller: HttpCaller;
+
+  private constructor(caller: HttpCaller) {
+    this.#caller = caller;
+  }
+
+  /** @returns a response where `authorize` has given one @throws Refusal API_UNAUTHORIZED */
+  static async of(request: Request, authorize: Authorize): Promise<Access | Response> {
+    const answer = await authorize(request);
+    if (answer instanceof Response) return answer;
+    if (answer === undefined || answer === null)
+      throw new Refusal('API_UNAUTHORIZED', 'the request does not say who sends it, or not so that it is believed', {
+        category: 'permission',
+        hint: 'Send the credentials that this server asks for.',
+        headers: { 'www-authenticate': 'Bearer' },
+      });
+    const { subject } = answer;
+    if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT_CHARACTERS)
+      throw new RuntimeError(
+        'API_SUBJECT_INVALID',
+        `expected authorize() to name a subject of 1 to ${MAX_SUBJECT_CHARACTERS} characters`,
+        { category: 'crash', hint: 'Give { subject } or undefined.' },
+      );
+    return new Access(answer);
+  }
+
+  get subject(): string {
+    return this.#caller.subject;
+  }
+
+  sees({ owner }: Pick<SessionState, 'owner'>): boolean {
+    const { sees = [this.subject] } = this.#caller;
+    return sees === 'all' || (owner !== undefined && sees.includes(owner));
+  }
+
+  /** The owner whose sessions these are where there is one: lists need not be searched for others then. */
+  get onlyOwner(): string | undefined {
+    const { sees = [this.subject] } = this.#caller;
+    return sees !== 'all' && sees.length === 1 ? sees[0] : undefined;
+  }
+
+  /** @throws Refusal API_FORBIDDEN */
+  async require(action: HttpAction, what: { readonly sessionId?: string; readonly agentId?: string }): Promise<void> {
+    if ((await this.#caller.may?.(action, what)) ?? true) return;
+    throw new Refusal('API_FORBIDDEN', `${action} is not allowed`, {
+      category: 'permission',
+      hint: 'Ask those who run this server for it.',
+    });
+  }
+
+  /**
+   * The session, when it is one that there is for the caller: what it may not see is not there. @throws RuntimeError
+   * SESSION_NOT_FOUND, API_FORBIDDEN
+   */
+  async session(sessions: Sessions, sessionId: string, action: HttpAction): Promise<SessionState> {
+    if (!isUuidV7(sessionId)) throw sessionNotFound(sessionId.slice(0, 100));
+    const state = await sessions.get(sessionId);
+    if (!this.sees(state)) throw sessionNotFound(sessionId);
+    await this.require(action, { sessionId, agentId: state.agentId });
+    return state;
+  }
+}

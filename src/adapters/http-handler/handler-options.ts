@@ -1,0 +1,113 @@
+/** What the handler is given, and how that is checked. */
+import { z } from 'zod';
+import type { Clock } from '../../actors/clock/clock.ts';
+import { createSystemClock } from '../../actors/clock/system-clock.ts';
+import type { Sessions } from '../../actors/session/sessions.ts';
+import type { WordsOptions } from '../../actors/words/runtime-words.ts';
+import type { SessionWord } from '../../machines/words/session-word.ts';
+import { parseOrThrow } from '../../machines/validate.ts';
+
+/** What a caller may do. `read`: what a session is and says. `events`: its log, with all that its agent did. */
+export type HttpAction = (typeof httpActions)[number];
+export const httpActions = ['create', 'list', 'read', 'events', 'send', 'answer', 'interrupt', 'terminate'] as const;
+
+/** Who sends a request. */
+export interface HttpCaller {
+  /** The id of a user, a tenant or a service: it owns the sessions that it creates, and limits count for it. */
+  readonly subject: string;
+  /**
+   * Whose sessions there are for it; all others are answered as if they were not there. Default: its own. `all`: those
+   * without an owner too.
+   */
+  readonly sees?: 'all' | readonly string[] | undefined;
+  /** Decides about what it sees. Default: everything is allowed. */
+  readonly may?:
+    | ((
+        action: HttpAction,
+        what: { readonly sessionId?: string; readonly agentId?: string },
+      ) => boolean | Promise<boolean>)
+    | undefined;
+}
+
+/** `undefined` is answered with 401; a response is given as it is. */
+export type Authorize = (
+  request: Request,
+) => HttpCaller | Response | undefined | Promise<HttpCaller | Response | undefined>;
+
+export interface HttpHandlerOptions {
+  /** Asked before anything else is done about a request. */
+  readonly authorize: Authorize;
+  /** The path under which the handler is mounted, such as `/agent`. Default: none. */
+  readonly basePath?: string | undefined;
+  /** Bytes of a body. Default 1 MiB. */
+  readonly maxBodyBytes?: number | undefined;
+  /** Requests of one subject; `burst` at once. Default 600 a minute and 60; `false`: without a limit. */
+  readonly rate?: { readonly perMinute: number; readonly burst: number } | false | undefined;
+  /** Streams that one subject holds open. Default 64. */
+  readonly maxStreams?: number | undefined;
+  /** A comment is sent after so long without an event, so that proxies keep streams open. Default 15,000. */
+  readonly heartbeatMs?: number | undefined;
+  /** Pages of these origins may call it from a browser. Default: none. */
+  readonly cors?: { readonly origins: readonly string[] } | undefined;
+  /** Hears of errors of which a client is told no more than that there was one. Default: the console. */
+  readonly onError?: ((error: unknown, request: Request) => void) | undefined;
+  /** What time it is, for tests. Default: the system's. */
+  readonly clock?: Clock | undefined;
+}
+
+/** The part of a runtime that the handler is over. */
+export interface ServedRuntime {
+  readonly sessions: Sessions;
+  words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
+}
+
+const given = z.custom<unknown>((value) => typeof value === 'function', 'expected a function');
+const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
+  error: 'expected an origin such as https://app.example.com',
+});
+
+const shapes = {
+  authorize: given,
+  basePath: z
+    .string()
+    .regex(/^(?:\/[\w.~-]+)*$/, 'expected a path such as /agent')
+    .default(''),
+  maxBodyBytes: z
+    .int()
+    .positive()
+    .default(1024 * 1024),
+  rate: z
+    .union([z.literal(false), z.strictObject({ perMinute: z.number().positive(), burst: z.int().positive() })])
+    .default({ perMinute: 600, burst: 60 }),
+  maxStreams: z.int().positive().default(64),
+  heartbeatMs: z.number().positive().default(15_000),
+  cors: z.strictObject({ origins: z.array(origin) }).optional(),
+  onError: given.optional(),
+  clock: z.custom<object>((value) => typeof value === 'object' && value !== null, 'expected an object').optional(),
+} satisfies Record<keyof HttpHandlerOptions, z.ZodType>;
+
+const optionsSchema = z.strictObject(shapes);
+
+export interface HandlerSettings extends Pick<
+  z.output<typeof optionsSchema>,
+  'basePath' | 'maxBodyBytes' | 'rate' | 'maxStreams' | 'heartbeatMs' | 'cors'
+> {
+  readonly authorize: Authorize;
+  readonly onError: (error: unknown, request: Request) => void;
+  readonly clock: Clock;
+}
+
+/** @throws RuntimeError API_OPTIONS_INVALID */
+export function checkedOptions(options: HttpHandlerOptions): HandlerSettings {
+  const checked = parseOrThrow(optionsSchema, options, {
+    what: 'options of the HTTP handler',
+    code: 'API_OPTIONS_INVALID',
+    hint: 'Give authorize(request), which says who sends a request.',
+  });
+  return {
+    ...checked,
+    authorize: options.authorize,
+    onError: options.onError ?? ((error) => console.error(error)),
+    clock: options.clock ?? createSystemClock(),
+  };
+}

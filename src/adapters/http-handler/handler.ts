@@ -1,0 +1,105 @@
+/** The handler: who asks, what for, and may it; then the route, or an error as JSON. */
+import { Access } from './access.ts';
+import { preflight, withCors } from './cors.ts';
+import { checkedOptions } from './handler-options.ts';
+import type { HandlerSettings, HttpHandlerOptions, ServedRuntime } from './handler-options.ts';
+import { RateLimit, StreamLimit, readJson } from './limits.ts';
+import { Refusal, errorResponse, isTold } from './refusal.ts';
+import type { Route } from './route.ts';
+import { routes } from './routes.ts';
+
+/** Takes a request of the Web's and answers it: for Hono, Next, Express and Node alike. It never rejects. */
+export type HttpHandler = (request: Request) => Promise<Response>;
+
+/**
+ * A handler over the sessions of a runtime. It stores what is sent; a worker, in this process or another one, wakes.
+ * @throws RuntimeError API_OPTIONS_INVALID
+ */
+export function createHttpHandler(runtime: ServedRuntime, options: HttpHandlerOptions): HttpHandler {
+  const settings = checkedOptions(options);
+  const limits: Limits = { rate: new RateLimit(settings), streams: new StreamLimit(settings) };
+  return async (request) => {
+    const early = preflight(request, settings.cors);
+    if (early !== undefined) return early;
+    const response = await answered(request, { runtime, settings, ...limits }).catch((error: unknown) => {
+      if (!isTold(error)) settings.onError(error, request);
+      return errorResponse(error);
+    });
+    return withCors(request, withoutBody(request, response), settings.cors);
+  };
+}
+
+interface Limits {
+  readonly rate: RateLimit;
+  readonly streams: StreamLimit;
+}
+
+interface Served extends Limits {
+  readonly runtime: ServedRuntime;
+  readonly settings: HandlerSettings;
+}
+
+async function answered(request: Request, { runtime, settings, rate, streams }: Served): Promise<Response> {
+  const access = await Access.of(request, settings.authorize);
+  if (access instanceof Response) return access;
+  rate.take(access.subject);
+  const url = new URL(request.url);
+  const { route, sessionId } = routeOf(request.method, url.pathname, settings.basePath);
+  return route.handle({
+    ...{ request, runtime, settings, streams, access, sessionId },
+    query: queryOf(url),
+    body: request.method === 'POST' ? await readJson(request, settings.maxBodyBytes) : undefined,
+  });
+}
+
+/** @throws Refusal API_ROUTE_NOT_FOUND, API_METHOD_NOT_ALLOWED */
+function routeOf(
+  method: string,
+  path: string,
+  basePath: string,
+): { readonly route: Route; readonly sessionId: string } {
+  const fitting = path.startsWith(`${basePath}/`)
+    ? routes.flatMap((route) => {
+        const match = patternOf(route.path).exec(path.slice(basePath.length));
+        return match === null ? [] : { route, sessionId: match.groups?.['sessionId'] ?? '' };
+      })
+    : [];
+  const [first] = fitting;
+  if (first === undefined)
+    throw new Refusal('API_ROUTE_NOT_FOUND', 'there is nothing under this path', {
+      category: 'not_found',
+      hint: `The routes are listed in ${basePath}/openapi.json.`,
+    });
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const found = fitting.find(({ route }) => route.method === wanted);
+  if (found !== undefined) return found;
+  const methods = fitting.flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]));
+  throw new Refusal('API_METHOD_NOT_ALLOWED', `expected ${methods.join(', ')}`, {
+    category: 'validation',
+    hint: `The routes are listed in ${basePath}/openapi.json.`,
+    headers: { allow: [...methods, 'OPTIONS'].join(', ') },
+  });
+}
+
+/** An id has no sign that is written otherwise in a URL. */
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', String.raw`\.`).replace('{sessionId}', '(?<sessionId>[^/]+)')}$`);
+}
+
+/** Of a name that comes twice, both: no schema takes a list. */
+function queryOf({ searchParams }: URL): unknown {
+  const names = [...new Set(searchParams.keys())];
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = searchParams.getAll(name);
+      return [name, values.length === 1 ? values[0] : values];
+    }),
+  );
+}
+
+/** To HEAD, all of it but the body; a stream is not opened for nothing. */
+function withoutBody(request: Request, response: Response): Response {
+  if (request.method !== 'HEAD') return response;
+  void response.body?.cancel().then(undefined, () => undefined);
+  return new Response(null, { status: response.status, headers: response.headers });
+}

@@ -1,0 +1,122 @@
+/** A turn as it goes on: what is stored from an event on and what is said meanwhile, until the session rests. */
+import type { SessionEvent } from '../../machines/session/session-event.ts';
+import { foldSession } from '../../machines/session/session-fold.ts';
+import { actionableIngress, delegatedCalls, isDue } from '../../machines/session/session-activations.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
+import type { ServedRuntime } from './handler-options.ts';
+import { merged } from './merged.ts';
+import { TurnParts } from './turn-parts.ts';
+import type { TurnPart } from './turn-part.ts';
+
+/** A session that tries again this soon is still at it. */
+const RETRIES_SOON_MS = 60_000;
+
+/** Whether nothing happens in it until a client or a far time says so. */
+export function isAtRest(state: SessionState, nowMs: number): boolean {
+  if (state.status === 'terminated') return true;
+  if (state.openWake !== undefined) return false;
+  if (state.parked !== undefined) return true;
+  return (
+    actionableIngress(state).length === 0 &&
+    delegatedCalls(state).length === 0 &&
+    !isDue(state, nowMs + RETRIES_SOON_MS)
+  );
+}
+
+export interface TurnRequest {
+  readonly runtime: ServedRuntime;
+  readonly sessionId: string;
+  /** The first event that counts. */
+  readonly from: number;
+  /** Nothing is told before this message is read. Undefined: all is told. */
+  readonly reading: string | undefined;
+  /** Those that the step at `from` reads, where that is known. */
+  readonly read?: readonly string[] | undefined;
+  readonly signal: AbortSignal;
+  readonly nowMs: () => number;
+}
+
+/** The last of its news is `over`, unless it is cut short: with the session that rests, or without, where another turn begins. */
+export type TurnNews = { readonly part: TurnPart } | { readonly over: SessionState | undefined };
+
+export async function* turnNews(request: TurnRequest): AsyncGenerator<TurnNews, void, undefined> {
+  const { runtime, sessionId, from, reading, read = [], signal, nowMs } = request;
+  const words = runtime.words(sessionId, { signal });
+  let state = await runtime.sessions.get(sessionId);
+  const first = Math.min(from, state.head + 1);
+  const isOver = (): boolean => isAtRest(state, nowMs());
+  if (first > state.head && isOver()) return yield { over: state };
+  const parts = new TurnParts(read.length > 0 ? read : unreadMessages(state, first));
+  let isTold = reading === undefined;
+  const log = runtime.sessions.events(sessionId, { from: first, follow: true, signal });
+  for await (const told of merged(log, words)) {
+    for (const part of parts.of(told)) {
+      if (part.type !== 'read') {
+        if (isTold) yield { part };
+      } else if (isTold) return yield { over: undefined };
+      else isTold = reading !== undefined && part.eventIds.includes(reading);
+    }
+    if (told.kind === 'word') continue;
+    if (told.value.seq > state.head) state = foldSession(state, told.value);
+    if (told.value.seq >= state.head && isOver()) return yield { over: state };
+  }
+}
+
+/** Those that came before `from`. */
+function unreadMessages({ pending }: SessionState, from: number): readonly string[] {
+  return pending.filter(({ type, seq }) => type === 'user.message' && seq < from).map(({ eventId }) => eventId);
+}
+
+export interface Searched {
+  readonly runtime: ServedRuntime;
+  readonly sessionId: string;
+  readonly head: number;
+}
+
+/** Where the agent began to answer what it was told last, and what that was. */
+interface FoundReply {
+  readonly seq: number;
+  readonly eventIds: readonly string[];
+}
+
+/** @returns undefined: it was told nothing */
+export function newestReply(log: Searched): Promise<FoundReply | undefined> {
+  return inNewest(log, (events) => {
+    const parts = new TurnParts();
+    let found: FoundReply | undefined;
+    for (const event of events)
+      for (const part of parts.of({ kind: 'event', value: event }))
+        if (part.type === 'read') found = { seq: event.seq, eventIds: part.eventIds };
+    return found;
+  });
+}
+
+/** The first of the events that answer these requests. */
+export async function answeredAt(log: Searched, requestIds: ReadonlySet<string>): Promise<number | undefined> {
+  const event = await inNewest(log, (events) =>
+    events.find(
+      ({ type, data }) =>
+        (type === 'user.tool_confirmation' || type === 'user.answer' || type === 'user.custom_tool_result') &&
+        requestIds.has(data.requestId),
+    ),
+  );
+  return event?.seq;
+}
+
+/** How many events are read at first. */
+const FIRST_WINDOW = 200;
+const GROWTH = 8;
+
+/** What is found in the newest events, without reading the whole log where that is enough. */
+async function inNewest<Found>(
+  { runtime, sessionId, head }: Searched,
+  find: (events: readonly SessionEvent[]) => Found | undefined,
+): Promise<Found | undefined> {
+  for (let window = FIRST_WINDOW; ; window *= GROWTH) {
+    const from = Math.max(1, head - window + 1);
+    const events: SessionEvent[] = [];
+    for await (const event of runtime.sessions.events(sessionId, { from, limit: head - from + 1 })) events.push(event);
+    const found = find(events);
+    if (found !== undefined || from === 1) return found;
+  }
+}
