@@ -88,6 +88,7 @@ export type {
   ForkOptions,
   InterruptOptions,
   NewSession,
+  NewSessionOptions,
   SendOptions,
   SessionFilter,
   SessionIngress,

@@ -219,7 +219,8 @@ export type { FolderChanges, FolderDifference, FolderCheck } from './actors/insp
 
 /** A runtime over ports of one's own. */
 export { createRuntime } from './runtime.ts';
-export type { HookSource, Reconciliation, Runtime, RuntimePorts, RuntimeServices } from './runtime.ts';
+export type { HookSource, RuntimeServices } from './actors/wake/hook-source.ts';
+export type { Reconciliation, Runtime, RuntimePorts } from './runtime.ts';
 export type { BoundsPorts } from './actors/session/parent-bounds.ts';
 export type { HandedDown } from './machines/permission/handed-down.ts';
 export type { InspectedFolders, RuntimeInspection } from './actors/inspection/runtime-inspection.ts';

@@ -13,7 +13,6 @@ import type { AgentCatalog } from './actors/session/agent-catalog.ts';
 import type { AttachmentStore } from './actors/session/attachment-store.ts';
 import type { SessionEnvironments } from './actors/environment/session-environment.ts';
 import type { EventStore } from './actors/session/event-store.ts';
-import type { JournalPorts } from './actors/session/session-journal.ts';
 import type { LogRedaction } from './actors/session/log-redaction.ts';
 import { createIdSource } from './actors/session/id-source.ts';
 import type { IdSource } from './actors/session/id-source.ts';
@@ -60,7 +59,7 @@ import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import { DefinitionMarks } from './actors/wake/definition-marks.ts';
 import type { MetricReading } from './machines/telemetry/metric-catalog.ts';
 import { KeptConversations } from './actors/wake/kept-conversations.ts';
-import type { WakeHook } from './actors/wake/wake-hook.ts';
+import type { HookSource, RuntimeServices } from './actors/wake/hook-source.ts';
 import type { WakeMemory, WakeOptions } from './actors/wake/wake-ports.ts';
 import { Waker } from './actors/wake/waker.ts';
 import { checkTools } from './machines/turn/tool-check.ts';
@@ -189,25 +188,6 @@ export interface RuntimePorts {
   readonly onListenerError?: OnListenerError | undefined;
 }
 
-/** What hooks of wakes may use of the runtime that they are a part of. */
-export interface RuntimeServices extends JournalPorts, BoundsPorts {
-  readonly sessions: Sessions;
-  readonly journals: JournalCache;
-  readonly agents: AgentCatalog;
-  readonly directories: SessionDirectories;
-  readonly tasks: BackgroundTaskManager;
-  readonly runtimes: AgentRuntimeRegistry;
-  readonly runConfig: AgentRunConfig;
-  readonly onListenerError: OnListenerError;
-}
-
-export interface HookSource {
-  readonly tools?: readonly Tool[] | undefined;
-  readonly hook?: WakeHook | undefined;
-  /** After the last wake and before the store closes. */
-  close?(): Promise<void>;
-}
-
 export interface Runtime extends AsyncDisposable {
   readonly tasks: BackgroundTaskManager;
   /** Jobs that agents do beside everything else, each in a session of its own. */
@@ -269,11 +249,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     (await ports.processTree?.reconcile()) ?? [];
   const hookSources = hookSourcesOf(ports, { ...core, sessions, runtimes, onListenerError });
   const turn = turnPorts(ports, hookSources);
-  const words = new RuntimeWords({
-    channel: ports.words,
-    redact: ports.redactText,
-    check: (sessionId) => store.identify(sessionId),
-  });
+  const words = wordsOf(ports);
   const hooks = new ShutdownHooks();
   const { metrics, operations }: WatchedRuntime = watchRuntime({
     ...ports,
@@ -315,19 +291,25 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     tools: turn.tools,
     runtimes,
     words: (sessionId, options) => words.of(sessionId, options),
-    wake: async (sessionId, options) => {
-      checkWakeOptions(options);
-      return wake(sessionId, options);
-    },
-    trigger: async (sessionId, options) => {
-      checkWakeOptions(options);
-      return trigger(sessionId, options);
-    },
+    wake: asAsked(wake),
+    trigger: asAsked(trigger),
     startWorker: (options) => workers.start(options),
     reconcile: async () => ({ processTrees: await reconcileTrees(), ...(await subagents.reconcile()) }),
     shutdown,
     [Symbol.asyncDispose]: () => shutdown(),
   };
+}
+
+/** What a caller gives is checked before anything is done. */
+function asAsked(wake: Runtime['wake']): Runtime['wake'] {
+  return async (sessionId, options) => {
+    checkWakeOptions(options);
+    return wake(sessionId, options);
+  };
+}
+
+function wordsOf({ words: channel, redactText: redact, store }: RuntimePorts): RuntimeWords {
+  return new RuntimeWords({ channel, redact, check: (sessionId) => store.identify(sessionId) });
 }
 
 type SessionCore = LineagePorts & Pick<SubagentServicesOptions, 'trigger' | 'onListenerError'>;

@@ -43,7 +43,8 @@ import { createMemoryFiles } from '../adapters/shared-files/memory-files.ts';
 import { memorySectionsOf } from '../machines/memory/memory-sections.ts';
 import type { PriceTable } from '../machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from '../machines/turn/shell/environment.ts';
-import type { HookSource, RuntimePorts, RuntimeServices } from '../runtime.ts';
+import type { HookSource, RuntimeServices } from '../actors/wake/hook-source.ts';
+import type { RuntimePorts } from '../runtime.ts';
 
 const SKILLS_FOLDER = 'skills';
 const RETRIEVAL_FOLDER = 'retrieval';

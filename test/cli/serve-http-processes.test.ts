@@ -35,10 +35,22 @@ it('says where it listens, answers those who have the token, and ends well when 
     expect(await Promise.all([ask(), ask('Bearer wrong'), ask(TOKEN), ask(`Bearer ${TOKEN}`)])).toEqual([
       401, 401, 401, 200,
     ]);
+    const { origin } = new URL(address);
+    const operated = async (path: string, headers = {}): Promise<number> =>
+      (await fetch(`${origin}${path}`, { headers })).status;
+    expect(await Promise.all([operated('/healthz'), operated('/readyz'), operated('/metrics')])).toEqual([
+      200, 200, 404,
+    ]);
+    expect(await operated('/metrics', { authorization: `Bearer ${TOKEN}` })).toBe(200);
   } finally {
     child.kill('SIGTERM');
   }
   expect(await ended).toEqual([0, null]);
+});
+
+it('asks for a token where no file and no variable has one', async () => {
+  const ended = await runInProcess(['--home', home.path, 'serve', 'http']);
+  expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('no $WAKECHART_HTTP_TOKEN')]);
 });
 
 it.each([

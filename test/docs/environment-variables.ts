@@ -54,6 +54,13 @@ export const ENVIRONMENT_VARIABLES: readonly EnvironmentVariable[] = [
     guide: '[protocols](protocols.md#a2a)',
   },
   {
+    name: 'WAKECHART_HTTP_TOKEN',
+    takes: '16 characters at least',
+    fallback: '',
+    text: 'What clients of `wakechart serve http` send as `Authorization: Bearer`, where no `--token-file` is named.',
+    guide: '[over HTTP](http.md)',
+  },
+  {
     name: 'WAKECHART_DEBUG',
     takes: '`1`',
     fallback: '',

@@ -1,11 +1,12 @@
 /** `wakechart serve a2a`: an agent for other agents, on this machine. */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createA2aHandler, requireToken } from '../../adapters/a2a/a2a-handler.ts';
 import type { A2aHandler } from '../../adapters/a2a/a2a-handler.ts';
 import { listenA2a } from '../../adapters/a2a/a2a-listener.ts';
 import type { NodeRuntime } from '../../node/node-runtime.ts';
 import type { CommandContext } from '../context.ts';
 import { packageVersion } from '../package-version.ts';
+import { bears } from './bearer-token.ts';
 import { serve } from './served.ts';
 import type { Service, ServeWords } from './served.ts';
 
@@ -37,7 +38,7 @@ async function openA2a(
         agentId,
         url,
         version: packageVersion(),
-        authorize: (request) => isSame(request.headers.get('authorization') ?? '', `Bearer ${token}`),
+        authorize: (request) => bears(request, token),
         allowAnswers,
         onTrouble,
       });
@@ -60,10 +61,4 @@ async function openA2a(
       tell();
     },
   };
-}
-
-/** Takes as long for every wrong token. */
-function isSame(given: string, expected: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
 }

@@ -1,11 +1,10 @@
 /** `wakechart serve http`: the sessions of a home over HTTP, for those who have the token. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createHealthHandler } from '../../adapters/health/health-handler.ts';
 import { createHttpHandler } from '../../adapters/http-handler/handler.ts';
 import { toNodeListener } from '../../adapters/http-handler/node-listener.ts';
-import type { Authorize } from '../../adapters/http-handler/handler-options.ts';
 import { authorityOf } from '../../adapters/system/loopback.ts';
 import { UnusableFile, readOwnText } from '../../adapters/system/own-files.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -16,30 +15,36 @@ import { showUntilInterrupted } from '../inspect/shown-inspector.ts';
 import { withRuntime } from '../open/runtime.ts';
 import { printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
+import type { ListenAddress } from '../worker/listening.ts';
+import { bears } from './bearer-token.ts';
 
 const MAX_TOKEN_FILE_BYTES = 4_096;
 const MIN_TOKEN_CHARACTERS = 16;
 
+/** Holds the token where no file is named. */
+const TOKEN_VARIABLE = 'WAKECHART_HTTP_TOKEN';
+
 export interface ServeHttpOptions {
-  readonly tokenFile: string;
-  readonly port: number;
-  readonly host: string;
+  readonly tokenFile: string | undefined;
+  readonly listen: ListenAddress;
   readonly basePath: string | undefined;
 }
 
 /** @throws RuntimeError SERVE_CANNOT_LISTEN, SERVE_TOKEN_INVALID, API_OPTIONS_INVALID */
 export async function serveHttp(
   context: CommandContext,
-  { tokenFile, port, host, basePath }: ServeHttpOptions,
+  { tokenFile, listen: { host, port }, basePath }: ServeHttpOptions,
 ): Promise<number> {
-  const authorize = bearer(tokenOf(tokenFile));
+  const token = tokenFile === undefined ? variableToken() : fileToken(tokenFile);
   return withRuntime(context, async (runtime) => {
-    const handler = createHttpHandler(runtime, {
-      authorize,
+    const sessions = createHttpHandler(runtime, {
+      // A client that has the token works for the owner of the home, and sees all of its sessions.
+      authorize: (request) => (bears(request, token) ? { subject: 'token', sees: 'all' } : undefined),
       ...(basePath === undefined ? {} : { basePath }),
       onError: (error) =>
         void context.err.push(`${context.err.styles.yellow('note:')} ${printable(messageOf(error))}\n`),
     });
+    const handler = withHealth(sessions, createHealthHandler(runtime), token);
     const server = createServer(toNodeListener(handler));
     await listen(server, port, host);
     try {
@@ -60,32 +65,43 @@ export async function serveHttp(
   });
 }
 
-/** A client that has the token works for the owner of the home, and sees all of its sessions. */
-function bearer(token: string): Authorize {
-  const expected = digestOf(`Bearer ${token}`);
-  return (request) => {
-    const given = digestOf(request.headers.get('authorization') ?? '');
-    return timingSafeEqual(given, expected) ? { subject: 'token', sees: 'all' } : undefined;
+type Handler = (request: Request) => Promise<Response>;
+
+/** Probes bear no token; what scrapers read, such as what was spent, is for those who have it. */
+function withHealth(sessions: Handler, health: Handler, token: string): Handler {
+  return async (request) => {
+    const { pathname } = new URL(request.url);
+    const isProbe = pathname === '/healthz' || pathname === '/readyz';
+    return isProbe || (pathname === '/metrics' && bears(request, token)) ? health(request) : sessions(request);
   };
 }
 
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+/** @throws RuntimeError SERVE_TOKEN_INVALID */
+function variableToken(): string {
+  const token = process.env[TOKEN_VARIABLE];
+  return checkedToken(
+    token,
+    token === undefined ? `there is no --token-file, and no $${TOKEN_VARIABLE}` : `$${TOKEN_VARIABLE} is no token`,
+  );
 }
 
 /** @throws RuntimeError SERVE_TOKEN_INVALID */
-function tokenOf(file: string): string {
+function fileToken(file: string): string {
   const text = readToken(file);
-  const token = text?.split(/\r?\n/, 1)[0]?.trim() ?? '';
-  if (/^[\x21-\x7e]+$/.test(token) && token.length >= MIN_TOKEN_CHARACTERS) return token;
+  return checkedToken(
+    text?.split(/\r?\n/, 1)[0]?.trim(),
+    text === undefined ? `there is no file ${file}` : `the first line of ${file} is no token`,
+  );
+}
+
+function checkedToken(token: string | undefined, what: string): string {
+  if (token !== undefined && /^[\x21-\x7e]+$/.test(token) && token.length >= MIN_TOKEN_CHARACTERS) return token;
   throw new RuntimeError(
     'SERVE_TOKEN_INVALID',
-    text === undefined
-      ? `there is no file ${file}`
-      : `expected the first line of ${file} to be a token of at least ${MIN_TOKEN_CHARACTERS} printable characters`,
+    `expected a token of at least ${MIN_TOKEN_CHARACTERS} printable characters for clients to send; ${what}`,
     {
       category: 'validation',
-      hint: `Make one: (umask 077; openssl rand -hex 32 > ${file})`,
+      hint: 'Make one: (umask 077; openssl rand -hex 32 > token), and name it: --token-file token',
     },
   );
 }
@@ -107,7 +123,7 @@ async function listen(server: Server, port: number, host: string): Promise<void>
       reject(
         new RuntimeError('SERVE_CANNOT_LISTEN', `cannot listen on ${authorityOf(host, port)}: ${messageOf(cause)}`, {
           category: 'process',
-          hint: 'Choose another --port, or leave it out for a free one.',
+          hint: 'Choose another --listen, or leave it out for a free port.',
           cause,
         }),
       ),

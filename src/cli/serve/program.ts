@@ -1,16 +1,15 @@
 /** The words of `wakechart serve`: its protocols, their options, help and examples. */
-import { Option } from 'commander';
 import type { Command } from 'commander';
 import { withExamples } from '../command-words.ts';
 import type { RunWork } from '../command-words.ts';
-import { addressPort } from '../inspect/words.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
+import { listenAddress } from '../worker/listening.ts';
+import type { ListenAddress } from '../worker/listening.ts';
 
 interface HttpWords {
-  readonly port?: number;
-  readonly host: string;
+  readonly listen?: ListenAddress;
   readonly basePath?: string;
-  readonly tokenFile: string;
+  readonly tokenFile?: string;
 }
 
 export function addServeCommands(program: Command, run: RunWork): void {
@@ -29,22 +28,20 @@ function addHttp(serve: Command, run: RunWork): void {
     .description(
       'sessions as JSON and server-sent events over HTTP, for clients that have the token; a worker wakes them',
     );
-  withExamples(http, 'wakechart serve http --token-file token', 'wakechart serve http --token-file token --port 8080')
-    .addOption(
-      new Option(
-        '--token-file <file>',
-        'a file for you alone (mode 600) whose first line is the token that clients send as "Authorization: Bearer …"',
-      )
-        .argParser(nonEmpty)
-        .makeOptionMandatory(),
+  withExamples(http, 'wakechart serve http --token-file token', 'wakechart serve http --listen 8080 --token-file token')
+    .option(
+      '--token-file <file>',
+      'a file for you alone (mode 600) whose first line is the token that clients send as "Authorization: Bearer …" (default: $WAKECHART_HTTP_TOKEN)',
+      nonEmpty,
     )
-    .option('--port <n>', 'the port (default: a free one)', addressPort)
-    .option('--host <address>', 'the address to listen on; other machines reach 0.0.0.0', nonEmpty, '127.0.0.1')
+    .option(
+      '--listen <address>',
+      'PORT, or ADDRESS:PORT; other machines reach 0.0.0.0 (default: a free port of 127.0.0.1)',
+      listenAddress,
+    )
     .option('--base-path <path>', 'what stands before every path, such as /agent', nonEmpty)
-    .action(({ tokenFile, port, host, basePath }: HttpWords) =>
-      run(http, async (context) =>
-        (await import('./http.ts')).serveHttp(context, { tokenFile, port: port ?? 0, host, basePath }),
-      ),
+    .action(({ tokenFile, listen = { host: '127.0.0.1', port: 0 }, basePath }: HttpWords) =>
+      run(http, async (context) => (await import('./http.ts')).serveHttp(context, { tokenFile, listen, basePath })),
     );
 }
 
