@@ -72,22 +72,28 @@ const TYPES = /** @type {Record<string, string>} */ ({
   '.css': 'text/css',
 });
 
-const server = createServer(async (request, response) => {
-  if (request.url?.startsWith('/agent/')) return api(request, response);
+const server = createServer((request, response) => {
+  if (request.url?.startsWith('/agent/')) api(request, response);
+  else void serve(request, response);
+});
+
+/** @param {import('node:http').IncomingMessage} request @param {import('node:http').ServerResponse} response */
+async function serve(request, response) {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
   const file = /^\/assets\/[\w-]+\.(?:js|css)$/.test(pathname) ? pathname : '/index.html';
   response.setHeader('content-type', `${TYPES[extname(file)]}; charset=utf-8`);
   // No page of another site can send it along, so none can speak for the user.
   if (file === '/index.html') response.setHeader('set-cookie', 'user=ada; HttpOnly; SameSite=Strict; Path=/');
   response.end(await readFile(join(page, file)));
-});
+}
+
 server.listen(Number(values.port ?? 0), '127.0.0.1', () => {
   const address = server.address();
   console.log(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`);
 });
 
-process.once('SIGTERM', async () => {
+process.once('SIGTERM', () => {
   server.close();
   server.closeAllConnections();
-  await runtime.shutdown();
+  void runtime.shutdown();
 });

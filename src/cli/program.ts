@@ -65,6 +65,11 @@ export function createProgram(run: RunWork): Command {
     .helpCommand('help [command]', 'show the help of a command')
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
+  addCommands(program, run);
+  return program;
+}
+
+function addCommands(program: Command, run: RunWork): void {
   addDemo(program, run);
   addInitCommand(program, run);
   addAgentCommands(program, run);
@@ -93,7 +98,6 @@ export function createProgram(run: RunWork): Command {
   addDoctor(program, run);
   addExplainCommand(program, run);
   addCompletionCommands(program, run);
-  return program;
 }
 
 function addDoctor(program: Command, run: RunWork): void {

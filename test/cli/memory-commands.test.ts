@@ -106,14 +106,14 @@ describe('the memory on the command line', () => {
 
   it('says of a version that was passed which command shows what has changed since', async () => {
     const { stderr } = await refused('memory', 'restore', '--agent', agent, '--at', '1', '--expected-version', '2');
-    const [, command = ''] = /wakechart (resources diff [^)]*)\)/.exec(stderr) ?? [];
+    const [, command = ''] = / (resources diff [^)]*)\)/.exec(stderr) ?? [];
     expect(command).toBe(`resources diff --agent ${agent} --at 3 --against 2`);
     expect((await json<{ diff: string }>(...command.split(' '))).diff).toContain('+- **Lesson**: Another\n');
     expect(stderr).toContain('Then try again with version 3.');
     // One that never was has no difference to anything.
     expect(
       (await refused('memory', 'restore', '--agent', agent, '--at', '1', '--expected-version', '7')).stderr,
-    ).toContain(`wakechart resources list --agent ${agent}`);
+    ).toContain(`resources list --agent ${agent}`);
   });
 
   it('shows learnings, forgets them and makes them anew of the logs', async () => {

@@ -146,7 +146,7 @@ describe('a store that cannot be had', () => {
     });
     expect(await stage.run('store', 'check')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('wakechart doctor') as string,
+      stderr: expect.stringMatching(/main\.js --home \S+ doctor`/) as string,
     });
   });
 });

@@ -87,6 +87,10 @@ describe('the commands', () => {
       'chat',
       'wake',
       'worker',
+      'serve http',
+      'serve mcp',
+      'serve acp',
+      'serve a2a',
       'task run',
       'schedule add',
       'schedule list',
@@ -185,8 +189,8 @@ describe('wrong usage', () => {
     expect(await readdir(folder.path)).toEqual([]);
     await folder.remove();
     // Hints name the program that was called.
-    const program = ends.pop();
-    expect({ ...program, stderr: program?.stderr.replace('/dist/cli/', '/src/cli/') }).toEqual(ends[2]);
+    const called = ends.pop();
+    expect({ ...called, stderr: called?.stderr.replace('/dist/cli/', '/src/cli/') }).toEqual(ends[2]);
     for (const [index, { code, stdout, stderr }] of ends.entries()) {
       const [words, complaint] = cases[index] ?? [[], /never/];
       expect({ words, code, stdout }).toEqual({ words, code: 2, stdout: '' });

@@ -32,9 +32,18 @@ function Tool({ part, onAnswer }) {
       <pre>{JSON.stringify(part.input, null, 2)}</pre>
       {part.state === 'approval-requested' && (
         <form onSubmit={(event) => event.preventDefault()}>
-          <button type="button" onClick={() => answer(true)}>Allow</button>
-          <button type="button" onClick={() => answer(false)}>Deny</button>
-          <input aria-label="Why" placeholder="Why (for the agent)" value={note} onChange={(event) => setNote(event.target.value)} />
+          <button type="button" onClick={() => answer(true)}>
+            Allow
+          </button>
+          <button type="button" onClick={() => answer(false)}>
+            Deny
+          </button>
+          <input
+            aria-label="Why"
+            placeholder="Why (for the agent)"
+            value={note}
+            onChange={(event) => setNote(event.target.value)}
+          />
         </form>
       )}
       {part.state === 'output-error' && <p role="alert">{part.errorText}</p>}
@@ -108,7 +117,10 @@ function Chat({ sessionId, initial, head }) {
 }
 
 const known = new URLSearchParams(location.search).get('session');
-const { sessionId, head } = await ask(known ? `/sessions/${known}` : '/sessions', known ? undefined : { agentId: 'noter' });
+const { sessionId, head } = await ask(
+  known ? `/sessions/${known}` : '/sessions',
+  known ? undefined : { agentId: 'noter' },
+);
 history.replaceState(null, '', `?session=${sessionId}`);
 const initial = await ask(`/chat/${sessionId}/messages`);
 createRoot(document.querySelector('#root')).render(<Chat sessionId={sessionId} initial={initial} head={head} />);

@@ -31,8 +31,8 @@ async function answer(handler: HttpHandler, incoming: IncomingMessage, outgoing:
   const leave = (): void => void reader.cancel().catch(() => undefined);
   if (outgoing.destroyed) return leave();
   outgoing.once('close', leave);
-  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read())
-    if (!outgoing.write(value)) await drained(outgoing);
+  for (let read = await reader.read(); !read.done; read = await reader.read())
+    if (!outgoing.write(read.value)) await drained(outgoing);
   outgoing.end();
 }
 
@@ -46,9 +46,9 @@ function requestOf(incoming: IncomingMessage & { originalUrl?: string }, signal:
       method,
       headers: Object.entries(headers).flatMap(([name, value]) =>
         value === undefined || name.startsWith(':') ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-      ) as [string, string][],
+      ),
       signal,
-      ...(isBare ? {} : { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>, duplex: 'half' }),
+      ...(isBare ? {} : { body: Readable.toWeb(incoming), duplex: 'half' }),
     });
   } catch {
     return undefined;

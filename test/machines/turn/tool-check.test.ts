@@ -21,7 +21,7 @@ describe('a tool of a program', () => {
     ['that stops in a way that nobody knows', withDefinition({ interruptBehavior: 'never' }), /interruptBehavior/],
     ['whose name no model could say', withDefinition({ name: 'two words' }), /name: expected a name of letters/],
     ['that is run by something else than a function', { ...good, run: 'now' }, /run: expected a function/],
-    ['that is nothing', undefined, /tool 1 is not valid/],
+    ['that is nothing', undefined, /tools\[0\] is not valid/],
     ['with the name of another one', good, /two tools "deploy"/],
   ])('is refused %s', (what, bad, pattern) => {
     expect(() => checkTools(what.startsWith('with the name') ? [good, bad] : [bad])).toThrow(pattern);
