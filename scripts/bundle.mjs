@@ -161,7 +161,13 @@ async function bundleAll(root) {
         external: (specifier) => specifier !== WHOLE && PACKAGE.test(specifier),
         plugins: [importsEach(modules.map(sourceOf))],
       },
-      { folder: '.', chunkFileNames: 'shared/[name].js', comments: false, codeSplitting: { groups: MODULE_FILES } },
+      {
+        folder: '.',
+        chunkFileNames: 'shared/[name].js',
+        // What tells a bundler of users to leave an import alone stays.
+        comments: { legal: false, annotation: true, jsdoc: false },
+        codeSplitting: { groups: MODULE_FILES },
+      },
     );
     written.push(...files.filter(({ path }) => path !== `${WHOLE}.js`));
   }

@@ -82,14 +82,22 @@ async function exportsOf(file: string): Promise<Exports> {
 async function imported(file: string): Promise<Exports> {
   const { href } = pathToFileURL(file);
   try {
-    return (await import(href)) as Exports;
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ href)) as Exports;
   } catch (error) {
     if (!hasCode(error, 'ERR_UNKNOWN_FILE_EXTENSION') && !hasCode(error, 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'))
       throw error;
-    const jiti = await import('jiti').catch(() => undefined);
-    if (jiti === undefined) throw unreadable(file);
+    const jiti = await loadedJiti(file);
     // No cache: other users may write into the folder of temporary files.
     return await jiti.createJiti(href, { interopDefault: false, fsCache: false }).import(file);
+  }
+}
+
+/** In a `try` of its own: so bundlers let the package be missing. */
+async function loadedJiti(file: string): Promise<typeof import('jiti')> {
+  try {
+    return await import('jiti');
+  } catch {
+    throw unreadable(file);
   }
 }
 

@@ -56,10 +56,16 @@ export class OpenMeter implements Meter {
 
   #load(): void {
     this.#state = 'loading';
-    import('@opentelemetry/api').then(
-      (api) => this.#begin(api),
-      (error: unknown) => this.#fail(error),
-    );
+    void this.#loadApi();
+  }
+
+  /** Its import is awaited alone in a `try`: so bundlers let the package be missing. */
+  async #loadApi(): Promise<void> {
+    try {
+      this.#begin(await import('@opentelemetry/api'));
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #begin({ metrics }: MetricsApi): void {
