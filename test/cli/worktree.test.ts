@@ -198,7 +198,7 @@ describe('worktree show', () => {
     expect(await run('show', 'agent_1')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/agent_1-\S+, agent_1-\S+.* \[(?:WORKTREE|ID)_AMBIGUOUS\]\n {2}hint: /) as string,
+      stderr: expect.stringMatching(/\[ID_AMBIGUOUS\]\n {2}hint: .*\n +agent_1-\S+\n +agent_1-\S+\n/) as string,
     });
   });
 
