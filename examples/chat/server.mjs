@@ -5,7 +5,7 @@
  *
  * Without a worker here, `wakechart worker --home DIR` in other processes wakes the sessions.
  */
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -92,8 +92,11 @@ server.listen(Number(values.port ?? 0), '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`);
 });
 
-process.once('SIGTERM', () => {
+async function end() {
   server.close();
   server.closeAllConnections();
-  void runtime.shutdown();
-});
+  await runtime.shutdown();
+  await rm(page, { recursive: true });
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void end());

@@ -39,7 +39,7 @@ it('says where it listens, answers those who have the token, and ends well when 
     const operated = async (path: string, headers = {}): Promise<number> =>
       (await fetch(`${origin}${path}`, { headers })).status;
     expect(await Promise.all([operated('/healthz'), operated('/readyz'), operated('/metrics')])).toEqual([
-      200, 200, 404,
+      200, 200, 401,
     ]);
     expect(await operated('/metrics', { authorization: `Bearer ${TOKEN}` })).toBe(200);
   } finally {
