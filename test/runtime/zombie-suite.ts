@@ -100,9 +100,11 @@ export function zombies(store: StoreUnderTest): void {
     });
 
     it('is interrupted from outside, and then ends as it was told', async () => {
-      await runtime.sessions.interrupt(sessionId, { reason: 'enough' });
+      // It may hear of it, and end, before we are told that it is stored.
       const said = text(zombie.stdout ?? process.stdin);
-      await once(zombie, 'exit');
+      const ended = once(zombie, 'exit');
+      await runtime.sessions.interrupt(sessionId, { reason: 'enough' });
+      await ended;
       expect(JSON.parse(await said)).toEqual({ outcome: 'interrupted' });
       expect(await runtime.sessions.status(sessionId)).toMatchObject({
         status: 'idle',
