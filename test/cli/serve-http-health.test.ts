@@ -7,7 +7,8 @@ const TOKEN = '0123456789abcdef0123';
 const served = (host: string): ((request: Request) => Promise<Response>) =>
   withHealth({
     sessions: async () => new Response('sessions', { status: 401 }),
-    health: async () => Response.json({ status: 'unavailable', reasons: [{ because: 'store_failed' }] }, { status: 503 }),
+    health: async () =>
+      Response.json({ status: 'unavailable', reasons: [{ because: 'store_failed' }] }, { status: 503 }),
     token: TOKEN,
     host,
   });

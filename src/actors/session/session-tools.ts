@@ -88,7 +88,8 @@ async function describeSession(
     parent === undefined
       ? []
       : (await sessions.list({ agentId: state.agentId })).filter(
-          (other) => other.parent?.sessionId === parent && other.sessionId !== state.sessionId && isOfSameOwner(other, state),
+          (other) =>
+            other.parent?.sessionId === parent && other.sessionId !== state.sessionId && isOfSameOwner(other, state),
         );
   return {
     session: snapshotOf(state),

@@ -34,7 +34,9 @@ export const toolInputs = {
       .string()
       .min(1)
       .optional()
-      .describe('Where it works; refused unless the server was started with --allow-commands. Default: as its agent says.'),
+      .describe(
+        'Where it works; refused unless the server was started with --allow-commands. Default: as its agent says.',
+      ),
     waitSeconds,
   }),
   session_send: z.strictObject({
