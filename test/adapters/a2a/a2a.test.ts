@@ -8,7 +8,7 @@ import type { Client } from '@a2a-js/sdk/client';
 import { Role, TaskState } from '@a2a-js/sdk';
 import type { Message, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
 import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { text as textOf } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createA2aHandler } from '../../../src/adapters/a2a/a2a-handler.ts';
 import { listenA2a } from '../../../src/adapters/a2a/a2a-listener.ts';
@@ -271,7 +271,7 @@ describe('the address', () => {
     closing.push(() => listener.close());
     const connection = connect(Number(new URL(listener.url).port), '127.0.0.1');
     connection.write(`${head}\r\nConnection: close\r\n\r\n`);
-    expect(await text(connection)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(await textOf(connection)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(trouble).toEqual([]);
   });
 
