@@ -1,6 +1,7 @@
 /**
  * Finds what an agent's sessions, learnings and memory hold about something: candidates, which are hints, each with the
- * calls that open the truth again. Everything is of one agent; nothing of another one is ever checked.
+ * calls that open the truth again. Everything is of one agent; nothing of another one is ever checked. A session that asks
+ * finds of the sessions those of its owner alone.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { candidateOf } from '../../machines/retrieval/candidate.ts';
@@ -28,7 +29,7 @@ export interface RetrievalOptions extends RefreshPorts {
 interface RetrievalRequest {
   readonly agentId: string;
   readonly query: string;
-  /** The session that asks. Relations are as seen from it. */
+  /** The session that asks: it finds those of its own owner, and relations are as seen from it. Default: all. */
   readonly sessionId?: string | undefined;
   /** From this event on nothing of the session that asks is found: it is before the model already. */
   readonly beforeSeq?: number | undefined;
@@ -61,6 +62,7 @@ interface Checked {
   readonly atMs: number;
   readonly report: RefreshReport;
   readonly parents: SessionParents;
+  readonly owners: ReadonlyMap<string, string | undefined>;
 }
 
 export class Retrieval {
@@ -110,7 +112,9 @@ export class Retrieval {
         own === undefined || sessionId === undefined
           ? 'none'
           : kinshipOf(own, sessionId, (id) => checked.parents.get(id));
-      const accepts = filterOf(request, span, kin);
+      const isOwners = await this.#ownersOf(own, checked);
+      const isWanted = filterOf(request, span, kin);
+      const accepts = (facts: DocumentFacts): boolean => isOwners(facts) && isWanted(facts);
       const hits = await index.search({ terms: prepared.terms, accepts, limit: MAX_HITS });
       const ranked = rank(
         hits,
@@ -133,6 +137,16 @@ export class Retrieval {
     });
   }
 
+  /** Learnings and memory are shared by all sessions of the agent. What is of a session that is not known is left out. */
+  async #ownersOf(own: string | undefined, { owners }: Checked): Promise<(facts: DocumentFacts) => boolean> {
+    if (own === undefined) return () => true;
+    const owner = owners.has(own) ? owners.get(own) : (await this.#options.sources.sessions.get(own)).owner;
+    return ({ kind, sessionId }) =>
+      kind === 'learning' ||
+      kind === 'memory' ||
+      (sessionId !== undefined && (sessionId === own || (owners.has(sessionId) && owners.get(sessionId) === owner)));
+  }
+
   async #check(agentId: string, newEnoughMs: number): Promise<Checked> {
     const { clock, index, sources } = this.#options;
     const known = this.#checked.get(agentId);
@@ -144,6 +158,7 @@ export class Retrieval {
       atMs: clock.now(),
       report: await refreshSessions(agentIndex, states, this.#options),
       parents: await parentsOf(states, (sessionId) => sources.sessions.get(sessionId)),
+      owners: new Map(states.map(({ sessionId, owner }) => [sessionId, owner])),
     };
     this.#checked.set(agentId, checked);
     return checked;

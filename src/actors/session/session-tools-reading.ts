@@ -26,7 +26,7 @@ import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS } from './event-store.ts';
 import type { EventStore } from './event-store.ts';
-import { parentsOf } from './session-tools-kin.ts';
+import { isOfSameOwner, parentsOf } from './session-tools-kin.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface SessionReading {
@@ -41,7 +41,8 @@ export async function listSessions(
   input: SessionListInput,
 ): Promise<SessionListOutput> {
   const { status, relation = 'agent', titleContains, updatedSince, limit = DEFAULT_LISTED_SESSIONS, after } = input;
-  const all = await sessions.list({ agentId: own.agentId });
+  const asker = await sessions.get(own.sessionId);
+  const all = (await sessions.list({ agentId: own.agentId })).filter((state) => isOfSameOwner(state, asker));
   const parents = await parentsOf(all, (sessionId) => sessions.get(sessionId));
   const kinOf = ({ sessionId }: SessionState): ReturnType<typeof kinshipOf> =>
     kinshipOf(own.sessionId, sessionId, (id) => parents.get(id));

@@ -1,6 +1,6 @@
 /**
- * The tools by which an agent opens the sessions of its own, and has others work for it. Nothing of another agent's can
- * be opened.
+ * The tools by which an agent opens the sessions of its own, and has others work for it. Nothing of another agent's,
+ * nor of another owner's, can be opened.
  */
 import { HINTS_NOTE } from '../../machines/retrieval/retrieval-tool.ts';
 import type {
@@ -40,7 +40,7 @@ import { maxContextTokens } from '../wake/wake-context.ts';
 import type { EventStore } from './event-store.ts';
 import type { DelegationPorts } from './session-tools-delegate.ts';
 import { agentsToAsk, delegate, runChild } from './session-tools-delegate.ts';
-import { requireOwn } from './session-tools-kin.ts';
+import { isOfSameOwner, requireOwn } from './session-tools-kin.ts';
 import type { SessionReading } from './session-tools-reading.ts';
 import { listSessions, readEvents, readTrace } from './session-tools-reading.ts';
 
@@ -88,7 +88,8 @@ async function describeSession(
     parent === undefined
       ? []
       : (await sessions.list({ agentId: state.agentId })).filter(
-          (other) => other.parent?.sessionId === parent && other.sessionId !== state.sessionId,
+          (other) =>
+            other.parent?.sessionId === parent && other.sessionId !== state.sessionId && isOfSameOwner(other, state),
         );
   return {
     session: snapshotOf(state),
@@ -155,7 +156,7 @@ function openingTools(services: SessionReading): readonly Tool[] {
     { session }: ToolContext,
     open: (services: SessionReading, input: Input) => Promise<Result>,
   ): Promise<Result> => {
-    await requireOwn(services.store, input.sessionId, session.agentId);
+    await requireOwn(services, input.sessionId, session);
     return open(services, input);
   };
   const snapshot: Tool<SessionSnapshotInput> = {
@@ -189,7 +190,7 @@ async function searchSession(
 ): Promise<SessionSearchOutput> {
   const { session } = context;
   const within = sessionId ?? session.sessionId;
-  await requireOwn(services.store, within, session.agentId);
+  await requireOwn(services, within, session);
   const beforeSeq = await turnStartOf(context, services.store);
   const { candidates } = await retrieval.search({
     agentId: session.agentId,

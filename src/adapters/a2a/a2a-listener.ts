@@ -5,8 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { RuntimeError } from '../../machines/errors.ts';
+import { isLoopbackHost } from '../system/loopback.ts';
 
 const LOOPBACK = '127.0.0.1';
+
+const MALFORMED = 400;
+/** A page of the web has made a name of its own lead to this machine. */
+const MISDIRECTED = 421;
 
 export interface A2aListener {
   /** Such as http://127.0.0.1:41241. */
@@ -67,18 +72,12 @@ async function answer(
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
-  const answered = await handle(
-    new Request(new URL(request.url ?? '/', url), {
-      method: request.method ?? 'GET',
-      headers: Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
-        value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-      ),
-      signal: gone.signal,
-      // The streams of Node and of the Web are the same at run time; their types differ.
-      ...(hasBody ? { body: Readable.toWeb(request) as ReadableStream<Uint8Array>, duplex: 'half' } : {}),
-    }),
-  );
+  const asked = isLoopbackHost(request.headers.host) ? requestOf(request, url, gone.signal) : MISDIRECTED;
+  if (typeof asked === 'number') {
+    response.writeHead(asked, { connection: 'close' }).end();
+    return;
+  }
+  const answered = await handle(asked);
   response.writeHead(answered.status, Object.fromEntries(answered.headers));
   if (answered.body === null) {
     response.end();
@@ -88,6 +87,24 @@ async function answer(
   await pipeline(Readable.fromWeb(answered.body), response).catch((error: unknown) => {
     if (!gone.signal.aborted) throw error;
   });
+}
+
+/** What no client sends that means well, a path or a method that is none, is MALFORMED. */
+function requestOf(request: IncomingMessage, url: string, signal: AbortSignal): Request | typeof MALFORMED {
+  const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
+  try {
+    return new Request(new URL(request.url ?? '/', url), {
+      method: request.method ?? 'GET',
+      headers: Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+        value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+      ),
+      signal,
+      // The streams of Node and of the Web are the same at run time; their types differ.
+      ...(hasBody ? { body: Readable.toWeb(request) as ReadableStream<Uint8Array>, duplex: 'half' } : {}),
+    });
+  } catch {
+    return MALFORMED;
+  }
 }
 
 function listening(server: Server, port: number): Promise<void> {

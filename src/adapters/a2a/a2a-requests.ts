@@ -1,6 +1,6 @@
 /**
  * What A2A asks of an agent, answered from the logs of its sessions: a context is a session, a task is one of its turns.
- * Nothing is kept beside the logs, so tasks are the same for every process and after a restart.
+ * What tasks are is read from the logs, so they are the same for every process and after a restart.
  */
 import type { AgentCard, Message, StreamResponse, Task } from '@a2a-js/sdk';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
@@ -36,10 +36,15 @@ export const SIGNAL = 'wakechart.signal';
 /** Turns of one session that are listed: the newest. */
 const MAX_LISTED = 100;
 
+/** Messages that began a session and are known when they come again: the newest. */
+const MAX_BEGUN = 10_000;
+
 export class A2aRequests implements A2ARequestHandler {
   readonly #runtime: ProtocolRuntime;
   readonly #options: A2aRequestsOptions;
   readonly #sdk: A2aSdk;
+  /** By the key of the message that began it. */
+  readonly #begun = new Map<string, Promise<{ readonly sessionId: string }>>();
 
   constructor(runtime: ProtocolRuntime, options: A2aRequestsOptions, sdk: A2aSdk) {
     this.#runtime = runtime;
@@ -177,18 +182,33 @@ export class A2aRequests implements A2ARequestHandler {
         return ref;
       }
     }
-    const { sessionId } =
-      message.contextId === '' && message.taskId === ''
-        ? await sessions.create({ agentId: this.#options.agentId })
-        : await this.#session(message.contextId || (parseTurnId(message.taskId)?.sessionId ?? ''));
     // Of any length; ours has a limit.
     const idempotencyKey = `a2a:${await sha256Hex(message.messageId)}`;
+    const { sessionId } =
+      message.contextId === '' && message.taskId === ''
+        ? await this.#begunSession(message.messageId === '' ? undefined : idempotencyKey)
+        : await this.#session(message.contextId || (parseTurnId(message.taskId)?.sessionId ?? ''));
     const { seq } = await sessions.send(
       sessionId,
       { type: 'user.message', text },
       message.messageId === '' ? {} : { idempotencyKey },
     );
     return { sessionId, seq };
+  }
+
+  /** One for each message that names none, also when it comes again: its client has not heard of the first. */
+  #begunSession(key: string | undefined): Promise<{ readonly sessionId: string }> {
+    const known = key === undefined ? undefined : this.#begun.get(key);
+    if (known !== undefined) return known;
+    const made = this.#runtime.sessions
+      .create({ agentId: this.#options.agentId })
+      .then(({ sessionId }) => ({ sessionId }));
+    if (key === undefined) return made;
+    this.#begun.set(key, made);
+    made.catch(() => this.#begun.delete(key));
+    const [oldest] = this.#begun.keys();
+    if (this.#begun.size > MAX_BEGUN && oldest !== undefined) this.#begun.delete(oldest);
+    return made;
   }
 
   /** The agent at the other end decides about no permission, unless a person said that it may. */

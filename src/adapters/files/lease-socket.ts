@@ -91,6 +91,7 @@ export class LeaseSocket {
 
   #admit(connection: Socket): void {
     const reader = new MessageReader();
+    let follows = false;
     this.#connections.add(connection);
     connection.unref();
     connection.setEncoding('utf8');
@@ -104,7 +105,11 @@ export class LeaseSocket {
       if (messages === undefined) connection.destroy();
       for (const message of messages ?? []) {
         if (message.type === 'passed') this.#options.onPassed(message.by);
-        if (message.type === 'follow') this.#options.onFollow?.(connection, message.by);
+        if (message.type === 'follow' && !follows) {
+          // Once: each time costs memory until the connection ends.
+          follows = true;
+          this.#options.onFollow?.(connection, message.by);
+        }
         if (message.type !== 'ask') continue;
         this.#askers.add(connection);
         this.#say(connection);

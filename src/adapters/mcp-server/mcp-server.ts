@@ -82,7 +82,10 @@ class McpConnection implements McpService {
     this.#runtime = runtime;
     this.#options = options;
     this.#sdk = sdk;
-    this.#sessions = new SessionTools(runtime, { mayAllow: options.allowAnswers });
+    this.#sessions = new SessionTools(runtime, {
+      mayAllow: options.allowAnswers,
+      mayPlace: options.allowCommands,
+    });
     this.#tasks = new TaskTools(runtime, options);
     this.#turns = new TurnTasks(runtime.sessions);
     this.#server = new sdk.McpServer(

@@ -19,14 +19,21 @@ export interface CallSurroundings extends Pick<AwaitTurnOptions, 'ask' | 'onNews
   readonly isCancelled: () => boolean;
 }
 
+/** What a tool call can do, which no person may have seen. */
+export interface CallRights {
+  /** Give permissions. */
+  readonly mayAllow: boolean;
+  /** Say where a session runs, which may be where nothing is asked. */
+  readonly mayPlace: boolean;
+}
+
 export class SessionTools {
   readonly #runtime: ProtocolRuntime;
-  readonly #mayAllow: boolean;
+  readonly #rights: CallRights;
 
-  /** @param mayAllow whether a tool call, which no person may have seen, can give permissions */
-  constructor(runtime: ProtocolRuntime, { mayAllow }: { readonly mayAllow: boolean }) {
+  constructor(runtime: ProtocolRuntime, rights: CallRights) {
     this.#runtime = runtime;
-    this.#mayAllow = mayAllow;
+    this.#rights = rights;
   }
 
   async agents(): Promise<Structured> {
@@ -54,6 +61,11 @@ export class SessionTools {
     readonly created: SessionState;
     readonly ref: TurnRef | undefined;
   }> {
+    if (environment !== undefined && !this.#rights.mayPlace)
+      throw new RuntimeError('MCP_ALLOWANCE_REFUSED', 'a person chooses where a session runs, not a call of a tool', {
+        category: 'permission',
+        hint: 'Leave "environment" out: the session works where its agent says. Who wants calls to choose starts the server with --allow-commands.',
+      });
     const created = await this.#runtime.sessions.create({
       agentId: agent,
       ...(title === undefined ? {} : { title }),
@@ -105,7 +117,7 @@ export class SessionTools {
     if ((decision === undefined) === (answer === undefined))
       throw invalidAnswer('expected either a decision or an answer');
     if (decision !== 'allow' && scope !== undefined) throw invalidAnswer('only what is allowed has a scope');
-    if (decision === 'allow' && !this.#mayAllow)
+    if (decision === 'allow' && !this.#rights.mayAllow)
       throw new RuntimeError('MCP_ALLOWANCE_REFUSED', 'a permission is given by a person, not by a call of a tool', {
         category: 'permission',
         hint: `A person allows it with "wakechart session confirm-tool --session ${session} --request ${requestId} --allow" or in the inspector. Who wants calls to give permissions starts the server with --allow-answers.`,

@@ -30,7 +30,13 @@ export const toolInputs = {
     agent: z.string().min(1).describe('The name of the agent; agents_list shows them.'),
     message: message.optional().describe('The first message. Without one the session waits for session_send.'),
     title: z.string().min(1).max(200).optional(),
-    environment: z.string().min(1).optional().describe('Where it works. Default: as its agent says.'),
+    environment: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Where it works; refused unless the server was started with --allow-commands. Default: as its agent says.',
+      ),
     waitSeconds,
   }),
   session_send: z.strictObject({

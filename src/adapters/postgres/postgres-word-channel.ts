@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { OnWord, Speak, WordChannel, WordLink } from '../../actors/words/word-channel.ts';
+import { sessionId as sessionIdSchema } from '../../machines/ids.ts';
 import { FollowedWords } from './followed-words.ts';
 import type { Notification, Notifications } from './notifications.ts';
 import { ToldFollower } from './told-follower.ts';
@@ -139,10 +140,13 @@ export class PostgresWordChannel implements WordChannel {
     const key = `${by} ${sessionId}`;
     const told = this.#told.get(key);
     if (told !== undefined) {
+      // Behind the others: the one that has not asked for longest is the first.
+      this.#told.delete(key);
+      this.#told.set(key, told);
       if (told.asked(clock.steadyNow())) this.#arm();
       return;
     }
-    if (this.#told.size >= MAX_TOLD) return;
+    if (!sessionIdSchema.safeParse(sessionId).success || !this.#hasRoom()) return;
     const follower = new ToldFollower({
       sessionId,
       by: notifications.name,
@@ -152,6 +156,20 @@ export class PostgresWordChannel implements WordChannel {
     });
     this.#told.set(key, follower);
     for (const speak of this.#speaks) follower.follow(speak);
+  }
+
+  /**
+   * Any user of the database can ask, under any name. So many that ask put none out to whom something is being said, and
+   * who is put out is heard again when it asks again.
+   */
+  #hasRoom(): boolean {
+    if (this.#told.size < MAX_TOLD) return true;
+    for (const [key, told] of this.#told) {
+      if (told.isSpoken) continue;
+      this.#forget(key);
+      return true;
+    }
+    return false;
   }
 
   #forget(key: string): void {

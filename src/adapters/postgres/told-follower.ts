@@ -38,6 +38,11 @@ export class ToldFollower {
     return !this.#waiting.isEmpty;
   }
 
+  /** Something is being said to it, or waits for it. */
+  get isSpoken(): boolean {
+    return this.#isSpeaking || this.hasWords;
+  }
+
   get askedAtMs(): number {
     return this.#askedAtMs;
   }

@@ -13,6 +13,15 @@ export function isLoopbackName(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'));
 }
 
+/**
+ * Whether a Host header, which old clients leave out, names this machine itself. A page of the web that makes a name of
+ * its own lead to this machine is known by that name.
+ */
+export function isLoopbackHost(host: string | null | undefined): boolean {
+  const url = `http://${host ?? 'localhost'}`;
+  return URL.canParse(url) && isLoopbackName(new URL(url).hostname);
+}
+
 /** As URLs and Host headers write it. */
 export function authorityOf(host: string, port: number): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;

@@ -17,6 +17,7 @@ import { printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 import type { ListenAddress } from '../worker/listening.ts';
 import { bears } from './bearer-token.ts';
+import { withHealth } from './with-health.ts';
 
 const MAX_TOKEN_FILE_BYTES = 4_096;
 const MIN_TOKEN_CHARACTERS = 16;
@@ -44,7 +45,7 @@ export async function serveHttp(
       onError: (error) =>
         void context.err.push(`${context.err.styles.yellow('note:')} ${printable(messageOf(error))}\n`),
     });
-    const handler = withHealth(sessions, createHealthHandler(runtime), token);
+    const handler = withHealth({ sessions, health: createHealthHandler(runtime), token, host });
     const server = createServer(toNodeListener(handler));
     await listen(server, port, host);
     try {
@@ -63,17 +64,6 @@ export async function serveHttp(
     }
     return EXIT_SUCCESS;
   });
-}
-
-type Handler = (request: Request) => Promise<Response>;
-
-/** Probes bear no token; what scrapers read, such as what was spent, is for those who have it. */
-function withHealth(sessions: Handler, health: Handler, token: string): Handler {
-  return async (request) => {
-    const { pathname } = new URL(request.url);
-    const isProbe = pathname === '/healthz' || pathname === '/readyz';
-    return isProbe || (pathname === '/metrics' && bears(request, token)) ? health(request) : sessions(request);
-  };
 }
 
 /** @throws RuntimeError SERVE_TOKEN_INVALID */

@@ -122,6 +122,39 @@ describe('the tools about sessions', () => {
     });
   });
 
+  it.each([
+    ['alice', 'bob'],
+    ['alice', undefined],
+    [undefined, 'bob'],
+  ])('open for a session of %s nothing of one of %s, by the same agent', async (mine, theirs) => {
+    await using house = await openToolHouse();
+    const say = async (owner: string | undefined, text: string): Promise<string> => {
+      await house.agent('scribe', [{ text }]);
+      const { sessionId } = await house.runtime.sessions.create({ agentId: 'scribe', owner });
+      await house.runtime.sessions.send(sessionId, { type: 'user.message', text: `Say: ${text}` });
+      await house.runtime.wake(sessionId);
+      return sessionId;
+    };
+    const foreign = await say(theirs, 'The vault code is marmalade.');
+    const sister = await say(mine, 'The lighthouse keeper is Amara.');
+    const own = await say(mine, 'Hello.');
+    const found = (query: string): Promise<unknown> => run(house, 'retrieval_search', own, { query });
+    expect(await found('vault code marmalade')).toMatchObject({ candidates: [] });
+    expect(JSON.stringify(await found('lighthouse keeper'))).toContain(sister);
+    const list = await run(house, 'session_list', own, {});
+    expect(list).toMatchObject({ total: 2, sessions: [{ sessionId: own }, { sessionId: sister }] });
+    expect(await run(house, 'session_get_events', own, { sessionId: sister })).toMatchObject({ sessionId: sister });
+    for (const [name, input] of [
+      ['session_get_snapshot', {}],
+      ['session_get_events', {}],
+      ['session_get_trace', { callId: 'x' }],
+      ['session_search_context', { query: 'marmalade' }],
+    ] as const)
+      await expect(run(house, name, own, { sessionId: foreign, ...input })).rejects.toMatchObject({
+        code: 'SESSION_OF_ANOTHER_AGENT',
+      });
+  });
+
   it('plan calls that are valid inputs of the tools, and that show what was found', async () => {
     await using house = await openToolHouse();
     await house.agent('scribe', [

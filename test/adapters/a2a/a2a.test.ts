@@ -7,6 +7,8 @@ import {
 import type { Client } from '@a2a-js/sdk/client';
 import { Role, TaskState } from '@a2a-js/sdk';
 import type { Message, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
+import { connect } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createA2aHandler } from '../../../src/adapters/a2a/a2a-handler.ts';
 import { listenA2a } from '../../../src/adapters/a2a/a2a-listener.ts';
@@ -100,6 +102,15 @@ const textsOf = ({ parts = [] }: Partial<Pick<Message, 'parts'>> = {}): string[]
   parts.flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : []));
 
 describe('a message', () => {
+  it('that comes again without a context begins no second session', async () => {
+    const client = await clientOf(await served('greeter'));
+    const before = await stage.runtime.sessions.list({ agentId: 'greeter' });
+    const request = messageOf('Hi', { messageId: 'sent twice' });
+    const [one, other] = await Promise.all([send(client, request), send(client, request)]);
+    expect([other.id, (await send(client, request)).id]).toEqual([one.id, one.id]);
+    expect(await stage.runtime.sessions.list({ agentId: 'greeter' })).toHaveLength(before.length + 1);
+  });
+
   it('is a task in a context, which is a session, and ends with its answer', async () => {
     const client = await clientOf(await served('greeter'));
     const task = await send(client, messageOf('Hi'));
@@ -244,6 +255,24 @@ describe('the address', () => {
         artifacts: [{ parts: [{ kind: 'text', text: 'Greeted.' }] }],
       },
     });
+  });
+
+  it.each([
+    ['GET // HTTP/1.1\r\nHost: 127.0.0.1', 400],
+    ['TRACE /a2a HTTP/1.1\r\nHost: 127.0.0.1', 400],
+    ['GET /.well-known/agent-card.json HTTP/1.1\r\nHost: evil.example', 421],
+    ['GET /.well-known/agent-card.json HTTP/1.1\r\nHost: localhost', 200],
+  ])('answers %j with %i, and tells its operator of no trouble', async (head, status) => {
+    const trouble: unknown[] = [];
+    const listener = await listenA2a(async () => async () => new Response('card'), {
+      port: 0,
+      onTrouble: (error) => void trouble.push(error),
+    });
+    closing.push(() => listener.close());
+    const connection = connect(Number(new URL(listener.url).port), '127.0.0.1');
+    connection.write(`${head}\r\nConnection: close\r\n\r\n`);
+    expect(await textOf(connection)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(trouble).toEqual([]);
   });
 
   it('knows only the sessions of its agent, and no task that is none', async () => {

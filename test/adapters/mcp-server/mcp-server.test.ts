@@ -63,6 +63,16 @@ describe('the tools', () => {
     expect(await call(name, input)).toMatchObject({ error: { code, hint: expect.any(String) as string } });
   });
 
+  it('choose where a session runs only where the person allowed commands', async () => {
+    const start = { agent: 'greeter', environment: 'host' };
+    const { call } = await connect(stage);
+    const before = await call('sessions_list');
+    expect(await call('session_start', start)).toMatchObject({ error: { code: 'MCP_ALLOWANCE_REFUSED' } });
+    expect(await call('sessions_list')).toEqual(before);
+    const trusting = await connect(stage, { allowCommands: true });
+    expect(await trusting.call('session_start', start)).toMatchObject({ agent: 'greeter', status: 'idle' });
+  });
+
   it('run commands in the background, where that is allowed', async () => {
     const { call } = await connect(stage, { allowCommands: true });
     const { task } = await call('task_start', { command: 'echo one; echo two' });
