@@ -181,6 +181,23 @@ describe('a job', () => {
     expect(output).not.toBe(`Mine, in ${process.pid}`);
   });
 
+  it('answers with the error when no process can be opened, and the runtime ends all the same', async () => {
+    await open({ subagents: { env: { 'not a name': '1' } } });
+    await agent('helper', []);
+    await agent(
+      'lead',
+      [{ toolCalls: [{ name: 'helper', input: { message: 'Go' } }] }],
+      'tools: [{ agent: helper, run: process }]\n',
+    );
+    const { sessionId } = await runtime.sessions.create({ agentId: 'lead' });
+    await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
+    await runtime.wake(sessionId);
+    expect(await dataOf(sessionId, 'agent.tool_result')).toMatchObject([
+      { outcome: 'failed', output: expect.stringContaining('not a name') as unknown },
+    ]);
+    await expect(runtime.shutdown()).resolves.toBeUndefined();
+  });
+
   it('and its process end with the session that it works for', async () => {
     await open();
     await agent('sleeper', [{ toolCalls: [shell('sleep 600')] }]);
