@@ -181,8 +181,9 @@ describe('a job', () => {
     expect(output).not.toBe(`Mine, in ${process.pid}`);
   });
 
-  it('answers with the error when no process can be opened, and the runtime ends all the same', async () => {
-    await open({ subagents: { env: { 'not a name': '1' } } });
+  it('for which no process can be opened is told to the listener, and the runtime ends all the same', async () => {
+    const heard: unknown[] = [];
+    await open({ subagents: { env: { 'not a name': '1' } }, onListenerError: (error) => heard.push(error) });
     await agent('helper', []);
     await agent(
       'lead',
@@ -192,9 +193,7 @@ describe('a job', () => {
     const { sessionId } = await runtime.sessions.create({ agentId: 'lead' });
     await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
     await runtime.wake(sessionId);
-    expect(await dataOf(sessionId, 'agent.tool_result')).toMatchObject([
-      { outcome: 'failed', output: expect.stringContaining('not a name') as unknown },
-    ]);
+    expect(heard.map(String).join()).toContain('env.not a name: Invalid key');
     await expect(runtime.shutdown()).resolves.toBeUndefined();
   });
 
