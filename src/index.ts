@@ -55,6 +55,8 @@ export type {
 } from './actors/run/run-options.ts';
 export { createAgentRuntime } from './actors/run/create-agent-runtime.ts';
 export type { RunEnding, RunVoice } from './actors/run/create-agent-runtime.ts';
+export type { AgentRunParams } from './actors/run/agent-runtime.ts';
+export type { ProviderMessage } from './machines/turn/provider-message.ts';
 export type { AgentRun } from './actors/run/start-agent-run.ts';
 export { classifyRunFailure } from './machines/run/classify-failure.ts';
 export type { Candidate, ModelChoice } from './machines/run/candidate.ts';

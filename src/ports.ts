@@ -70,7 +70,6 @@ export type { Directive, DirectiveInput, WakePriority } from './machines/wake/di
 
 export type {
   AgentRunConfig,
-  AgentRunParams,
   AgentRunResult,
   AgentRuntime,
   MessageIntake,
@@ -123,7 +122,6 @@ export type { RunFailure, RunFailureKind } from './machines/run/run-failure.ts';
 export type {
   AssistantMessage,
   FilePart,
-  ProviderMessage,
   ReasoningPart,
   TextPart,
   ToolCallPart,

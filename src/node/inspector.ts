@@ -25,7 +25,7 @@ import { createTaskOutputs } from '../adapters/shell/log-tail.ts';
 import { RuntimeError } from '../machines/errors.ts';
 import type { InspectionHeader } from '../machines/inspection-log/inspection-record.ts';
 import type { RecorderLimits } from '../machines/inspection-log/recorder-limits.ts';
-import { parseOrThrow } from '../machines/validate.ts';
+import { isRecord, parseOrThrow } from '../machines/validate.ts';
 import type { Runtime } from '../runtime.ts';
 import type { HomeSchedules } from './schedules.ts';
 import { surroundingsOf } from './surroundings.ts';
@@ -138,6 +138,7 @@ export async function createInspector(
   inspected: Inspectable,
   options: CreateInspectorOptions = {},
 ): Promise<Inspector> {
+  checkRuntime(inspected);
   const { title = scriptName(), notes, recorderLimits, recorder: given, ...server } = checkedOptions(options);
   const leave = inspected.inspection.onShutdown(async () => (await opening.catch(() => undefined))?.close());
   const releases = [leave];
@@ -274,6 +275,14 @@ function ownPage(): string {
 function checkedOptions(options: CreateInspectorOptions): CreateInspectorOptions {
   parseOrThrow(ownOptions, options, { what: 'options of the inspector', code: 'INSPECTOR_OPTIONS_INVALID' });
   return options;
+}
+
+function checkRuntime(inspected: unknown): void {
+  if (isRecord(inspected) && isRecord(inspected['inspection'])) return;
+  throw new RuntimeError('INSPECTOR_OPTIONS_INVALID', 'the inspector needs a runtime', {
+    category: 'validation',
+    hint: 'Pass the one that createNodeRuntime resolves with: createInspector(runtime).',
+  });
 }
 
 function programOf(name: string): NonNullable<InspectionHeader['program']> {

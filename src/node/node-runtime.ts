@@ -228,7 +228,7 @@ async function portsOver(
     models: { ...backends, prices: options.prices },
     shells: tools.shells,
   });
-  const agents = await agentsOf(layout, options.agents);
+  const agents = await agentsOf(layout, options);
   const ports: RuntimePorts = {
     clock,
     store,

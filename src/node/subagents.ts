@@ -182,7 +182,8 @@ function lazyRunner(open: () => Promise<ChildProcessSubagentRunner>): SubagentRu
   let opened: Promise<ChildProcessSubagentRunner> | undefined;
   return {
     start: async (start) => (await (opened ??= open())).start(start),
-    close: async () => (await opened)?.close(),
+    // One that could not be opened has said so to the call that wanted it.
+    close: async () => (await opened?.catch(() => undefined))?.close(),
   };
 }
 

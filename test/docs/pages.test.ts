@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { withReference } from '../../src/cli/reference.ts';
@@ -57,6 +58,32 @@ describe('links', () => {
       return anchor !== undefined && !anchorsOf(readPage(target)).includes(anchor);
     });
     expect(broken).toEqual([]);
+  });
+});
+
+/** Whether words of a page that name a command lead to one. */
+function isCommand(words: readonly string[], program: Command): boolean {
+  let at = program;
+  for (const word of words) {
+    if (at.commands.length === 0 || !/^[a-z][a-z-]*$/.test(word)) break;
+    const next = at.commands.find((each) => each.name() === word);
+    if (next === undefined) return false;
+    at = next;
+  }
+  return true;
+}
+
+describe('commands that are named in the sentences', () => {
+  const program = createProgram(() => Promise.resolve());
+  const groups = program.commands.filter(({ commands }) => commands.length > 0).map((each) => each.name());
+  const named = new RegExp(`\`(?:wakechart (?<whole>[a-z][^\`\n]*)|(?<short>(?:${groups.join('|')}) [a-z-]+))\``, 'g');
+
+  // Decisions tell what was not taken, too.
+  it.each(pages.filter((path) => !path.startsWith('docs/decisions/')))('of %s are there', (path) => {
+    const unknown = [...readPage(path).matchAll(named)]
+      .map(({ groups: found }) => found?.['whole'] ?? found?.['short'] ?? '')
+      .filter((command) => !isCommand(command.split(' '), program));
+    expect(unknown).toEqual([]);
   });
 });
 

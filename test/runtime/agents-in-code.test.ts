@@ -217,6 +217,21 @@ describe('a runtime refuses', () => {
     });
   });
 
+  it('an agent in code that another one runs in a process, which would not know it', async () => {
+    const lead = defineAgent({
+      id: 'lead',
+      model: 'parrot/loud',
+      instructions: 'I ask.',
+      tools: [{ agent: 'reviewer', run: 'process' }],
+    });
+    await expect(open({ agents: [lead, reviewer()] })).rejects.toMatchObject({
+      code: 'RUNTIME_OPTIONS_INVALID',
+      message: expect.stringContaining('the agent "lead" runs the agent "reviewer" in a process of its own') as unknown,
+      hint: expect.stringContaining('createNodeRuntime({ config })') as unknown,
+    });
+    expect(await (await open({ agents: [lead] })).agents.list()).toHaveLength(1);
+  });
+
   it('two agents of one id; the same one twice is one', async () => {
     await expect(open({ agents: [reviewer(), reviewer()] })).rejects.toMatchObject({ code: 'AGENT_DEFINED_TWICE' });
     const one = reviewer();

@@ -142,6 +142,10 @@ describe('the inspector of a runtime', () => {
     const port = Number(new URL(first.origin).port);
     await expect(open({ port })).rejects.toMatchObject({ code: 'INSPECTOR_PORT_TAKEN' });
     await expect(open({ title: '' })).rejects.toMatchObject({ code: 'INSPECTOR_OPTIONS_INVALID' });
+    await expect(createInspector(undefined as never)).rejects.toMatchObject({
+      code: 'INSPECTOR_OPTIONS_INVALID',
+      hint: expect.stringContaining('createInspector(runtime)') as unknown,
+    });
     await expect(open({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'INSPECTOR_OPTIONS_INVALID' });
     await expect(open({ recorderLimits: { records: 0 } })).rejects.toMatchObject({ code: 'RECORDER_OPTIONS_INVALID' });
     const misspelt = { portt: 1 } as CreateInspectorOptions;

@@ -120,6 +120,14 @@ describe('a misspelt key is refused', () => {
     });
   });
 
+  it('in a message that has an option in it, with where that belongs', async () => {
+    const within = { ...message, delivery: 'steer' };
+    await expect(runtime.sessions.send(sessionId, within as never)).rejects.toMatchObject({
+      code: 'SESSION_REQUEST_INVALID',
+      hint: '"delivery" is an option, the third argument: send(id, message, { delivery }).',
+    });
+  });
+
   it('and a value that means nothing, too', async () => {
     await expect(runtime.wake(sessionId, { signal: 1 as never })).rejects.toMatchObject({
       code: 'WAKE_OPTIONS_INVALID',

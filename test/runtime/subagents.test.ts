@@ -181,6 +181,22 @@ describe('a job', () => {
     expect(output).not.toBe(`Mine, in ${process.pid}`);
   });
 
+  it('for which no process can be opened is told to the listener, and the runtime ends all the same', async () => {
+    const heard: unknown[] = [];
+    await open({ subagents: { env: { 'not a name': '1' } }, onListenerError: (error) => heard.push(error) });
+    await agent('helper', []);
+    await agent(
+      'lead',
+      [{ toolCalls: [{ name: 'helper', input: { message: 'Go' } }] }],
+      'tools: [{ agent: helper, run: process }]\n',
+    );
+    const { sessionId } = await runtime.sessions.create({ agentId: 'lead' });
+    await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
+    await runtime.wake(sessionId);
+    expect(heard.map(String).join()).toContain('env.not a name: Invalid key');
+    await expect(runtime.shutdown()).resolves.toBeUndefined();
+  });
+
   it('and its process end with the session that it works for', async () => {
     await open();
     await agent('sleeper', [{ toolCalls: [shell('sleep 600')] }]);

@@ -65,7 +65,7 @@ export class AgentRuntimeRegistry {
       `expected ${wanted}; registered: ${[...this.#runtimes.keys()].join(', ') || 'none'}`,
       {
         category: 'not_found',
-        hint: 'Register the backend, or correct the provider in the agent file.',
+        hint: 'Register the backend, or correct the provider of the agent.',
         details: { provider, backend: named, registered: [...this.#runtimes.keys()] },
       },
     );

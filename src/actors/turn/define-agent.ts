@@ -2,6 +2,8 @@
 import { agentDefinitionOf } from '../../machines/agent/agent-in-code.ts';
 import type { AgentDefinition, AgentFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { ToolAttachmentInput } from '../../machines/agent/tool-attachment.ts';
+import { closestName } from '../../machines/closest-name.ts';
+import { RuntimeError } from '../../machines/errors.ts';
 import { checkTools } from '../../machines/turn/tool-check.ts';
 import { isRecord } from '../../machines/validate.ts';
 import type { Tool } from './tool.ts';
@@ -34,9 +36,27 @@ export function defineAgent(options: AgentOptions): DefinedAgent {
   const given: unknown = isRecord(options) ? options.tools : undefined;
   if (!Array.isArray(given)) return Object.freeze({ definition: agentDefinitionOf(options), tools: [] });
   const own = given.filter(isTool);
+  for (const [index, each] of given.entries()) refuseUndefinedTool(each, `tools[${index}]`, options.id);
   checkTools(own, `tools of agent ${JSON.stringify(options.id)}`);
   const tools: unknown[] = given.map((each: unknown) => (isTool(each) ? each.definition.name : each));
   return Object.freeze({ definition: agentDefinitionOf({ ...options, tools }), tools: Object.freeze(own) });
+}
+
+/** Keys of which each makes an entry another kind of tool. */
+const KINDS = ['definition', 'agent', 'mcp', 'custom'];
+
+/** What was meant as a tool of one's own, and was not made into one; a misspelt key of another kind is found later. */
+function refuseUndefinedTool(each: unknown, where: string, id: unknown): void {
+  if (!isRecord(each)) return;
+  const isMeantOtherwise = Object.keys(each).some(
+    (key) => KINDS.includes(key) || closestName(key, KINDS) !== undefined,
+  );
+  if (isMeantOtherwise) return;
+  throw new RuntimeError(
+    'AGENT_INVALID',
+    `agent ${JSON.stringify(id)} is not valid: ${where}: expected a tool as defineTool makes it, or one with agent, mcp or custom`,
+    { category: 'validation', hint: 'Make it with defineTool({ name, input, run }).' },
+  );
 }
 
 function isTool(value: unknown): value is Tool {

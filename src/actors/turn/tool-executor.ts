@@ -7,6 +7,7 @@ import { createActor, fromPromise, toPromise } from 'xstate';
 import type { AnyActorRef } from 'xstate';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { MAX_CONCURRENT_TOOL_CALLS, MAX_TOOL_RESULT_CHARACTERS } from '../../machines/session/limits.ts';
+import { resultJson } from '../../machines/turn/result-json.ts';
 import { toolCallMachine } from '../../machines/turn/tool-call-machine.ts';
 import type { ToolCallEvent, ToolCallInput, ToolCallResult } from '../../machines/turn/tool-call-machine.ts';
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
@@ -282,7 +283,8 @@ export interface StorableOutput {
  * workspace.
  */
 export async function storable(output: unknown, { outputs, session, callId }: StorableOutput): Promise<ToolCallResult> {
-  const text: string | undefined = JSON.stringify(output);
+  const { text, lost } = resultJson(output);
+  if (lost !== undefined) return failed(`The call has run, and its result could not be stored. ${lost}.`);
   if (text === undefined) return { outcome: 'completed', output: null };
   if (text.length <= MAX_TOOL_RESULT_CHARACTERS) return { outcome: 'completed', output: JSON.parse(text) as unknown };
   const plain = JSON.parse(text) as unknown;

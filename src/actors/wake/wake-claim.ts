@@ -203,7 +203,7 @@ export class WakeClaim {
   async #park(state: SessionState, epoch: number, survivors: string | undefined): Promise<ClaimAnswer> {
     const parking = parked(
       'failures',
-      `${state.failuresInARow + 1} wakes in a row were lost: their processes died, or were suspended for longer than the lease.`,
+      `${state.failuresInARow + 1} wakes in a row failed or were lost; the last one was lost: its process died, or was suspended for longer than the lease.`,
     );
     const rest: SessionEventDraft = { type: 'session.status_changed', data: { to: 'idle', stopReason: 'idle' } };
     await this.#options.journal.rest([...lostWakeEvents(state, survivors), rest, parking], epoch);

@@ -36,7 +36,7 @@ export async function withAgents<Result>(
 ): Promise<Result> {
   await checkHome(context.home);
   const layout = new HomeLayout(context.home);
-  const agents = await agentsOf(layout, context.config?.content.agents);
+  const agents = await agentsOf(layout, { agents: context.config?.content.agents, config: context.config?.file });
   try {
     return await work({ agents, layout });
   } catch (error) {

@@ -78,6 +78,7 @@ const MAX_SHOWN_CHARACTERS = 80;
 
 function shown(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
+  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return `a ${typeof value}`;
   return typeof value === 'object'
     ? Array.isArray(value)
       ? 'a list'

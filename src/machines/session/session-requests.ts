@@ -6,7 +6,7 @@ import { hostPath } from '../text-schemas.ts';
 import { MAX_ATTACHMENT_NAME_CHARACTERS } from './attachment-name.ts';
 import { MAX_ATTACHMENTS, approvalScope, deliveryMode } from './event-parts.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS, MAX_SUMMARY_CHARACTERS } from './limits.ts';
-import { parseOrThrow } from '../validate.ts';
+import { isRecord, parseOrThrow } from '../validate.ts';
 
 const title = z.string().min(1).max(200);
 
@@ -193,8 +193,18 @@ export function checkIngress(value: unknown): z.output<typeof ingress> {
   return parseOrThrow(ingress, value, {
     what: 'message',
     code: CODE,
-    hint: 'Send { type: "user.message", text }, or an answer to a request that the session\'s status shows.',
+    hint:
+      sendOptionIn(value) ??
+      'Send { type: "user.message", text }, or an answer to a request that the session\'s status shows.',
   });
+}
+
+/** An option of the sending that stands within the message. */
+function sendOptionIn(message: unknown): string | undefined {
+  const option = isRecord(message) ? Object.keys(message).find((key) => key in sendOptions.shape) : undefined;
+  return option === undefined
+    ? undefined
+    : `"${option}" is an option, the third argument: send(id, message, { ${option} }).`;
 }
 
 export function checkSendOptions(value: unknown, type: CheckedIngress['type']): CheckedSendOptions {

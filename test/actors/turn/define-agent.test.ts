@@ -114,6 +114,30 @@ You review changes.
       'TOOL_INVALID',
       'tool "deploy" is not valid: definition.',
     ],
+    [
+      'with a tool that defineTool has not made',
+      { ...least, tools: [{ name: 'note', input: z.object({}), run: () => 1 }] },
+      'AGENT_INVALID',
+      'agent "reviewer" is not valid: tools[0]: expected a tool as defineTool makes it',
+    ],
+    [
+      'with the name of a tool as a key',
+      { ...least, tools: ['read', { name: 'x' }] },
+      'AGENT_INVALID',
+      'tools[1]: expected a tool as defineTool makes it',
+    ],
+    [
+      'with a misspelt agent',
+      { ...least, tools: [{ agnt: 'x' }] },
+      'AGENT_INVALID',
+      'tools[0].agnt: unknown key; did you mean "agent"?',
+    ],
+    [
+      'with a function for a mode',
+      { ...least, permission: () => true },
+      'AGENT_INVALID',
+      'permission: expected one of "preapproved"|"ask"|"deny", received a function',
+    ],
     ['with what is no tool', { ...least, tools: ['read', 7] }, 'AGENT_INVALID', 'tools[1]: '],
     ['with tools that are no list', { ...least, tools: 'read' }, 'AGENT_INVALID', 'tools: '],
   ])('is refused %s', (_what, options, code, message) => {

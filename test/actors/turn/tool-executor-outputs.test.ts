@@ -28,6 +28,38 @@ function keeper(): OutputKeeper & { readonly kept: KeptOutput[] } {
 const store = (output: unknown, outputs?: OutputKeeper): Promise<ToolCallResult> =>
   storable(output, { outputs, session: IDENTITY, callId: 'call_1' });
 
+describe('an output that JSON would lose', () => {
+  const given = new Error('no such build');
+  it.each<[unknown, string]>([
+    [{ n: 1n }, 'result.n: expected a JSON value, received a bigint'],
+    [{ list: [{ ok: true }, { run: () => 1 }] }, 'result.list[1].run: expected a JSON value, received a function'],
+    [() => 1, 'result: expected a JSON value, received a function'],
+    [Symbol('a'), 'result: expected a JSON value, received a symbol'],
+    [given, 'result: expected a JSON value, received the error "no such build"'],
+    [{ a: { b: 1 }, c: given }, 'result.c: expected a JSON value, received the error "no such build"'],
+    [new Map([['a', 1]]), 'result: expected a JSON value, received an object of the kind Map'],
+    [{ all: new Set([1]) }, 'result.all: expected a JSON value, received an object of the kind Set'],
+    [[1].values(), 'result: expected a JSON value, received an object of the kind Array Iterator'],
+    [(async function* () {})(), 'result: expected a JSON value, received an object of the kind AsyncGenerator'],
+    [[Promise.resolve(1)], 'result[0]: expected a JSON value, received an object of the kind Promise'],
+  ])('is a failure that says where: %s', async (output, where) => {
+    expect(await store(output)).toEqual({
+      outcome: 'failed',
+      output: `The call has run, and its result could not be stored. ${where}.`,
+    });
+  });
+
+  it('is none when it says itself what it is as JSON, or is nothing', async () => {
+    const at = new Date(0);
+    const own = Object.assign(new Error('x'), { toJSON: () => 'told' });
+    expect(await store({ at, own, none: undefined, list: [at, undefined] })).toMatchObject({
+      outcome: 'completed',
+      output: { at: at.toISOString(), own: 'told', list: [at.toISOString(), null] },
+    });
+    expect(await store(undefined)).toEqual({ outcome: 'completed', output: null });
+  });
+});
+
 describe('an output that is too long', () => {
   it('is kept as a whole, and the result says where', async () => {
     const outputs = keeper();

@@ -119,7 +119,7 @@ describe('a tool call', () => {
       {},
       /^no such file\. Make it first\.$/,
     ],
-    ['its result is no JSON', tool('t', async () => 10n), {}, /BigInt/],
+    ['its result is no JSON', tool('t', async () => 10n), {}, /result: expected a JSON value, received a bigint/],
   ])('fails, and tells the model, when %s', async (_why, candidate, input, pattern) => {
     const result = await resultOf(candidate, input);
     expect(result?.outcome).toBe('failed');

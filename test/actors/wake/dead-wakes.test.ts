@@ -3,6 +3,7 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
+import { MAX_FAILURES_IN_A_ROW } from '../../../src/machines/session/limits.ts';
 import type { WakeOptions } from '../../../src/actors/wake/wake-ports.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
 import { MortalStore } from '../../support/mortal-store.ts';
@@ -204,6 +205,22 @@ function bound(target: HookedStore, name: string | symbol): unknown {
   const value: unknown = Reflect.get(target, name, target);
   return typeof value === 'function' ? (value as (...given: unknown[]) => unknown).bind(target) : value;
 }
+
+describe('a session whose wakes fail or die, and whose last one died', () => {
+  it('is parked, and says of the last one alone that it was lost', async () => {
+    await open([{ text: 'Never read.' }]);
+    for (let death = 1; death <= MAX_FAILURES_IN_A_ROW; death += 1) await dieOver(ONCE_BEGUN);
+    expect(await house.open().wake(id)).toMatchObject({ outcome: 'parked' });
+    expect(await house.dataOf(id, 'session.parked')).toMatchObject([
+      {
+        code: 'failures',
+        reason: expect.stringMatching(
+          /^5 wakes in a row failed or were lost; the last one was lost: its process died/,
+        ) as unknown,
+      },
+    ]);
+  });
+});
 
 describe('a wake that died after a step was completed', () => {
   it('ends with the steps that it completed', async () => {
