@@ -3,8 +3,9 @@
  * attempt, and for a second one after a failure.
  */
 import { AgentRuntimeRegistry, executeAgentRun } from 'wakechart';
+import type { AgentRunParams } from 'wakechart';
 import { createSystemClock } from 'wakechart/node';
-import type { AgentRunParams, AgentRuntime } from 'wakechart/ports';
+import type { AgentRuntime } from 'wakechart/ports';
 import { interleave, median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
 
