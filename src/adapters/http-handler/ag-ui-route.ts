@@ -127,7 +127,7 @@ async function sendAll(
   if (given.length > 0) await exchange.access.require('answer', { sessionId: state.sessionId, agentId: state.agentId });
   for (const [{ requestId, toolName }, answer] of given) {
     answered.add(requestId);
-    await sendAnswer(exchange, answer, toolName);
+    await sendAnswer(exchange, answer, { toolName, agentId: state.agentId });
   }
   return answered;
 }

@@ -7,9 +7,24 @@ import type { WordsOptions } from '../../actors/words/runtime-words.ts';
 import type { SessionWord } from '../../machines/words/session-word.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 
-/** What a caller may do. `read`: what a session is and says. `events`: its log, with all that its agent did. */
+/**
+ * What a caller may do. `read`: what a session is and says. `events`: its log, with all that its agent did.
+ * `answer-always`: allow a tool for ever, which counts for all sessions of the agent, whatever their owner.
+ * `choose-environment`: create a session that works elsewhere than its agent says.
+ */
 export type HttpAction = (typeof httpActions)[number];
-export const httpActions = ['create', 'list', 'read', 'events', 'send', 'answer', 'interrupt', 'terminate'] as const;
+export const httpActions = [
+  ...(['create', 'list', 'read', 'events', 'send', 'answer', 'interrupt', 'terminate'] as const),
+  ...(['answer-always', 'choose-environment'] as const),
+] as const;
+
+/** What an action is about. */
+export interface HttpActionSubject {
+  readonly sessionId?: string;
+  readonly agentId?: string;
+  /** The one that `choose-environment` is about. */
+  readonly environmentId?: string;
+}
 
 /** Who sends a request. */
 export interface HttpCaller {
@@ -20,13 +35,11 @@ export interface HttpCaller {
    * without an owner too.
    */
   readonly sees?: 'all' | readonly string[] | undefined;
-  /** Decides about what it sees. Default: everything is allowed. */
-  readonly may?:
-    | ((
-        action: HttpAction,
-        what: { readonly sessionId?: string; readonly agentId?: string },
-      ) => boolean | Promise<boolean>)
-    | undefined;
+  /**
+   * Decides about what it sees: only `true` allows. Default: everything is allowed, but `answer-always` and
+   * `choose-environment` only to those who see `all`.
+   */
+  readonly may?: ((action: HttpAction, what: HttpActionSubject) => boolean | Promise<boolean>) | undefined;
 }
 
 /** `undefined` is answered with 401; a response is given as it is. */

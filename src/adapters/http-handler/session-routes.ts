@@ -57,7 +57,10 @@ const create = route({
   body: z.strictObject({ agentId, title: title.optional(), environmentId: environmentId.optional() }),
   answers: [{ status: 201, what: 'The session.', schema: sessionView }],
   async handle({ runtime, access, body }) {
-    await access.require('create', { agentId: body.agentId });
+    const { agentId: agent, environmentId: environment } = body;
+    await access.require('create', { agentId: agent });
+    if (environment !== undefined)
+      await access.require('choose-environment', { agentId: agent, environmentId: environment });
     return json(viewOf(await runtime.sessions.create({ ...body, owner: access.subject })), 201);
   },
 });
@@ -113,8 +116,10 @@ const send = route({
   answers: [RECEIPT],
   async handle(exchange) {
     const { request, runtime, body } = exchange;
-    await shown(exchange, 'send');
+    const { agentId: agent } = await shown(exchange, 'send');
     const { text, delivery } = body;
+    if (delivery === 'interrupt')
+      await exchange.access.require('interrupt', { sessionId: exchange.sessionId, agentId: agent });
     const options = { ...sendOptionsOf(request), ...(delivery === undefined ? {} : { delivery }) };
     return receipt(await runtime.sessions.send(exchange.sessionId, { type: 'user.message', text }, options));
   },
@@ -141,14 +146,20 @@ const answerBody = z.discriminatedUnion('kind', [
 
 export type GivenAnswer = z.output<typeof answerBody>;
 
-/** Sends the answer to a request that is pending. @throws RuntimeError REQUEST_NOT_PENDING and others of `send` */
-export function sendAnswer(
-  { runtime, sessionId: id }: Pick<Exchange, 'runtime' | 'sessionId'>,
-  answer: GivenAnswer,
-  toolName: string,
+/**
+ * Sends the answer to a request that is pending, when the caller may answer for ever if it does. @throws RuntimeError API_FORBIDDEN,
+ * REQUEST_NOT_PENDING and others of `send`
+ */
+export async function sendAnswer(
+  { access, runtime, sessionId: id }: Pick<Exchange, 'access' | 'runtime' | 'sessionId'>,
+  given: GivenAnswer,
+  { toolName, agentId: agent }: { readonly toolName: string; readonly agentId: string },
   options: SendOptions = {},
 ): Promise<SendReceipt> {
-  return runtime.sessions.send(id, ingressOf(answer, toolName), options);
+  // Such a rule counts in the sessions of all owners.
+  if (given.kind === 'permission' && given.scope === 'always')
+    await access.require('answer-always', { sessionId: id, agentId: agent });
+  return runtime.sessions.send(id, ingressOf(given, toolName), options);
 }
 
 function ingressOf(answer: GivenAnswer, toolName: string): SessionIngress {
@@ -182,7 +193,8 @@ const answer = route({
     const pending = state.pendingActions.find((each) => each.requestId === exchange.body.requestId);
     // What is not pending may have been answered with the same key: the service knows.
     const toolName = pending?.toolName ?? 'unknown';
-    return receipt(await sendAnswer(exchange, exchange.body, toolName, sendOptionsOf(exchange.request)));
+    const about = { toolName, agentId: state.agentId };
+    return receipt(await sendAnswer(exchange, exchange.body, about, sendOptionsOf(exchange.request)));
   },
 });
 
