@@ -48,12 +48,6 @@ export class Access {
     return sees === 'all' || (owner !== undefined && sees.includes(owner));
   }
 
-  /** The owner whose sessions these are where there is one: lists need not be searched for others then. */
-  get onlyOwner(): string | undefined {
-    const { sees = [this.subject] } = this.#caller;
-    return sees !== 'all' && sees.length === 1 ? sees[0] : undefined;
-  }
-
   get seesAll(): boolean {
     return this.#caller.sees === 'all';
   }

@@ -61,7 +61,7 @@ const create = route({
     await access.require('create', { agentId: agent });
     if (environment !== undefined)
       await access.require('choose-environment', { agentId: agent, environmentId: environment });
-    return json(viewOf(await runtime.sessions.create({ ...body, owner: access.subject })), 201);
+    return json(viewOf(await runtime.sessions.create({ ...body, owner: access.subject }), access), 201);
   },
 });
 
@@ -85,12 +85,24 @@ const list = route({
   async handle({ runtime, access, query: { limit, before, agentId: agent } }) {
     await access.require('list', agent === undefined ? {} : { agentId: agent });
     const searched = await runtime.sessions.list({ newest: SEARCHED_AT_ONCE, before, agentId: agent });
-    const seen = searched.filter((state) => access.sees(state)).toReversed();
+    const [oldest] = searched.length === SEARCHED_AT_ONCE ? searched : [];
+    const end = oldest === undefined ? undefined : placeBehind(oldest.sessionId);
+    const seen = searched
+      .filter((state) => access.sees(state) && (end === undefined || state.sessionId > end))
+      .toReversed();
     const page = seen.slice(0, limit);
-    const last = seen.length > limit ? page.at(-1) : searched.length === SEARCHED_AT_ONCE ? searched[0] : undefined;
-    return json({ sessions: page.map(viewOf), ...(last === undefined ? {} : { next: last.sessionId }) });
+    const next = seen.length > limit ? page.at(-1)?.sessionId : end;
+    return json({ sessions: page.map((state) => viewOf(state, access)), ...(next === undefined ? {} : { next }) });
   },
 });
+
+/**
+ * Right behind all sessions of the same moment: the next page begins with them. The oldest one that was searched may be
+ * another caller's, whose id is not told.
+ */
+function placeBehind(id: string): string {
+  return `${id.slice(0, '01234567-0123-7012-'.length)}bfff-ffffffffffff`;
+}
 
 const get = route({
   method: 'GET',
@@ -99,7 +111,7 @@ const get = route({
   summary: 'What a session is, where it stands, and what it waits for.',
   answers: [SESSION],
   async handle(exchange) {
-    return json(viewOf(await shown(exchange, 'read')));
+    return json(viewOf(await shown(exchange, 'read'), exchange.access));
   },
 });
 
@@ -222,7 +234,8 @@ const terminate = route({
   answers: [SESSION],
   async handle(exchange) {
     await shown(exchange, 'terminate');
-    return json(viewOf(await exchange.runtime.sessions.terminate(exchange.sessionId, exchange.body)));
+    const { access, runtime, sessionId: id, body } = exchange;
+    return json(viewOf(await runtime.sessions.terminate(id, body), access));
   },
 });
 
