@@ -177,7 +177,8 @@ function ran(
       const view = new AgUiEvents(messages);
       const nowMs = (): number => settings.clock.now();
       for await (const news of turnNews({ runtime, sessionId, from, reading, signal, nowMs })) {
-        const events = 'part' in news
+        const events =
+          'part' in news
             ? view.of(partFor(news.part, news.in, access))
             : [...view.end(), lastEvent({ body, access, view }, news.over)];
         for (const event of events) yield eventText(event);
@@ -205,7 +206,8 @@ function lastEvent(
   const finished = { type: 'RUN_FINISHED', threadId, runId };
   const told = (text: string): string => (rest === undefined ? text : toldText(text, rest, access));
   const asked = (rest?.pendingActions ?? []).filter(({ kind }) => kind !== 'custom_tool');
-  if (asked.length > 0) return { ...finished, outcome: { type: 'interrupt', interrupts: asked.map((each) => interruptOf(each, told)) } };
+  if (asked.length > 0)
+    return { ...finished, outcome: { type: 'interrupt', interrupts: asked.map((each) => interruptOf(each, told)) } };
   const pendingToolCallIds = [...ofClient];
   return {
     ...finished,

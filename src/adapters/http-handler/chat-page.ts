@@ -14,20 +14,19 @@ export async function newestPage(
   const limit = end - from + 1;
   if (limit < 1) return [];
   const kept: { readonly event: SessionEvent; readonly bytes: number }[] = [];
-  let dropped = 0;
   let bytes = 0;
   for await (const event of sessions.events(sessionId, { from, limit })) {
     const entry = { event, bytes: Buffer.byteLength(JSON.stringify(event)) };
     kept.push(entry);
     bytes += entry.bytes;
-    while (bytes > MAX_BYTES && dropped < kept.length - 1) {
-      bytes -= kept[dropped]?.bytes ?? 0;
-      dropped += 1;
-    }
-    // Now and then, so that what is dropped is not kept, and not all is moved each time.
-    if (dropped > 100) dropped -= kept.splice(0, dropped).length;
+    while (bytes > MAX_BYTES && kept.length > 1) bytes -= kept.shift()?.bytes ?? 0;
   }
-  const page = kept.slice(dropped).map(({ event }) => event);
+  const page = kept.map(({ event }) => event);
   if ((page[0]?.seq ?? 1) === 1) return page;
-  return page.slice(Math.max(0, page.findIndex(({ type }) => type === 'user.message')));
+  return page.slice(
+    Math.max(
+      0,
+      page.findIndex(({ type }) => type === 'user.message'),
+    ),
+  );
 }

@@ -161,8 +161,7 @@ function chunked(exchange: Exchange, { messageId, from, reading, read, isReplaye
       const view = new UiChunks({ isContinued: reading === undefined && isReplayed === undefined });
       const nowMs = (): number => settings.clock.now();
       for await (const news of turnNews({ runtime, sessionId, from, reading, read, signal, nowMs })) {
-        if ('part' in news)
-          for (const chunk of view.of(partFor(news.part, news.in, access))) yield chunkText(chunk);
+        if ('part' in news) for (const chunk of view.of(partFor(news.part, news.in, access))) yield chunkText(chunk);
         else yield `${lastChunks(news.over, access).map(chunkText).join('')}${DONE}`;
       }
     },

@@ -61,7 +61,9 @@ export function viewOf(state: SessionState, viewer: Viewer): z.output<typeof ses
       question: question === undefined ? undefined : toldText(question, state, viewer),
       ...(rules === undefined ? {} : { rules: [...rules] }),
     })),
-    ...(state.parked === undefined ? {} : { parked: { code: state.parked.code, reason: hidden ?? state.parked.reason } }),
+    ...(state.parked === undefined
+      ? {}
+      : { parked: { code: state.parked.code, reason: hidden ?? state.parked.reason } }),
     queuedWakes: state.queuedWakes.map(({ reason, dueAt }) => ({ reason, dueAt })),
   };
 }

@@ -38,7 +38,8 @@ export interface TurnRequest {
 
 /** The last of its news is `over`, unless it is cut short: with the session that rests, or without, where another turn begins. */
 export type TurnNews =
-  | { readonly part: TurnPart; readonly in: SessionState } | { readonly over: SessionState | undefined };
+  | { readonly part: TurnPart; readonly in: SessionState }
+  | { readonly over: SessionState | undefined };
 
 export async function* turnNews(request: TurnRequest): AsyncGenerator<TurnNews, void, undefined> {
   const { runtime, sessionId, from, reading, read = [], signal, nowMs } = request;

@@ -32,17 +32,14 @@ describe('what authorize says', () => {
     expect(await statusAndCode(await served.get('/sessions'))).toEqual(FORBIDDEN);
   });
 
-  it.each([
-    { sees: 'user-12' },
-    { sees: ['ada', 1] },
-    { sees: null },
-    { may: true },
-    { may: null },
-  ])('is not taken where it is not as it should be: %j', async (more) => {
-    await using served = await serve(caller(more));
-    expect(await statusAndCode(await served.get('/sessions'))).toEqual([500, 'API_FAILED']);
-    expect(served.errors).toMatchObject([{ code: 'API_SUBJECT_INVALID' }]);
-  });
+  it.each([{ sees: 'user-12' }, { sees: ['ada', 1] }, { sees: null }, { may: true }, { may: null }])(
+    'is not taken where it is not as it should be: %j',
+    async (more) => {
+      await using served = await serve(caller(more));
+      expect(await statusAndCode(await served.get('/sessions'))).toEqual([500, 'API_FAILED']);
+      expect(served.errors).toMatchObject([{ code: 'API_SUBJECT_INVALID' }]);
+    },
+  );
 });
 
 describe('what reaches beyond the sessions of a caller', () => {
@@ -64,15 +61,19 @@ describe('what reaches beyond the sessions of a caller', () => {
     ] as const)
       expect(await statusAndCode(await served.post(path, body))).toEqual(FORBIDDEN);
     expect((await served.house.runtime.sessions.get(id)).pendingActions).toHaveLength(1);
-    const once = { kind: 'permission', requestId, allowed: true, scope: 'session' };
+    const once = { kind: 'permission', requestId, allowed: true };
     expect((await served.post(`/sessions/${id}/answers`, once)).status).toBe(202);
   });
 
-  it.each([{ may: () => true }, { sees: 'all' }])('is for those who are allowed it: %j', async (more) => {
+  it.each([
+    ['may', { may: () => true }],
+    ['sees', { sees: 'all' }],
+  ])('is for those who are allowed it: by %s', async (_, more) => {
     await using served = await serve(caller(more));
     const { id, requestId } = await asking(served);
     const answer = { kind: 'permission', requestId, allowed: true, scope: 'always' };
-    expect((await served.post(`/sessions/${id}/answers`, answer)).status).toBe(202);
+    // The sessions have heard of it: no rule stands for this command.
+    expect(await codeIn(await served.post(`/sessions/${id}/answers`, answer))).toBe('REQUEST_SCOPE_REFUSED');
   });
 
   it('is no session in an environment of its choice, and no list of those there are', async () => {
