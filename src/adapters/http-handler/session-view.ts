@@ -93,9 +93,9 @@ export function partFor(part: TurnPart, place: Place, viewer: Viewer): TurnPart 
 type Place = Pick<SessionState, 'sessionId' | 'workspace'>;
 
 /** With the folder of the session as `.`: where it lies is for those who run the service. */
-export function toldText(text: string, { sessionId, workspace }: Place, { seesAll }: Viewer): string {
-  if (seesAll) return text;
+export function toldText(said: string, { sessionId, workspace }: Place, { seesAll }: Viewer): string {
+  if (seesAll) return said;
   const own = new RegExp(String.raw`(?:[A-Za-z]:)?[/\\][^\s"'\x60]*[/\\]${sessionId}(?:[/\\]workspace)?(?![\w-])`, 'g');
-  const told = text.replaceAll(own, '.');
+  const told = said.replaceAll(own, '.');
   return workspace === undefined ? told : told.replaceAll(workspace, '.');
 }
