@@ -5,6 +5,7 @@ export { toNodeListener } from './adapters/http-handler/node-listener.ts';
 export type {
   Authorize,
   HttpAction,
+  HttpActionSubject,
   HttpCaller,
   HttpHandlerOptions,
   ServedRuntime,

@@ -4,10 +4,13 @@ import type { Sessions } from '../../actors/session/sessions.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { isUuidV7 } from '../../machines/ids.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { Authorize, HttpAction, HttpCaller } from './handler-options.ts';
+import type { Authorize, HttpAction, HttpActionSubject, HttpCaller } from './handler-options.ts';
 import { Refusal } from './refusal.ts';
 
 const MAX_SUBJECT_CHARACTERS = 200;
+
+/** What reaches beyond the sessions of a caller, or out of the sandbox of an agent: not for everyone by default. */
+const FAR_REACHING: ReadonlySet<HttpAction> = new Set(['answer-always', 'choose-environment']);
 
 export class Access {
   readonly #caller: HttpCaller;
@@ -26,13 +29,13 @@ export class Access {
         hint: 'Send the credentials that this server asks for.',
         headers: { 'www-authenticate': 'Bearer' },
       });
-    const { subject } = answer;
+    const { subject, sees, may } = answer;
     if (typeof subject !== 'string' || subject === '' || subject.length > MAX_SUBJECT_CHARACTERS)
-      throw new RuntimeError(
-        'API_SUBJECT_INVALID',
-        `expected authorize() to name a subject of 1 to ${MAX_SUBJECT_CHARACTERS} characters`,
-        { category: 'crash', hint: 'Give { subject } or undefined.' },
-      );
+      throw invalid(`name a subject of 1 to ${MAX_SUBJECT_CHARACTERS} characters`);
+    // A single owner as a string would be searched for others in it.
+    if (sees !== undefined && sees !== 'all' && !isTextList(sees))
+      throw invalid("give the owners that it sees as a list, or 'all'");
+    if (may !== undefined && typeof may !== 'function') throw invalid('give a function as may');
     return new Access(answer);
   }
 
@@ -45,15 +48,16 @@ export class Access {
     return sees === 'all' || (owner !== undefined && sees.includes(owner));
   }
 
-  /** The owner whose sessions these are where there is one: lists need not be searched for others then. */
-  get onlyOwner(): string | undefined {
-    const { sees = [this.subject] } = this.#caller;
-    return sees !== 'all' && sees.length === 1 ? sees[0] : undefined;
+  get seesAll(): boolean {
+    return this.#caller.sees === 'all';
   }
 
-  /** @throws Refusal API_FORBIDDEN */
-  async require(action: HttpAction, what: { readonly sessionId?: string; readonly agentId?: string }): Promise<void> {
-    if ((await this.#caller.may?.(action, what)) ?? true) return;
+  /** Whatever is not plainly allowed is not. @throws Refusal API_FORBIDDEN */
+  async require(action: HttpAction, what: HttpActionSubject): Promise<void> {
+    const { may } = this.#caller;
+    const isAllowed: unknown =
+      may === undefined ? this.seesAll || !FAR_REACHING.has(action) : await may.call(this.#caller, action, what);
+    if (isAllowed === true) return;
     throw new Refusal('API_FORBIDDEN', `${action} is not allowed`, {
       category: 'permission',
       hint: 'Ask those who run this server for it.',
@@ -71,4 +75,15 @@ export class Access {
     await this.require(action, { sessionId, agentId: state.agentId });
     return state;
   }
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function invalid(what: string): RuntimeError {
+  return new RuntimeError('API_SUBJECT_INVALID', `expected authorize() to ${what}`, {
+    category: 'crash',
+    hint: 'Give { subject, sees?, may? } or undefined.',
+  });
 }

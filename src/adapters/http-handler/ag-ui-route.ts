@@ -7,11 +7,11 @@ import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../ma
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
 import { AgUiEvents } from './ag-ui-events.ts';
 import type { AgUiEvent, AgUiMessage } from './ag-ui-events.ts';
-import { troubleOf } from './chat-routes.ts';
 import { sseText } from './event-stream.ts';
 import { toldError } from './refusal.ts';
 import { route, streamed } from './route.ts';
 import type { Exchange, Route } from './route.ts';
+import { partFor, toldText, troubleOf } from './session-view.ts';
 import { sendAnswer } from './session-routes.ts';
 import type { GivenAnswer } from './session-routes.ts';
 import { answeredAt, turnNews } from './turn.ts';
@@ -127,7 +127,7 @@ async function sendAll(
   if (given.length > 0) await exchange.access.require('answer', { sessionId: state.sessionId, agentId: state.agentId });
   for (const [{ requestId, toolName }, answer] of given) {
     answered.add(requestId);
-    await sendAnswer(exchange, answer, toolName);
+    await sendAnswer(exchange, answer, { toolName, agentId: state.agentId });
   }
   return answered;
 }
@@ -169,7 +169,7 @@ function ran(
   exchange: Exchange<RunInput>,
   { from, reading }: { readonly from: number; readonly reading: string | undefined },
 ): Response {
-  const { runtime, sessionId, settings, body } = exchange;
+  const { runtime, access, sessionId, settings, body } = exchange;
   const { threadId, runId, messages } = body;
   return streamed(exchange, {
     async *open(signal) {
@@ -177,7 +177,10 @@ function ran(
       const view = new AgUiEvents(messages);
       const nowMs = (): number => settings.clock.now();
       for await (const news of turnNews({ runtime, sessionId, from, reading, signal, nowMs })) {
-        const events = 'part' in news ? view.of(news.part) : [...view.end(), lastEvent(body, news.over, view)];
+        const events =
+          'part' in news
+            ? view.of(partFor(news.part, news.in, access))
+            : [...view.end(), lastEvent({ body, access, view }, news.over)];
         for (const event of events) yield eventText(event);
       }
     },
@@ -188,12 +191,23 @@ function ran(
   });
 }
 
-function lastEvent({ threadId, runId }: RunInput, rest: SessionState | undefined, { ofClient }: AgUiEvents): AgUiEvent {
-  const trouble = rest === undefined ? undefined : troubleOf(rest);
+interface Run {
+  readonly body: RunInput;
+  readonly access: Exchange['access'];
+  readonly view: AgUiEvents;
+}
+
+function lastEvent(
+  { body: { threadId, runId }, access, view: { ofClient } }: Run,
+  rest: SessionState | undefined,
+): AgUiEvent {
+  const trouble = rest === undefined ? undefined : troubleOf(rest, access);
   if (trouble !== undefined) return { type: 'RUN_ERROR', message: trouble };
   const finished = { type: 'RUN_FINISHED', threadId, runId };
+  const told = (text: string): string => (rest === undefined ? text : toldText(text, rest, access));
   const asked = (rest?.pendingActions ?? []).filter(({ kind }) => kind !== 'custom_tool');
-  if (asked.length > 0) return { ...finished, outcome: { type: 'interrupt', interrupts: asked.map(interruptOf) } };
+  if (asked.length > 0)
+    return { ...finished, outcome: { type: 'interrupt', interrupts: asked.map((each) => interruptOf(each, told)) } };
   const pendingToolCallIds = [...ofClient];
   return {
     ...finished,
@@ -201,12 +215,15 @@ function lastEvent({ threadId, runId }: RunInput, rest: SessionState | undefined
   };
 }
 
-function interruptOf({ kind, requestId, callId, question, expiresAt, rules, toolName }: PendingAction): object {
+function interruptOf(
+  { kind, requestId, callId, question, expiresAt, rules, toolName }: PendingAction,
+  told: (text: string) => string,
+): object {
   const schema = kind === 'permission' ? z.toJSONSchema(approval) : { type: 'string' };
   return {
     id: requestId,
     reason: kind === 'permission' ? 'tool_approval' : 'input_required',
-    ...(question === undefined ? {} : { message: question }),
+    ...(question === undefined ? {} : { message: told(question) }),
     ...(callId === undefined ? {} : { toolCallId: callId }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     responseSchema: schema,

@@ -44,7 +44,7 @@ export async function sendAnswers(
     if (action === undefined) continue;
     answered.add(action.requestId);
     await exchange.access.require('answer', { sessionId: state.sessionId, agentId: state.agentId });
-    await sendOnce(exchange, answerOf(action, part, scope), action.toolName);
+    await sendOnce(exchange, answerOf(action, part, scope), { toolName: action.toolName, agentId: state.agentId });
   }
   return answered;
 }
@@ -73,9 +73,13 @@ function answerOf({ kind, requestId }: PendingAction, part: UiPart, scope: Scope
 }
 
 /** Of two clients that answer at the same time the first counts; the other one sees in the stream what it has said. */
-async function sendOnce(exchange: Exchange, answer: GivenAnswer, toolName: string): Promise<void> {
+async function sendOnce(
+  exchange: Exchange,
+  answer: GivenAnswer,
+  about: { readonly toolName: string; readonly agentId: string },
+): Promise<void> {
   try {
-    await sendAnswer(exchange, answer, toolName);
+    await sendAnswer(exchange, answer, about);
   } catch (error) {
     if (!RuntimeError.is(error) || error.code !== 'REQUEST_NOT_PENDING') throw error;
   }

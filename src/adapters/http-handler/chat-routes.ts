@@ -13,7 +13,9 @@ import { answeredAt, isAtRest, newestReply, turnNews } from './turn.ts';
 import type { TurnRequest } from './turn.ts';
 import { UiChunks } from './ui-chunks.ts';
 import type { UiChunk } from './ui-chunks.ts';
+import { partFor, troubleOf } from './session-view.ts';
 import { UiMessages, replyIdOf } from './ui-messages.ts';
+import { newestPage } from './chat-page.ts';
 
 const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' } as const;
 const DONE = 'data: [DONE]\n\n';
@@ -117,12 +119,30 @@ const messages = route({
   path: '/chat/{sessionId}/messages',
   action: 'read',
   summary: 'What was said so far, as `UIMessage[]`: the `messages` that `useChat` begins with.',
-  answers: [{ status: 200, what: 'All messages, oldest first.', schema: z.array(z.looseObject({ id: z.string() })) }],
-  async handle({ access, runtime, sessionId }) {
-    const { head } = await access.session(runtime.sessions, sessionId, 'read');
-    const all = new UiMessages();
-    for await (const event of runtime.sessions.events(sessionId, { limit: head })) all.add(event);
-    return json(all.all());
+  query: z.strictObject({ before: z.coerce.number().int().positive().optional() }),
+  answers: [
+    {
+      status: 200,
+      what: 'The newest messages, oldest first: about 4 MiB. `Link` with `rel="prev"` leads to those before them.',
+      schema: z.array(z.looseObject({ id: z.string() })),
+    },
+  ],
+  async handle(exchange) {
+    const { access, runtime, reads, sessionId, query } = exchange;
+    const state = await access.session(runtime.sessions, sessionId, 'read');
+    const give = reads.take(access.subject);
+    try {
+      const end = Math.min(state.head, (query.before ?? Infinity) - 1);
+      const page = await newestPage(runtime, { sessionId, end });
+      const all = new UiMessages((part) => partFor(part, state, access));
+      for (const event of page) all.add(event);
+      const response = json(all.all());
+      const first = page[0]?.seq ?? 1;
+      if (first > 1) response.headers.set('link', `<?before=${first}>; rel="prev"`);
+      return response;
+    } finally {
+      give();
+    }
   },
 });
 
@@ -133,7 +153,7 @@ interface Chunked extends Pick<TurnRequest, 'from' | 'reading' | 'read'> {
 }
 
 function chunked(exchange: Exchange, { messageId, from, reading, read, isReplayed }: Chunked): Response {
-  const { runtime, sessionId, settings } = exchange;
+  const { runtime, access, sessionId, settings } = exchange;
   return streamed(exchange, {
     headers: HEADERS,
     async *open(signal) {
@@ -141,16 +161,16 @@ function chunked(exchange: Exchange, { messageId, from, reading, read, isReplaye
       const view = new UiChunks({ isContinued: reading === undefined && isReplayed === undefined });
       const nowMs = (): number => settings.clock.now();
       for await (const news of turnNews({ runtime, sessionId, from, reading, read, signal, nowMs })) {
-        if ('part' in news) for (const chunk of view.of(news.part)) yield chunkText(chunk);
-        else yield `${lastChunks(news.over).map(chunkText).join('')}${DONE}`;
+        if ('part' in news) for (const chunk of view.of(partFor(news.part, news.in, access))) yield chunkText(chunk);
+        else yield `${lastChunks(news.over, access).map(chunkText).join('')}${DONE}`;
       }
     },
     failed: (error) => `${chunkText({ type: 'error', errorText: toldError(error).message })}${DONE}`,
   });
 }
 
-function lastChunks(rest: SessionState | undefined): readonly UiChunk[] {
-  const trouble = rest === undefined ? undefined : troubleOf(rest);
+function lastChunks(rest: SessionState | undefined, access: Exchange['access']): readonly UiChunk[] {
+  const trouble = rest === undefined ? undefined : troubleOf(rest, access);
   if (trouble !== undefined)
     return [
       { type: 'error', errorText: trouble },
@@ -158,13 +178,6 @@ function lastChunks(rest: SessionState | undefined): readonly UiChunk[] {
     ];
   const isAsking = (rest?.pendingActions.length ?? 0) > 0;
   return [{ type: 'finish', finishReason: isAsking ? 'tool-calls' : 'stop' }];
-}
-
-/** Why the session rests where it rests since something went wrong. */
-export function troubleOf({ parked, lastWake, status, summary }: SessionState): string | undefined {
-  if (status === 'terminated') return undefined;
-  const hasFailed = parked !== undefined || lastWake?.outcome === 'failed';
-  return hasFailed ? (parked?.reason ?? summary ?? 'the agent could not go on') : undefined;
 }
 
 function chunkText(chunk: UiChunk): string {

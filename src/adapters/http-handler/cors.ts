@@ -4,7 +4,7 @@ import type { HandlerSettings } from './handler-options.ts';
 type Cors = HandlerSettings['cors'];
 
 const HEADERS = 'authorization, content-type, idempotency-key, last-event-id';
-const EXPOSED = 'retry-after, x-vercel-ai-ui-message-stream';
+const EXPOSED = 'link, retry-after, x-vercel-ai-ui-message-stream';
 const KEPT_SECONDS = '600';
 
 /** A browser asks without credentials, so it is answered before anyone is authorized. */

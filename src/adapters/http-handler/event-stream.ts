@@ -8,6 +8,7 @@ export interface StreamParts {
   readonly request: Request;
   readonly clock: Clock;
   readonly heartbeatMs: number;
+  readonly maxMs: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Called once, when nothing of it runs any more. */
   readonly onEnd: () => void;
@@ -50,6 +51,7 @@ class SentEvents {
   readonly #leave = (): void => this.#end();
   readonly #events: AsyncIterator<string, unknown>;
   #heartbeat: TimerHandle | undefined;
+  #lastMoment: TimerHandle | undefined;
   #hasEnded = false;
 
   constructor(parts: StreamParts) {
@@ -61,8 +63,9 @@ class SentEvents {
         start: (controller) => {
           // So that the client hears at once that it is connected.
           this.#send(controller, HEARTBEAT);
-          if (signal.aborted) this.#end();
-          else signal.addEventListener('abort', this.#leave, { once: true });
+          if (signal.aborted) return this.#end();
+          signal.addEventListener('abort', this.#leave, { once: true });
+          this.#lastMoment = parts.clock.setTimeout(() => this.#close(controller), parts.maxMs);
         },
         pull: (controller) => this.#pull(controller),
         cancel: () => this.#end(),
@@ -119,6 +122,7 @@ class SentEvents {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#still();
+    this.#parts.clock.clearTimeout(this.#lastMoment);
     this.#parts.request.signal.removeEventListener('abort', this.#leave);
     this.#gone.abort();
     // A generator that waits ends by its signal; one that has not begun, by this.

@@ -4,11 +4,15 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { merged } from './merged.ts';
 import { json, route, streamed } from './route.ts';
-import type { Route } from './route.ts';
+import type { Exchange, Route } from './route.ts';
+import { eventFor } from './session-view.ts';
 import { sseText } from './event-stream.ts';
 import { toldError } from './refusal.ts';
 
 const MAX_PAGE = 1_000;
+
+/** A page ends with the event that fills it. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 const number = z.coerce.number().int();
 
@@ -41,7 +45,7 @@ const events: Route = route({
   answers: [
     {
       status: 200,
-      what: 'A page of at most `limit` events; `next` is where the next one begins.',
+      what: 'A page of at most `limit` events, and of about 4 MiB; `next` is where the next one begins.',
       schema: z.object({ events: z.array(eventView), next: z.int() }),
     },
     {
@@ -56,10 +60,9 @@ const events: Route = route({
     const wantsStream = (request.headers.get('accept') ?? '').includes('text/event-stream');
     if (!wantsStream) {
       const from = Math.max(1, asked.from ?? 1);
-      const page: SessionEvent[] = [];
-      for await (const event of runtime.sessions.events(sessionId, { from, limit: asked.limit ?? MAX_PAGE }))
-        page.push(event);
-      return json({ events: page, next: (page.at(-1)?.seq ?? from - 1) + 1 });
+      const page = await pageOf(exchange, { from, limit: asked.limit ?? MAX_PAGE });
+      const shown = page.map((event) => eventFor(event, access));
+      return json({ events: shown, next: (page.at(-1)?.seq ?? from - 1) + 1 });
     }
     if (asked.limit !== undefined)
       throw new RuntimeError('API_REQUEST_INVALID', 'expected no limit for a stream of events', {
@@ -73,13 +76,32 @@ const events: Route = route({
         const log = runtime.sessions.events(sessionId, { from, follow: true, signal });
         for await (const { kind, value } of merged(log, words))
           yield kind === 'event'
-            ? sseText({ id: value.seq, event: value.type, data: value })
+            ? sseText({ id: value.seq, event: value.type, data: eventFor(value, access) })
             : sseText({ event: 'word', data: value });
       },
       failed: (error) => sseText({ event: 'error', data: toldError(error) }),
     });
   },
 });
+
+async function pageOf(
+  { runtime, access, reads, sessionId }: Exchange,
+  range: { readonly from: number; readonly limit: number },
+): Promise<readonly SessionEvent[]> {
+  const give = reads.take(access.subject);
+  try {
+    const page: SessionEvent[] = [];
+    let bytes = 0;
+    for await (const event of runtime.sessions.events(sessionId, range)) {
+      page.push(event);
+      bytes += Buffer.byteLength(JSON.stringify(event));
+      if (bytes >= MAX_PAGE_BYTES) break;
+    }
+    return page;
+  } finally {
+    give();
+  }
+}
 
 /** A client that reconnects says what it has seen last. @throws RuntimeError API_REQUEST_INVALID */
 function streamStart(request: Request, from: number | undefined, head: number): number {

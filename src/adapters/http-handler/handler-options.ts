@@ -7,9 +7,24 @@ import type { WordsOptions } from '../../actors/words/runtime-words.ts';
 import type { SessionWord } from '../../machines/words/session-word.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 
-/** What a caller may do. `read`: what a session is and says. `events`: its log, with all that its agent did. */
+/**
+ * What a caller may do. `read`: what a session is and says. `events`: its log, with all that its agent did.
+ * `answer-always`: allow a tool for ever, which counts for all sessions of the agent, whatever their owner.
+ * `choose-environment`: create a session that works elsewhere than its agent says.
+ */
 export type HttpAction = (typeof httpActions)[number];
-export const httpActions = ['create', 'list', 'read', 'events', 'send', 'answer', 'interrupt', 'terminate'] as const;
+export const httpActions = [
+  ...(['create', 'list', 'read', 'events', 'send', 'answer', 'interrupt', 'terminate'] as const),
+  ...(['answer-always', 'choose-environment'] as const),
+] as const;
+
+/** What an action is about. */
+export interface HttpActionSubject {
+  readonly sessionId?: string;
+  readonly agentId?: string;
+  /** The one that `choose-environment` is about. */
+  readonly environmentId?: string;
+}
 
 /** Who sends a request. */
 export interface HttpCaller {
@@ -20,13 +35,11 @@ export interface HttpCaller {
    * without an owner too.
    */
   readonly sees?: 'all' | readonly string[] | undefined;
-  /** Decides about what it sees. Default: everything is allowed. */
-  readonly may?:
-    | ((
-        action: HttpAction,
-        what: { readonly sessionId?: string; readonly agentId?: string },
-      ) => boolean | Promise<boolean>)
-    | undefined;
+  /**
+   * Decides about what it sees: only `true` allows. Default: everything is allowed, but `answer-always` and
+   * `choose-environment` only to those who see `all`.
+   */
+  readonly may?: ((action: HttpAction, what: HttpActionSubject) => boolean | Promise<boolean>) | undefined;
 }
 
 /** `undefined` is answered with 401; a response is given as it is. */
@@ -47,6 +60,11 @@ export interface HttpHandlerOptions {
   readonly maxStreams?: number | undefined;
   /** A comment is sent after so long without an event, so that proxies keep streams open. Default 15,000. */
   readonly heartbeatMs?: number | undefined;
+  /**
+   * Streams end after so long, and the client asks again: who is not authorized any more sees no more than that.
+   * Default 3,600,000.
+   */
+  readonly maxStreamMs?: number | undefined;
   /** Pages of these origins may call it from a browser. Default: none. */
   readonly cors?: { readonly origins: readonly string[] } | undefined;
   /** Hears of errors of which a client is told no more than that there was one. Default: the console. */
@@ -60,6 +78,9 @@ export interface ServedRuntime {
   readonly sessions: Sessions;
   words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
 }
+
+/** Timers of more are due at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const given = z.custom<unknown>((value) => typeof value === 'function', 'expected a function');
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
@@ -81,6 +102,7 @@ const shapes = {
     .default({ perMinute: 600, burst: 60 }),
   maxStreams: z.int().positive().default(64),
   heartbeatMs: z.number().positive().default(15_000),
+  maxStreamMs: z.number().positive().max(MAX_TIMER_MS).default(3_600_000),
   cors: z.strictObject({ origins: z.array(origin) }).optional(),
   onError: given.optional(),
   clock: z.custom<object>((value) => typeof value === 'object' && value !== null, 'expected an object').optional(),
@@ -90,7 +112,7 @@ const optionsSchema = z.strictObject(shapes);
 
 export interface HandlerSettings extends Pick<
   z.output<typeof optionsSchema>,
-  'basePath' | 'maxBodyBytes' | 'rate' | 'maxStreams' | 'heartbeatMs' | 'cors'
+  'basePath' | 'maxBodyBytes' | 'rate' | 'maxStreams' | 'heartbeatMs' | 'maxStreamMs' | 'cors'
 > {
   readonly authorize: Authorize;
   readonly onError: (error: unknown, request: Request) => void;

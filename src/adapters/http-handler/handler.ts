@@ -3,10 +3,13 @@ import { Access } from './access.ts';
 import { preflight, withCors } from './cors.ts';
 import { checkedOptions } from './handler-options.ts';
 import type { HandlerSettings, HttpHandlerOptions, ServedRuntime } from './handler-options.ts';
-import { RateLimit, StreamLimit, readJson } from './limits.ts';
+import { OpenLimit, RateLimit, readJson } from './limits.ts';
 import { Refusal, errorResponse, isTold } from './refusal.ts';
 import type { Route } from './route.ts';
 import { routes } from './routes.ts';
+
+/** Pages of logs that are read for one subject at the same time: each takes a few times its bytes of memory. */
+const MAX_READS = 8;
 
 /** Takes a request of the Web's and answers it: for Hono, Next, Express and Node alike. It never rejects. */
 export type HttpHandler = (request: Request) => Promise<Response>;
@@ -17,7 +20,11 @@ export type HttpHandler = (request: Request) => Promise<Response>;
  */
 export function createHttpHandler(runtime: ServedRuntime, options: HttpHandlerOptions): HttpHandler {
   const settings = checkedOptions(options);
-  const limits: Limits = { rate: new RateLimit(settings), streams: new StreamLimit(settings) };
+  const limits: Limits = {
+    rate: new RateLimit(settings),
+    streams: new OpenLimit(settings.maxStreams, 'streams'),
+    reads: new OpenLimit(MAX_READS, 'reads of logs'),
+  };
   return async (request) => {
     const early = preflight(request, settings.cors);
     if (early !== undefined) return early;
@@ -31,7 +38,8 @@ export function createHttpHandler(runtime: ServedRuntime, options: HttpHandlerOp
 
 interface Limits {
   readonly rate: RateLimit;
-  readonly streams: StreamLimit;
+  readonly streams: OpenLimit;
+  readonly reads: OpenLimit;
 }
 
 interface Served extends Limits {
@@ -39,14 +47,14 @@ interface Served extends Limits {
   readonly settings: HandlerSettings;
 }
 
-async function answered(request: Request, { runtime, settings, rate, streams }: Served): Promise<Response> {
+async function answered(request: Request, { runtime, settings, rate, streams, reads }: Served): Promise<Response> {
   const access = await Access.of(request, settings.authorize);
   if (access instanceof Response) return access;
   rate.take(access.subject);
   const url = new URL(request.url);
   const { route, sessionId } = routeOf(request.method, url.pathname, settings.basePath);
   return route.handle({
-    ...{ request, runtime, settings, streams, access, sessionId },
+    ...{ request, runtime, settings, streams, reads, access, sessionId },
     query: queryOf(url),
     body: request.method === 'POST' ? await readJson(request, settings.maxBodyBytes) : undefined,
   });
@@ -86,13 +94,18 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', String.raw`\.`).replace('{sessionId}', '(?<sessionId>[^/]+)')}$`);
 }
 
-/** Of a name that comes twice, both: no schema takes a list. */
+/** @throws Refusal API_REQUEST_INVALID for a name that comes twice */
 function queryOf({ searchParams }: URL): unknown {
   const names = [...new Set(searchParams.keys())];
   return Object.fromEntries(
     names.map((name) => {
       const values = searchParams.getAll(name);
-      return [name, values.length === 1 ? values[0] : values];
+      if (values.length > 1)
+        throw new Refusal('API_REQUEST_INVALID', `expected ${name.slice(0, 50)} once in the query`, {
+          category: 'validation',
+          hint: 'Leave the others out.',
+        });
+      return [name, values[0]];
     }),
   );
 }

@@ -57,19 +57,22 @@ export class RateLimit {
   }
 }
 
-export class StreamLimit {
+/** What a subject has at the same time: streams, or reads of logs. */
+export class OpenLimit {
   readonly #most: number;
+  readonly #what: string;
   readonly #open = new Map<string, number>();
 
-  constructor({ maxStreams }: Pick<HandlerSettings, 'maxStreams'>) {
-    this.#most = maxStreams;
+  constructor(most: number, what: 'streams' | 'reads of logs') {
+    this.#most = most;
+    this.#what = what;
   }
 
   /** @returns gives it back; idempotent @throws Refusal API_STREAMS_LIMITED */
   take(subject: string): () => void {
     const open = this.#open.get(subject) ?? 0;
     if (open >= this.#most)
-      throw new Refusal('API_STREAMS_LIMITED', `expected at most ${this.#most} streams at the same time`, {
+      throw new Refusal('API_STREAMS_LIMITED', `expected at most ${this.#most} ${this.#what} at the same time`, {
         category: 'capacity',
         hint: 'End one of them first.',
         headers: { 'retry-after': '5' },
@@ -112,12 +115,23 @@ async function bytesOf(request: Request, maxBytes: number): Promise<Uint8Array> 
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // Leaving the loop cancels the body: what comes after the limit is not read.
-  const body: AsyncIterable<Uint8Array> | null = request.body;
-  for await (const chunk of body ?? []) {
-    length += chunk.byteLength;
-    if (length > maxBytes) throw tooLarge(maxBytes);
-    chunks.push(chunk);
+  const { body } = request;
+  // Then `authorize` has taken it, and it is no fault of the client's.
+  const isTaken = body?.locked === true;
+  const parts: AsyncIterable<Uint8Array> | null = body;
+  try {
+    // Leaving the loop cancels the body: what comes after the limit is not read.
+    for await (const chunk of parts ?? []) {
+      length += chunk.byteLength;
+      if (length > maxBytes) throw tooLarge(maxBytes);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof Refusal || isTaken) throw error;
+    throw new Refusal('API_BODY_INVALID', 'the body was cut off before its end', {
+      category: 'validation',
+      hint: 'Send all of it.',
+    });
   }
   return Buffer.concat(chunks);
 }

@@ -36,13 +36,18 @@ async function answer(handler: HttpHandler, incoming: IncomingMessage, outgoing:
   outgoing.end();
 }
 
+/** Paths that a URL shortens: what stands before the server would have checked another path than the one it gets. */
+const LEADS_ELSEWHERE = /^\/\/|\\|\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
 /** Undefined for what no client sends that means well: a path with bytes that no URL has. */
 function requestOf(incoming: IncomingMessage & { originalUrl?: string }, signal: AbortSignal): Request | undefined {
   const { method = 'GET', headers, originalUrl, url = '/' } = incoming;
+  const target = originalUrl ?? url;
+  if (LEADS_ELSEWHERE.test(target.split('?', 1)[0] ?? '')) return undefined;
   const isBare = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
   try {
     // The name of the host says nothing here, and comes from the client.
-    return new Request(new URL(originalUrl ?? url, 'http://localhost'), {
+    return new Request(new URL(target, 'http://localhost'), {
       method,
       headers: Object.entries(headers).flatMap(([name, value]) =>
         value === undefined || name.startsWith(':') ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],

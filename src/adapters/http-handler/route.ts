@@ -6,7 +6,7 @@ import type { Access } from './access.ts';
 import { eventStream } from './event-stream.ts';
 import type { StreamParts } from './event-stream.ts';
 import type { HandlerSettings, HttpAction, ServedRuntime } from './handler-options.ts';
-import type { StreamLimit } from './limits.ts';
+import type { OpenLimit } from './limits.ts';
 import { STRICT } from './refusal.ts';
 
 type Method = 'GET' | 'POST';
@@ -24,7 +24,8 @@ export interface Exchange<Body = unknown, Query = unknown> {
   readonly request: Request;
   readonly runtime: ServedRuntime;
   readonly settings: HandlerSettings;
-  readonly streams: StreamLimit;
+  readonly streams: OpenLimit;
+  readonly reads: OpenLimit;
   readonly access: Access;
   /** The session that the path names; empty where it names none. */
   readonly sessionId: string;
@@ -65,6 +66,8 @@ export function route<Body extends z.ZodType = z.ZodUndefined, Query extends z.Z
     handle: (exchange) => {
       if (body === undefined && exchange.body !== undefined)
         throw new RuntimeError(REQUEST_INVALID, 'expected no body', { category: 'validation', hint: 'Leave it out.' });
+      if (query === undefined && Object.keys(exchange.query ?? {}).length > 0)
+        throw new RuntimeError(REQUEST_INVALID, 'expected no query', { category: 'validation', hint: 'Leave it out.' });
       return handle({
         ...exchange,
         // Where there is no schema nothing is read of it.
@@ -96,6 +99,7 @@ export function streamed(
     ...(failed === undefined ? {} : { failed }),
     clock: settings.clock,
     heartbeatMs: settings.heartbeatMs,
+    maxMs: settings.maxStreamMs,
     onEnd: give,
     onError: (error) => settings.onError(error, request),
   });

@@ -57,8 +57,11 @@ const create = route({
   body: z.strictObject({ agentId, title: title.optional(), environmentId: environmentId.optional() }),
   answers: [{ status: 201, what: 'The session.', schema: sessionView }],
   async handle({ runtime, access, body }) {
-    await access.require('create', { agentId: body.agentId });
-    return json(viewOf(await runtime.sessions.create({ ...body, owner: access.subject })), 201);
+    const { agentId: agent, environmentId: environment } = body;
+    await access.require('create', { agentId: agent });
+    if (environment !== undefined)
+      await access.require('choose-environment', { agentId: agent, environmentId: environment });
+    return json(viewOf(await runtime.sessions.create({ ...body, owner: access.subject }), access), 201);
   },
 });
 
@@ -82,12 +85,24 @@ const list = route({
   async handle({ runtime, access, query: { limit, before, agentId: agent } }) {
     await access.require('list', agent === undefined ? {} : { agentId: agent });
     const searched = await runtime.sessions.list({ newest: SEARCHED_AT_ONCE, before, agentId: agent });
-    const seen = searched.filter((state) => access.sees(state)).toReversed();
+    const [oldest] = searched.length === SEARCHED_AT_ONCE ? searched : [];
+    const end = oldest === undefined ? undefined : placeBehind(oldest.sessionId);
+    const seen = searched
+      .filter((state) => access.sees(state) && (end === undefined || state.sessionId > end))
+      .toReversed();
     const page = seen.slice(0, limit);
-    const last = seen.length > limit ? page.at(-1) : searched.length === SEARCHED_AT_ONCE ? searched[0] : undefined;
-    return json({ sessions: page.map(viewOf), ...(last === undefined ? {} : { next: last.sessionId }) });
+    const next = seen.length > limit ? page.at(-1)?.sessionId : end;
+    return json({ sessions: page.map((state) => viewOf(state, access)), ...(next === undefined ? {} : { next }) });
   },
 });
+
+/**
+ * Right behind all sessions of the same moment: the next page begins with them. The oldest one that was searched may be
+ * another caller's, whose id is not told.
+ */
+function placeBehind(id: string): string {
+  return `${id.slice(0, '01234567-0123-7012-'.length)}bfff-ffffffffffff`;
+}
 
 const get = route({
   method: 'GET',
@@ -96,7 +111,7 @@ const get = route({
   summary: 'What a session is, where it stands, and what it waits for.',
   answers: [SESSION],
   async handle(exchange) {
-    return json(viewOf(await shown(exchange, 'read')));
+    return json(viewOf(await shown(exchange, 'read'), exchange.access));
   },
 });
 
@@ -113,8 +128,10 @@ const send = route({
   answers: [RECEIPT],
   async handle(exchange) {
     const { request, runtime, body } = exchange;
-    await shown(exchange, 'send');
+    const { agentId: agent } = await shown(exchange, 'send');
     const { text, delivery } = body;
+    if (delivery === 'interrupt')
+      await exchange.access.require('interrupt', { sessionId: exchange.sessionId, agentId: agent });
     const options = { ...sendOptionsOf(request), ...(delivery === undefined ? {} : { delivery }) };
     return receipt(await runtime.sessions.send(exchange.sessionId, { type: 'user.message', text }, options));
   },
@@ -141,14 +158,20 @@ const answerBody = z.discriminatedUnion('kind', [
 
 export type GivenAnswer = z.output<typeof answerBody>;
 
-/** Sends the answer to a request that is pending. @throws RuntimeError REQUEST_NOT_PENDING and others of `send` */
-export function sendAnswer(
-  { runtime, sessionId: id }: Pick<Exchange, 'runtime' | 'sessionId'>,
-  answer: GivenAnswer,
-  toolName: string,
+/**
+ * Sends the answer to a request that is pending, when the caller may answer for ever if it does. @throws RuntimeError API_FORBIDDEN,
+ * REQUEST_NOT_PENDING and others of `send`
+ */
+export async function sendAnswer(
+  { access, runtime, sessionId: id }: Pick<Exchange, 'access' | 'runtime' | 'sessionId'>,
+  given: GivenAnswer,
+  { toolName, agentId: agent }: { readonly toolName: string; readonly agentId: string },
   options: SendOptions = {},
 ): Promise<SendReceipt> {
-  return runtime.sessions.send(id, ingressOf(answer, toolName), options);
+  // Such a rule counts in the sessions of all owners.
+  if (given.kind === 'permission' && given.scope === 'always')
+    await access.require('answer-always', { sessionId: id, agentId: agent });
+  return runtime.sessions.send(id, ingressOf(given, toolName), options);
 }
 
 function ingressOf(answer: GivenAnswer, toolName: string): SessionIngress {
@@ -182,7 +205,8 @@ const answer = route({
     const pending = state.pendingActions.find((each) => each.requestId === exchange.body.requestId);
     // What is not pending may have been answered with the same key: the service knows.
     const toolName = pending?.toolName ?? 'unknown';
-    return receipt(await sendAnswer(exchange, exchange.body, toolName, sendOptionsOf(exchange.request)));
+    const about = { toolName, agentId: state.agentId };
+    return receipt(await sendAnswer(exchange, exchange.body, about, sendOptionsOf(exchange.request)));
   },
 });
 
@@ -210,7 +234,8 @@ const terminate = route({
   answers: [SESSION],
   async handle(exchange) {
     await shown(exchange, 'terminate');
-    return json(viewOf(await exchange.runtime.sessions.terminate(exchange.sessionId, exchange.body)));
+    const { access, runtime, sessionId: id, body } = exchange;
+    return json(viewOf(await runtime.sessions.terminate(id, body), access));
   },
 });
 

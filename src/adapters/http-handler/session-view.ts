@@ -1,6 +1,9 @@
 /** What a client sees of a session: nothing of where it lies, and of what binds it nothing but what it waits for. */
 import { z } from 'zod';
+import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import type { Access } from './access.ts';
+import type { TurnPart } from './turn-part.ts';
 
 const text = z.string().optional();
 
@@ -41,16 +44,58 @@ export const receiptView = z.object({
   acceptedAs: z.enum(['queue', 'steer', 'interrupt']),
 });
 
-export function viewOf(state: SessionState): z.output<typeof sessionView> {
-  const { sessionId, agentId, title, owner, createdAt, updatedAt, status, stopReason, summary, head, used } = state;
+type Viewer = Pick<Access, 'seesAll'>;
+
+/** Texts about what went wrong name files, variables and commands of the server. */
+const COULD_NOT_GO_ON = 'The agent could not go on. Those who run this server can see why.';
+
+export function viewOf(state: SessionState, viewer: Viewer): z.output<typeof sessionView> {
+  const { sessionId, agentId, title, owner, createdAt, updatedAt, status, stopReason, head, used } = state;
+  const hidden = hasFailed(state) && !viewer.seesAll ? COULD_NOT_GO_ON : undefined;
+  const summary = hidden ?? state.summary;
   return {
     ...{ sessionId, agentId, title, owner, createdAt, updatedAt, status, stopReason, summary, head, used },
     unread: state.pending.length,
     pendingActions: state.pendingActions.map(({ requestId, kind, toolName, callId, question, rules, expiresAt }) => ({
-      ...{ requestId, kind, toolName, callId, question, expiresAt },
+      ...{ requestId, kind, toolName, callId, expiresAt },
+      question: question === undefined ? undefined : toldText(question, state, viewer),
       ...(rules === undefined ? {} : { rules: [...rules] }),
     })),
-    ...(state.parked === undefined ? {} : { parked: { code: state.parked.code, reason: state.parked.reason } }),
+    ...(state.parked === undefined
+      ? {}
+      : { parked: { code: state.parked.code, reason: hidden ?? state.parked.reason } }),
     queuedWakes: state.queuedWakes.map(({ reason, dueAt }) => ({ reason, dueAt })),
   };
+}
+
+function hasFailed({ parked, lastWake }: SessionState): boolean {
+  return parked !== undefined || lastWake?.outcome === 'failed';
+}
+
+/** Why the session rests where it rests since something went wrong. */
+export function troubleOf(state: SessionState, { seesAll }: Viewer): string | undefined {
+  if (state.status === 'terminated' || !hasFailed(state)) return undefined;
+  return seesAll ? (state.parked?.reason ?? state.summary ?? COULD_NOT_GO_ON) : COULD_NOT_GO_ON;
+}
+
+/** The process that wakes a session, and where it runs, are for those who run the service. */
+export function eventFor(event: SessionEvent, { seesAll }: Viewer): Omit<SessionEvent, 'data'> & { data: object } {
+  if (seesAll || event.type !== 'wake.started') return event;
+  const { owner: _owner, host: _host, ...data } = event.data;
+  return { ...event, data };
+}
+
+export function partFor(part: TurnPart, place: Place, viewer: Viewer): TurnPart {
+  if (part.type === 'permission-asked') return { ...part, because: toldText(part.because, place, viewer) };
+  return part.type === 'retrying' && !viewer.seesAll ? { ...part, because: COULD_NOT_GO_ON } : part;
+}
+
+type Place = Pick<SessionState, 'sessionId' | 'workspace'>;
+
+/** With the folder of the session as `.`: where it lies is for those who run the service. */
+export function toldText(said: string, { sessionId, workspace }: Place, { seesAll }: Viewer): string {
+  if (seesAll) return said;
+  const own = new RegExp(String.raw`(?:[A-Za-z]:)?[/\\][^\s"'\x60]*[/\\]${sessionId}(?:[/\\]workspace)?(?![\w-])`, 'g');
+  const told = said.replaceAll(own, '.');
+  return workspace === undefined ? told : told.replaceAll(workspace, '.');
 }

@@ -37,7 +37,9 @@ export interface TurnRequest {
 }
 
 /** The last of its news is `over`, unless it is cut short: with the session that rests, or without, where another turn begins. */
-export type TurnNews = { readonly part: TurnPart } | { readonly over: SessionState | undefined };
+export type TurnNews =
+  | { readonly part: TurnPart; readonly in: SessionState }
+  | { readonly over: SessionState | undefined };
 
 export async function* turnNews(request: TurnRequest): AsyncGenerator<TurnNews, void, undefined> {
   const { runtime, sessionId, from, reading, read = [], signal, nowMs } = request;
@@ -52,7 +54,7 @@ export async function* turnNews(request: TurnRequest): AsyncGenerator<TurnNews, 
   for await (const told of merged(log, words)) {
     for (const part of parts.of(told)) {
       if (part.type !== 'read') {
-        if (isTold) yield { part };
+        if (isTold) yield { part, in: state };
       } else if (isTold) return yield { over: undefined };
       else isTold = reading !== undefined && part.eventIds.includes(reading);
     }
@@ -81,10 +83,10 @@ interface FoundReply {
 
 /** @returns undefined: it was told nothing */
 export function newestReply(log: Searched): Promise<FoundReply | undefined> {
-  return inNewest(log, (events) => {
+  return inNewest(log, async (events) => {
     const parts = new TurnParts();
     let found: FoundReply | undefined;
-    for (const event of events)
+    for await (const event of events)
       for (const part of parts.of({ kind: 'event', value: event }))
         if (part.type === 'read') found = { seq: event.seq, eventIds: part.eventIds };
     return found;
@@ -93,14 +95,15 @@ export function newestReply(log: Searched): Promise<FoundReply | undefined> {
 
 /** The first of the events that answer these requests. */
 export async function answeredAt(log: Searched, requestIds: ReadonlySet<string>): Promise<number | undefined> {
-  const event = await inNewest(log, (events) =>
-    events.find(
-      ({ type, data }) =>
+  return inNewest(log, async (events) => {
+    for await (const { type, data, seq } of events)
+      if (
         (type === 'user.tool_confirmation' || type === 'user.answer' || type === 'user.custom_tool_result') &&
-        requestIds.has(data.requestId),
-    ),
-  );
-  return event?.seq;
+        requestIds.has(data.requestId)
+      )
+        return seq;
+    return undefined;
+  });
 }
 
 /** How many events are read at first. */
@@ -110,13 +113,11 @@ const GROWTH = 8;
 /** What is found in the newest events, without reading the whole log where that is enough. */
 async function inNewest<Found>(
   { runtime, sessionId, head }: Searched,
-  find: (events: readonly SessionEvent[]) => Found | undefined,
+  find: (events: AsyncIterable<SessionEvent>) => Promise<Found | undefined>,
 ): Promise<Found | undefined> {
   for (let window = FIRST_WINDOW; ; window *= GROWTH) {
     const from = Math.max(1, head - window + 1);
-    const events: SessionEvent[] = [];
-    for await (const event of runtime.sessions.events(sessionId, { from, limit: head - from + 1 })) events.push(event);
-    const found = find(events);
+    const found = await find(runtime.sessions.events(sessionId, { from, limit: head - from + 1 }));
     if (found !== undefined || from === 1) return found;
   }
 }

@@ -51,11 +51,16 @@ export class UiMessages {
   readonly #messages: UiMessage[] = [];
   readonly #unread = new Map<string, string>();
   readonly #tools = new Map<string, UiTool>();
+  readonly #shown: (part: TurnPart) => TurnPart;
   #reply: UiMessage = { id: OF_ITS_OWN, role: 'assistant', parts: [] };
+
+  constructor(shown: (part: TurnPart) => TurnPart) {
+    this.#shown = shown;
+  }
 
   add(event: SessionEvent): void {
     if (event.type === 'user.message') this.#unread.set(event.id, event.data.text);
-    for (const part of this.#parts.of({ kind: 'event', value: event })) this.#take(part);
+    for (const part of this.#parts.of({ kind: 'event', value: event })) this.#take(this.#shown(part));
   }
 
   /** Those that are not read yet come last. */

@@ -3,7 +3,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** Whether a request bears this token. Takes as long for every wrong one. */
 export function bears(request: Request, token: string): boolean {
-  return timingSafeEqual(digestOf(request.headers.get('authorization') ?? ''), digestOf(`Bearer ${token}`));
+  // The name of a scheme may be written either way.
+  const given = (request.headers.get('authorization') ?? '').replace(/^bearer +/i, 'Bearer ');
+  return timingSafeEqual(digestOf(given), digestOf(`Bearer ${token}`));
 }
 
 function digestOf(text: string): Buffer {

@@ -46,6 +46,8 @@ describe('a request', () => {
     ['GET', '/sessions?limit=0', 400, 'API_REQUEST_INVALID', null],
     ['GET', '/sessions?limit=1&limit=2', 400, 'API_REQUEST_INVALID', null],
     ['GET', '/sessions?__proto__=1', 400, 'API_REQUEST_INVALID', null],
+    ['GET', '/openapi.json?x=1', 400, 'API_REQUEST_INVALID', null],
+    ['GET', `/sessions/${ID}?x=1`, 400, 'API_REQUEST_INVALID', null],
     ['GET', '/sessions?owner=ada', 400, 'API_REQUEST_INVALID', null],
     ['GET', `/sessions/${ID}/events?from=x`, 400, 'API_REQUEST_INVALID', null],
   ])('%s %s is answered with %i %s', async (method, path, status, code, allow) => {
@@ -53,6 +55,13 @@ describe('a request', () => {
     const response = await served.handler(new Request(AT + path, { method, headers: { 'x-subject': 'ada' } }));
     expect([response.status, await codeIn(response), response.headers.get('allow')]).toEqual([status, code, allow]);
     expect([...response.headers.keys()]).not.toContain('set-cookie');
+  });
+
+  it('hears that a name of its query comes twice', async () => {
+    await using served = await serve();
+    expect(await (await served.get('/sessions?limit=1&limit=2')).json()).toMatchObject({
+      error: { message: 'expected limit once in the query' },
+    });
   });
 
   it.each([

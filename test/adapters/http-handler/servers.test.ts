@@ -96,6 +96,9 @@ describe('a listener of Node', () => {
   it.each([
     ['a path that no URL has', { path: '//[' }, 400],
     ['a method that no page may send', { path: '/sessions', method: 'TRACE' }, 400],
+    ['a path that begins with a host', { path: '//x/sessions', headers: { 'x-subject': 'ada' } }, 400],
+    ['a path that leads up', { path: '/x/../sessions', headers: { 'x-subject': 'ada' } }, 400],
+    ['a path that leads up in disguise', { path: '/x/.%2E/sessions', headers: { 'x-subject': 'ada' } }, 400],
     ['another host than it is', { path: 'http://evil.example/sessions', headers: { 'x-subject': 'ada' } }, 200],
   ])('answers %s', async (_, options, status) => {
     const house = await openHouse();
@@ -110,6 +113,28 @@ describe('a listener of Node', () => {
         .end();
     });
     expect(answered).toBe(status);
+  });
+
+  it('does not take a body that is cut off for a fault of its own', async () => {
+    const house = await openHouse();
+    cleanUps.push(() => house.close());
+    const heard: unknown[] = [];
+    const answers: number[] = [];
+    const handler = createHttpHandler(house.runtime, {
+      authorize: callerOf,
+      onError: (error) => void heard.push(error),
+    });
+    const listener = toNodeListener(async (request) => {
+      const response = await handler(request);
+      answers.push(response.status);
+      return response;
+    });
+    const at = new URL(await listening(listener));
+    const asking = ask({ host: at.hostname, port: at.port, path: '/sessions', method: 'POST', headers: HEADERS });
+    asking.on('error', () => undefined);
+    asking.write('{', () => asking.destroy());
+    await expect.poll(() => answers).toEqual([400]);
+    expect(heard).toEqual([]);
   });
 
   it('cuts off a body that has no end, and says why', async () => {

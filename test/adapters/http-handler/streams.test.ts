@@ -84,6 +84,16 @@ describe('a stream of events', () => {
     expect(await last).toMatchObject({ done: true });
   });
 
+  it('ends after its time, so that who is not authorized any more sees no more', async () => {
+    await using served = await serve({ maxStreamMs: 5_000 });
+    const id = await sessionOf(served, []);
+    const stream = read(await served.get(`/sessions/${id}/events?from=2`, { headers: SSE }));
+    await stream.until(':\n\n');
+    const last = stream.reader.read();
+    await served.house.clock.advance(5_000);
+    expect(await last).toMatchObject({ done: true });
+  });
+
   it.each(['abc', '-1', '99', '1.5', '9'.repeat(400), '1\u00a0'])(
     'does not begin behind event %j, which there is not',
     async (last) => {
