@@ -51,7 +51,7 @@ export interface ScheduleRegistryOptions {
 }
 
 /** Workers that are told of nothing notice within as long. */
-const PUNCTUAL_MS = 30_000;
+const PUNCTUAL_MS = 5_000;
 
 type StatusChange = 'PAUSE' | 'RESUME' | 'END';
 

@@ -4,6 +4,7 @@ import { counted } from '../inspection/markdown.ts';
 import { delegatedCalls } from './session-activations.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { OpenToolCall, SessionState } from './session-state.ts';
+import { spanText } from './span-text.ts';
 import { messageMover, resetMover, wakeMover, workerMover } from './why-movers.ts';
 import type { OpenCallState, Reason } from './why-reason.ts';
 import { isDiskFull } from './why-surroundings.ts';
@@ -80,15 +81,7 @@ function cutOff({ openToolCalls }: SessionState): string {
 
 /** By the last event of its log. */
 function agoText(ms: number): string {
-  if (!Number.isFinite(ms)) return '';
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  const span =
-    seconds < 120
-      ? `${seconds} s`
-      : seconds < 7_200
-        ? `${Math.round(seconds / 60)} min`
-        : `${Math.round(seconds / 3_600)} h`;
-  return `, last heard of ${span} ago`;
+  return Number.isFinite(ms) ? `, last heard of ${spanText(ms)} ago` : '';
 }
 
 /** What its wake is about, or was when its log was written last. */

@@ -64,7 +64,7 @@ export function explain(
   const { sessionId, agentId, status, stopReason } = state;
   const isOver = state.unreadable !== undefined || status === 'terminated';
   const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait, surroundings, work });
-  const around = isOver ? NOTHING_AROUND : scheduleReasons(state, surroundings);
+  const around = isOver ? NOTHING_AROUND : scheduleReasons(state, surroundings, nowMs);
   const reasons = [...(isOver || found.length === 0 ? [] : diskReasons(surroundings)), ...found, ...around.failing];
   return {
     sessionId,

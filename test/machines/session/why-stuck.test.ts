@@ -127,7 +127,7 @@ describe('what there is around a session', () => {
   });
 
   it.each<[string, Partial<SendingSchedule>, readonly string[], RegExp, string]>([
-    ['is due', { dueSince: START }, ['schedule', 'nothing'], /news is due and has not sent to it/, 'worker'],
+    ['is due', { dueSince: START }, ['schedule', 'nothing'], /^No worker runs: the schedule news was due 0 s ago\.$/, 'worker'],
     [
       'is parked',
       { status: 'parked', because: 'it failed.' },
