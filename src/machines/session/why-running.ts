@@ -60,14 +60,20 @@ interface DeadFacts {
 
 export function dead(state: SessionState, nowMs: number, { surroundings, work }: DeadFacts): Reason {
   const { sessionId, openWake, updatedAt } = state;
+  const movers = [{ ...workerMover(), does: 'goes on with it' }, { ...wakeMover(sessionId), does: 'does the same now' }];
+  if (work.isHolderAlive === true && !isDiskFull(surroundings))
+    return {
+      kind: 'dead',
+      text: `Its wake ended without a word; its process ${openWake?.owner ?? ''} lives. A worker takes it up again by itself: nothing to do. When it ended, ${atWork(state, work, 'past')}; ${soFar(state)}.${cutOff(state)}`,
+      since: updatedAt,
+      movers: [{ who: 'worker', events: ['wake.started'], does: 'that lives takes it up again by itself' }, ...movers],
+      calls: callStates(state),
+    };
   return {
     kind: 'dead',
     text: `${isDiskFull(surroundings) ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, work, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.${cutOff(state)}`,
     since: updatedAt,
-    movers: [
-      { ...workerMover(), does: 'goes on with it' },
-      { ...wakeMover(sessionId), does: 'does the same now' },
-    ],
+    movers,
     calls: callStates(state),
   };
 }
