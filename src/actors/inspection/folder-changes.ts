@@ -32,8 +32,5 @@ export interface FolderChanges {
    * What was finished in the folder as the last thing, at or after `sinceMs` since the epoch. Undefined: nothing. Never
    * rejects.
    */
-  finished?(
-    folder: string,
-    sinceMs: number,
-  ): Promise<NonNullable<FolderDifference['underWay']>['what'] | undefined>;
+  finished?(folder: string, sinceMs: number): Promise<NonNullable<FolderDifference['underWay']>['what'] | undefined>;
 }

@@ -55,7 +55,11 @@ const MAX_LOG_BYTES = 4 * 1024 * 1024;
 export async function workFinished(folder: string, sinceMs: number): Promise<FolderWork['what'] | undefined> {
   try {
     const log = await plainContent(join(await gitFolderOf(folder), 'logs/HEAD'), MAX_LOG_BYTES);
-    const last = String(log ?? '').trimEnd().split('\n').at(-1) ?? '';
+    const last =
+      String(log ?? '')
+        .trimEnd()
+        .split('\n')
+        .at(-1) ?? '';
     const { seconds, said = '' } = /> (?<seconds>\d+) [+-]\d{4}\t(?<said>.*)$/.exec(last)?.groups ?? {};
     if (!(Number(seconds) >= Math.floor(sinceMs / 1000))) return undefined;
     return FINISHED.find(([sign]) => sign.test(said))?.[1];

@@ -60,7 +60,10 @@ interface DeadFacts {
 
 export function dead(state: SessionState, nowMs: number, { surroundings, work }: DeadFacts): Reason {
   const { sessionId, openWake, updatedAt } = state;
-  const movers = [{ ...workerMover(), does: 'goes on with it' }, { ...wakeMover(sessionId), does: 'does the same now' }];
+  const movers = [
+    { ...workerMover(), does: 'goes on with it' },
+    { ...wakeMover(sessionId), does: 'does the same now' },
+  ];
   if (work.isHolderAlive === true && !isDiskFull(surroundings))
     return {
       kind: 'dead',

@@ -109,7 +109,10 @@ function fightText(state: SessionState, work: SessionWork): string {
 }
 
 /** One worker has to be left: those that are suspended are ended first, which takes more than asking them. */
-function fightMovers(state: SessionState, { suspended = [], rivals = [], isHolderAlive }: SessionWork): readonly Mover[] {
+function fightMovers(
+  state: SessionState,
+  { suspended = [], rivals = [], isHolderAlive }: SessionWork,
+): readonly Mover[] {
   const isSuspended = (process: SuspendedProcess): boolean => suspended.some((each) => isSame(each, process));
   // The last one that lives is left.
   const isHeld = state.openWake !== undefined && isHolderAlive !== false;

@@ -73,7 +73,9 @@ export function explain(
     status,
     ...(stopReason === undefined ? {} : { stopReason }),
     reasons: [
-      ...(found.length > 0 ? untaken(reasons, state, nowMs) : [...reasons, left(state, work) ?? nothing(state, around.others.length > 0)]),
+      ...(found.length > 0
+        ? untaken(reasons, state, nowMs)
+        : [...reasons, left(state, work) ?? nothing(state, around.others.length > 0)]),
       ...around.others,
     ],
     ...(state.unreadable === undefined ? { chart: explainCharts(state, nowMs, timers) } : {}),

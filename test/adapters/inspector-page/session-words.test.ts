@@ -70,7 +70,10 @@ describe('a session that runs and tells nothing', () => {
 describe('a command that runs and puts out nothing', () => {
   it('says from the start how long it is silent, and what is left of its limit', () => {
     const at = '2026-01-01T00:00:00.000Z';
-    const ends = endOfLimit([{ state: 'running', startedAt: at, limitMs: 600_000 }, { state: 'gone', startedAt: at }]);
+    const ends = endOfLimit([
+      { state: 'running', startedAt: at, limitMs: 600_000 },
+      { state: 'gone', startedAt: at },
+    ]);
     expect(quietText(Date.parse(at) + 3_000, { lastActivityAt: at, endsAtMs: ends })).toMatch(
       /^silent 3.*s, 9 min.* left of its limit$/,
     );

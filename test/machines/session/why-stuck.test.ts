@@ -149,7 +149,13 @@ describe('what there is around a session', () => {
   });
 
   it.each<[string, Partial<SendingSchedule>, readonly string[], RegExp, string]>([
-    ['is due', { dueSince: START }, ['schedule', 'nothing'], /^No worker runs: the schedule news was due 0 s ago\.$/, 'worker'],
+    [
+      'is due',
+      { dueSince: START },
+      ['schedule', 'nothing'],
+      /^No worker runs: the schedule news was due 0 s ago\.$/,
+      'worker',
+    ],
     [
       'is parked',
       { status: 'parked', because: 'it failed.' },

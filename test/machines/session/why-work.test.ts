@@ -175,7 +175,10 @@ it('says of a merge that was finished since to tell the agent, then to wake it',
   const work = { calls: new Map([['c', 'git merge --no-edit b']]), finished: 'merge' } as const;
   const [first] = told(rested(result({ exitCode: 1 })), work).reasons;
   expect(first?.text).toMatch(/^The merge is finished since; tell the agent, then wake it\./);
-  expect(first?.movers.map(({ command }) => command?.slice(0, 2).join(' '))).toEqual(['session send', 'wake --session']);
+  expect(first?.movers.map(({ command }) => command?.slice(0, 2).join(' '))).toEqual([
+    'session send',
+    'wake --session',
+  ]);
 });
 
 describe('the words of what is left', () => {

@@ -46,7 +46,9 @@ export function Reasons({
         <p class="why-silent">
           It has been silent for {duration(silent)}
           {usualText({ usualMs })}: neither its log nor what its command puts out has grown.
-          {endsAtMs === undefined ? '' : ` ${duration(Math.max(0, endsAtMs - now.value - aheadMs))} are left of its limit.`}
+          {endsAtMs === undefined
+            ? ''
+            : ` ${duration(Math.max(0, endsAtMs - now.value - aheadMs))} are left of its limit.`}
         </p>
       )}
       {children}
