@@ -112,7 +112,7 @@ export class SessionSights {
       return { suspended: suspendedOf(worker, []) };
     }
     const calls = state.failedCall?.exitCode === 1 ? (await this.ledgerOf(state)).calls : undefined;
-    return { ...(calls === undefined ? {} : { calls }), ...(await this.#gitWork(state, calls)) };
+    return { ...(calls === undefined ? {} : { calls }), ...(await this.#gitWork(state)) };
   }
 
   /** All that is to be seen of its work. */
@@ -133,22 +133,19 @@ export class SessionSights {
     const rivals = former.flatMap(({ host, pid, state: is }) => (is === 'gone' ? [] : [{ host, pid }]));
     const isHolderAlive = worker?.processorMs !== undefined || worker?.residentBytes !== undefined;
     const holder = worker === undefined || worker.place === 'elsewhere' ? {} : { isHolderAlive };
-    return { worker, former, work: { calls, suspended, rivals, ...holder, ...(await this.#gitWork(state, calls)) } };
+    return { worker, former, work: { calls, suspended, rivals, ...holder, ...(await this.#gitWork(state)) } };
   }
 
   /** While it works there, that is its own matter. */
-  async #gitWork(
-    state: SessionState,
-    calls: SessionWork['calls'],
-  ): Promise<Pick<SessionWork, 'underWay' | 'finished'>> {
+  async #gitWork(state: SessionState): Promise<Pick<SessionWork, 'underWay' | 'finished'>> {
     const folder = this.#options.workspaceOf?.(state) ?? state.workspace;
     if (folder === undefined || state.openWake !== undefined || state.status !== 'idle') return {};
     const found = await this.#options.folders?.underWay?.(folder);
     if (found !== undefined) return { underWay: { ...found, folder } };
-    const line = state.failedCall === undefined ? undefined : calls?.get(state.failedCall.callId);
-    if (line?.includes('git ') !== true) return {};
+    // Its line may be cut: what is finished after a call failed is taken for what that call had begun.
+    if (state.failedCall === undefined) return {};
     const finished = await this.#options.folders?.finished?.(folder, Date.parse(state.lastWake?.endedAt ?? ''));
-    return finished !== undefined && line.includes(finished) ? { finished } : {};
+    return finished === undefined ? {} : { finished };
   }
 
   /** What its log says besides. Where that cannot be read to its end, as far as it can. */
