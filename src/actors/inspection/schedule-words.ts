@@ -68,7 +68,7 @@ function rowOf(view: ScheduleView, at: string, told: (text: string) => string): 
   const stands: FleetCell =
     dueSince === undefined
       ? { text: told(`${state.status}${because}`), status: STATUS[state.status] }
-      : { text: 'overdue: no worker runs', status: 'error' };
+      : { text: 'no worker runs', status: 'error' };
   return [
     { text: told(id) },
     targetCell(definition.target, told),
