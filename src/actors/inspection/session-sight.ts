@@ -63,6 +63,12 @@ function heardOf(worker: InspectedWorker, lastActivityAt: string | undefined): I
   return isLater ? { ...worker, heardAt: lastActivityAt } : worker;
 }
 
+/** Of this machine only it is known. */
+function holderOf(worker: InspectedWorker | undefined): Pick<SessionWork, 'isHolderAlive'> {
+  if (worker === undefined || worker.place === 'elsewhere') return {};
+  return { isHolderAlive: worker.processorMs !== undefined || worker.residentBytes !== undefined };
+}
+
 export class SessionSights {
   readonly #options: SessionSightsOptions;
   readonly #ledgers: SessionLedgers;
@@ -109,7 +115,7 @@ export class SessionSights {
     if (isTakenOver) return this.workOf(state);
     if (state.openWake !== undefined) {
       const worker = await workerOf(state, { ...this.#options, fleet: undefined });
-      return { suspended: suspendedOf(worker, []) };
+      return { suspended: suspendedOf(worker, []), ...holderOf(worker) };
     }
     const calls = state.failedCall?.exitCode === 1 ? (await this.ledgerOf(state)).calls : undefined;
     return { ...(calls === undefined ? {} : { calls }), ...(await this.#gitWork(state)) };
@@ -131,9 +137,7 @@ export class SessionSights {
     const former = await formerWorkersOf(state, owners, this.#options);
     const suspended = suspendedOf(worker, former);
     const rivals = former.flatMap(({ host, pid, state: is }) => (is === 'gone' ? [] : [{ host, pid }]));
-    const isHolderAlive = worker?.processorMs !== undefined || worker?.residentBytes !== undefined;
-    const holder = worker === undefined || worker.place === 'elsewhere' ? {} : { isHolderAlive };
-    return { worker, former, work: { calls, suspended, rivals, ...holder, ...(await this.#gitWork(state)) } };
+    return { worker, former, work: { calls, suspended, rivals, ...holderOf(worker), ...(await this.#gitWork(state)) } };
   }
 
   /** While it works there, that is its own matter. */
