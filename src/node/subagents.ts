@@ -238,6 +238,8 @@ export function nodeFolderChanges(layout: HomeLayout, place: 'home' | 'elsewhere
     folders: {
       read,
       underWay: async (folder) => (await import('../adapters/git/work-under-way.ts')).workUnderWay(folder),
+      finished: async (folder, sinceMs) =>
+        (await import('../adapters/git/work-under-way.ts')).workFinished(folder, sinceMs),
     },
     workspaceOf: (session) => session.workspace ?? layout.ownWorkspace(session),
   };

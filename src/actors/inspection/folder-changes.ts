@@ -28,4 +28,9 @@ export interface FolderChanges {
    * Undefined: nothing, or it is no checkout. Never rejects. Absent: it is unknown.
    */
   underWay?(folder: string): Promise<FolderDifference['underWay']>;
+  /**
+   * What was finished in the folder as the last thing, at or after `sinceMs` since the epoch. Undefined: nothing. Never
+   * rejects.
+   */
+  finished?(folder: string, sinceMs: number): Promise<NonNullable<FolderDifference['underWay']>['what'] | undefined>;
 }

@@ -37,7 +37,11 @@ export function shownSchedules(
       ? 'There are none. One is added with wakechart schedule add.'
       : more > 0
         ? `${more} more are not listed: wakechart schedule list`
-        : 'They fire while a worker runs.';
+        : schedules.some((view) => 'dueSince' in view && view.dueSince !== undefined)
+          ? 'No worker runs: they fire only while one does. Start it with wakechart worker'
+          : 'They fire while a worker runs.';
+  // Those that a person has paused are as that person wants them.
+  const sorted = schedules.toSorted((one, other) => Number(isPaused(one)) - Number(isPaused(other)));
   return {
     at,
     parts: [
@@ -45,11 +49,15 @@ export function shownSchedules(
         title: 'Schedules',
         count: String(schedules.length),
         columns: ['Schedule', 'Does', 'State', 'Last run', 'Outcome', 'Next in'],
-        rows: schedules.slice(0, LISTED).map((view) => rowOf(view, at, told)),
+        rows: sorted.slice(0, LISTED).map((view) => rowOf(view, at, told)),
         note,
       },
     ],
   };
+}
+
+function isPaused(view: ScheduleView): boolean {
+  return 'state' in view && view.state.status === 'paused';
 }
 
 function rowOf(view: ScheduleView, at: string, told: (text: string) => string): readonly FleetCell[] {
@@ -60,13 +68,13 @@ function rowOf(view: ScheduleView, at: string, told: (text: string) => string): 
   const stands: FleetCell =
     dueSince === undefined
       ? { text: told(`${state.status}${because}`), status: STATUS[state.status] }
-      : { text: 'due, and no worker fires it', status: 'error' };
+      : { text: 'no worker runs', status: 'error' };
   return [
     { text: told(id) },
     targetCell(definition.target, told),
     stands,
     ...lastRun(view, at, told),
-    nextFireAt === undefined ? {} : { until: nextFireAt },
+    { until: dueSince ?? nextFireAt },
   ];
 }
 

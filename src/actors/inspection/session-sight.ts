@@ -5,7 +5,7 @@ import { LEAST_STUCK_MS, isStuck } from '../../machines/inspection-log/session-w
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
 import type { Surroundings } from '../../machines/session/why-surroundings.ts';
-import type { SessionWork, WorkUnderWay } from '../../machines/session/why-work.ts';
+import type { SessionWork } from '../../machines/session/why-work.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
@@ -39,7 +39,7 @@ export interface SessionSightsOptions extends Omit<WakerFacts, 'text' | 'onProbl
   /** When one of its calls that run told something last, ISO-8601. Absent: that is unknown. */
   readonly activityOf?: ((session: SessionState) => Promise<string | undefined>) | undefined;
   /** Tells what git has begun in a folder. Absent: it is unknown. */
-  readonly folders?: Pick<FolderChanges, 'underWay'> | undefined;
+  readonly folders?: Pick<FolderChanges, 'underWay' | 'finished'> | undefined;
   readonly onProblem: (error: unknown) => void;
 }
 
@@ -61,6 +61,12 @@ function heardOf(worker: InspectedWorker, lastActivityAt: string | undefined): I
   const { heardAt = '' } = worker;
   const isLater = Date.parse(lastActivityAt ?? '') > (Date.parse(heardAt) || 0);
   return isLater ? { ...worker, heardAt: lastActivityAt } : worker;
+}
+
+/** Of this machine only it is known. */
+function holderOf(worker: InspectedWorker | undefined): Pick<SessionWork, 'isHolderAlive'> {
+  if (worker === undefined || worker.place === 'elsewhere') return {};
+  return { isHolderAlive: worker.processorMs !== undefined || worker.residentBytes !== undefined };
 }
 
 export class SessionSights {
@@ -109,11 +115,10 @@ export class SessionSights {
     if (isTakenOver) return this.workOf(state);
     if (state.openWake !== undefined) {
       const worker = await workerOf(state, { ...this.#options, fleet: undefined });
-      return { suspended: suspendedOf(worker, []) };
+      return { suspended: suspendedOf(worker, []), ...holderOf(worker) };
     }
     const calls = state.failedCall?.exitCode === 1 ? (await this.ledgerOf(state)).calls : undefined;
-    const underWay = await this.#underWay(state);
-    return { ...(calls === undefined ? {} : { calls }), ...(underWay === undefined ? {} : { underWay }) };
+    return { ...(calls === undefined ? {} : { calls }), ...(await this.#gitWork(state)) };
   }
 
   /** All that is to be seen of its work. */
@@ -130,18 +135,21 @@ export class SessionSights {
   async #workOf(state: SessionState, { calls, owners }: SessionLedger): Promise<WorkSight> {
     const worker = await workerOf(state, this.#options);
     const former = await formerWorkersOf(state, owners, this.#options);
-    const underWay = await this.#underWay(state);
     const suspended = suspendedOf(worker, former);
     const rivals = former.flatMap(({ host, pid, state: is }) => (is === 'gone' ? [] : [{ host, pid }]));
-    return { worker, former, work: { calls, suspended, rivals, ...(underWay === undefined ? {} : { underWay }) } };
+    return { worker, former, work: { calls, suspended, rivals, ...holderOf(worker), ...(await this.#gitWork(state)) } };
   }
 
   /** While it works there, that is its own matter. */
-  async #underWay(state: SessionState): Promise<WorkUnderWay | undefined> {
+  async #gitWork(state: SessionState): Promise<Pick<SessionWork, 'underWay' | 'finished'>> {
     const folder = this.#options.workspaceOf?.(state) ?? state.workspace;
-    if (folder === undefined || state.openWake !== undefined || state.status !== 'idle') return undefined;
+    if (folder === undefined || state.openWake !== undefined || state.status !== 'idle') return {};
     const found = await this.#options.folders?.underWay?.(folder);
-    return found === undefined ? undefined : { ...found, folder };
+    if (found !== undefined) return { underWay: { ...found, folder } };
+    // Its line may be cut: what is finished after a call failed is taken for what that call had begun.
+    if (state.failedCall === undefined) return {};
+    const finished = await this.#options.folders?.finished?.(folder, Date.parse(state.lastWake?.endedAt ?? ''));
+    return finished === undefined ? {} : { finished };
   }
 
   /** What its log says besides. Where that cannot be read to its end, as far as it can. */

@@ -50,8 +50,9 @@ export interface ScheduleRegistryOptions {
   readonly newSeries?: (() => string) | undefined;
 }
 
-/** Workers that are told of nothing notice within as long. */
-const PUNCTUAL_MS = 30_000;
+/** A worker that knows a schedule fires it within as long, and knows a new one after as long where it is told of nothing. */
+const PUNCTUAL_MS = 5_000;
+const NOTICED_MS = 30_000;
 
 type StatusChange = 'PAUSE' | 'RESUME' | 'END';
 
@@ -257,7 +258,7 @@ export class ScheduleRegistry {
     const times = this.#timesOf(definition);
     const nowMs = this.#options.clock.now();
     const dueMs = status === 'active' && through !== undefined ? times.next(epochMsOf(through)) : undefined;
-    const isLate = dueMs !== undefined && dueMs < nowMs - PUNCTUAL_MS;
+    const isLate = dueMs !== undefined && dueMs < nowMs - PUNCTUAL_MS && epochMsOf(state.since) < nowMs - NOTICED_MS;
     // One that is due, and not fired yet, is not passed over in silence.
     const comesMs = dueMs !== undefined && dueMs <= nowMs && !isLate ? dueMs : times.next(nowMs);
     const nextMs = status === 'active' && runs < (limits.maxRuns ?? Infinity) ? comesMs : undefined;

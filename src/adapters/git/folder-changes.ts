@@ -21,7 +21,7 @@ import { plainContent, runPrivately } from './private-git.ts';
 import { userFilters } from './read-settings.ts';
 import { fileSettingsOf, locateRepository } from './repository.ts';
 import type { Repository } from './repository.ts';
-import { whatIsUnderWay, workUnderWay } from './work-under-way.ts';
+import { whatIsUnderWay, workFinished, workUnderWay } from './work-under-way.ts';
 
 export interface GitFolderChangesOptions {
   /**
@@ -86,6 +86,7 @@ export function createGitFolderChanges({
   return {
     read: (folder, check) => differenceIn({ git, near, ceilingDirectories }, folder, check),
     underWay: workUnderWay,
+    finished: workFinished,
   };
 }
 

@@ -42,6 +42,33 @@ export async function whatIsUnderWay(gitFolder: string): Promise<FolderWork['wha
   return undefined;
 }
 
+/** How the log of the checkout names what was finished. */
+const FINISHED = [
+  [/^commit \(merge\):/, 'merge'],
+  [/^rebase (?:\S+ )?\(finish\)/, 'rebase'],
+  [/^commit \(cherry-pick\):/, 'cherry-pick'],
+  [/^revert:/, 'revert'],
+] as const satisfies readonly (readonly [RegExp, FolderWork['what']])[];
+const MAX_LOG_BYTES = 4 * 1024 * 1024;
+
+/** What was finished last, at or after `sinceMs`; git keeps whole seconds. @param folder the root of a checkout */
+export async function workFinished(folder: string, sinceMs: number): Promise<FolderWork['what'] | undefined> {
+  try {
+    const log = await plainContent(join(await gitFolderOf(folder), 'logs/HEAD'), MAX_LOG_BYTES);
+    const last =
+      String(log ?? '')
+        .trimEnd()
+        .split('\n')
+        .at(-1) ?? '';
+    const { seconds, said = '' } = /> (?<seconds>\d+) [+-]\d{4}\t(?<said>.*)$/.exec(last)?.groups ?? {};
+    if (!(Number(seconds) >= Math.floor(sinceMs / 1000))) return undefined;
+    return FINISHED.find(([sign]) => sign.test(said))?.[1];
+  } catch {
+    // There is no checkout.
+    return undefined;
+  }
+}
+
 async function isThere(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

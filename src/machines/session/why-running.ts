@@ -4,6 +4,7 @@ import { counted } from '../inspection/markdown.ts';
 import { delegatedCalls } from './session-activations.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { OpenToolCall, SessionState } from './session-state.ts';
+import { spanText } from './span-text.ts';
 import { messageMover, resetMover, wakeMover, workerMover } from './why-movers.ts';
 import type { OpenCallState, Reason } from './why-reason.ts';
 import { isDiskFull } from './why-surroundings.ts';
@@ -59,14 +60,23 @@ interface DeadFacts {
 
 export function dead(state: SessionState, nowMs: number, { surroundings, work }: DeadFacts): Reason {
   const { sessionId, openWake, updatedAt } = state;
+  const movers = [
+    { ...workerMover(), does: 'goes on with it' },
+    { ...wakeMover(sessionId), does: 'does the same now' },
+  ];
+  if (work.isHolderAlive === true && !isDiskFull(surroundings))
+    return {
+      kind: 'dead',
+      text: `Its wake ended without a word; its process ${openWake?.owner ?? ''} lives. A worker takes it up again by itself: nothing to do. When it ended, ${atWork(state, work, 'past')}; ${soFar(state)}.${cutOff(state)}`,
+      since: updatedAt,
+      movers: [{ who: 'worker', events: ['wake.started'], does: 'that lives takes it up again by itself' }, ...movers],
+      calls: callStates(state),
+    };
   return {
     kind: 'dead',
     text: `${isDiskFull(surroundings) ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, work, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.${cutOff(state)}`,
     since: updatedAt,
-    movers: [
-      { ...workerMover(), does: 'goes on with it' },
-      { ...wakeMover(sessionId), does: 'does the same now' },
-    ],
+    movers,
     calls: callStates(state),
   };
 }
@@ -80,15 +90,7 @@ function cutOff({ openToolCalls }: SessionState): string {
 
 /** By the last event of its log. */
 function agoText(ms: number): string {
-  if (!Number.isFinite(ms)) return '';
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  const span =
-    seconds < 120
-      ? `${seconds} s`
-      : seconds < 7_200
-        ? `${Math.round(seconds / 60)} min`
-        : `${Math.round(seconds / 3_600)} h`;
-  return `, last heard of ${span} ago`;
+  return Number.isFinite(ms) ? `, last heard of ${spanText(ms)} ago` : '';
 }
 
 /** What its wake is about, or was when its log was written last. */

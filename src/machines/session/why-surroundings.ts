@@ -1,5 +1,6 @@
 /** What keeps a session from going on that its log cannot know of: the disk, and the schedules that send to it. */
 import type { SessionState } from './session-state.ts';
+import { spanText } from './span-text.ts';
 import type { Reason } from './why-reason.ts';
 
 export interface Surroundings {
@@ -70,16 +71,25 @@ export interface ScheduleReasons {
   readonly others: readonly Reason[];
 }
 
-export function scheduleReasons({ sessionId }: SessionState, { schedules = [] }: Surroundings): ScheduleReasons {
+/** @param nowMs milliseconds since the epoch */
+export function scheduleReasons(
+  { sessionId }: SessionState,
+  { schedules = [] }: Surroundings,
+  nowMs: number,
+): ScheduleReasons {
   const own = schedules.filter((schedule) => schedule.sessionId === sessionId);
   const isFailing = ({ status, dueSince }: SendingSchedule): boolean => status === 'parked' || dueSince !== undefined;
+  // What a person has paused is as that person wants it.
+  const others = own
+    .filter((schedule) => !isFailing(schedule))
+    .toSorted((one, other) => Number(one.status !== 'active') - Number(other.status !== 'active'));
   return {
-    failing: own.filter(isFailing).map(ofSchedule),
-    others: own.filter((schedule) => !isFailing(schedule)).map(ofSchedule),
+    failing: own.filter(isFailing).map((schedule) => ofSchedule(schedule, nowMs)),
+    others: others.map((schedule) => ofSchedule(schedule, nowMs)),
   };
 }
 
-function ofSchedule({ id, status, because, dueSince, nextFireAt }: SendingSchedule): Reason {
+function ofSchedule({ id, status, because, dueSince, nextFireAt }: SendingSchedule, nowMs: number): Reason {
   const why = because === undefined ? '' : `: ${because.replace(/\.$/, '')}`;
   const resume = {
     who: 'person',
@@ -109,9 +119,9 @@ function ofSchedule({ id, status, because, dueSince, nextFireAt }: SendingSchedu
   if (dueSince !== undefined)
     return {
       kind: 'schedule',
-      text: `The schedule ${id} is due and has not sent to it: schedules fire only while a worker runs, and none has fired it.`,
+      text: `No worker runs: the schedule ${id} was due ${spanText(nowMs - Date.parse(dueSince))} ago.`,
       since: dueSince,
-      movers: [fire, show],
+      movers: [{ ...fire, does: 'fires it as soon as one runs' }, show],
     };
   return {
     kind: 'schedule',

@@ -3,7 +3,7 @@
  * over again and again, and what it left behind when it came to rest.
  */
 import type { SessionState } from './session-state.ts';
-import { messageMover, workerMover } from './why-movers.ts';
+import { messageMover, wakeMover, workerMover } from './why-movers.ts';
 import type { Mover } from './why-movers.ts';
 import type { Reason } from './why-reason.ts';
 
@@ -14,6 +14,10 @@ export interface SessionWork {
   readonly suspended?: readonly SuspendedProcess[] | undefined;
   /** Those that woke it before and live, suspended or not. */
   readonly rivals?: readonly SuspendedProcess[] | undefined;
+  /** The process of the open wake lives, also where the wake has ended without a word. Absent: that is unknown. */
+  readonly isHolderAlive?: boolean | undefined;
+  /** What a call that failed had begun with git, and what was finished after the session came to rest. */
+  readonly finished?: WorkUnderWay['what'] | undefined;
   /** What git has begun in its folder, and not ended. */
   readonly underWay?: WorkUnderWay | undefined;
 }
@@ -61,7 +65,7 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
         kind: 'suspended',
         text: `The process ${holder.pid} on ${holder.host}, which wakes it, is suspended (stopped): nothing goes on until it is let go on, or another worker takes the session over.${isLost ? ' The wake before this one was lost.' : ''}`,
         since: updatedAt,
-        movers: [...suspendedMovers(work), workerMover()],
+        movers: [...suspendedMovers(state, work), workerMover()],
       },
     ];
   const lost = !isLost
@@ -73,6 +77,7 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
         ];
   const stopped = suspended.map(({ host, pid }) => `the process ${pid} on ${host} is suspended (stopped)`);
   const told = isFought ? `${fightText(state, work)} ` : '';
+  const movers = isFought && holder === undefined ? fightMovers(state, work) : suspendedMovers(state, work);
   const text = [...lost, ...stopped].join('; ');
   return [
     {
@@ -80,7 +85,7 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
       text: `${told}${text.charAt(0).toUpperCase()}${text.slice(1)}.${isLost ? ' Each begins anew what the one before did not end; lost too often, it is parked.' : ''}`,
       ...(lastWake === undefined || !isLost ? {} : { since: lastWake.endedAt }),
       movers: [
-        ...(isFought ? fightMovers(work) : suspendedMovers(work)),
+        ...movers,
         {
           who: 'person',
           events: [],
@@ -92,22 +97,36 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
 }
 
 /** `Workers take it from each other: vm:7 wakes it, and 5 on vm, which did before, lives.` */
-function fightText({ openWake }: SessionState, { rivals = [] }: SessionWork): string {
+function fightText(state: SessionState, work: SessionWork): string {
+  const { openWake } = state;
+  const { rivals = [], suspended = [] } = work;
   const before = rivals.map(({ host, pid }) => `${pid} on ${host}`).join(', ');
+  const isAsleep = rivals.every((rival) => suspended.some((each) => isSame(each, rival)));
+  if (isAsleep && suspendedHolder(state, work) !== undefined)
+    return `Nothing goes on: ${openWake?.owner ?? ''}, which wakes it, and ${before}, which did before, are suspended.`;
   const now = openWake === undefined ? '' : `${openWake.owner} wakes it, and `;
   return `Workers take it from each other: ${now}${before}, which did before, ${rivals.length === 1 ? 'lives' : 'live'}.`;
 }
 
 /** One worker has to be left: those that are suspended are ended first, which takes more than asking them. */
-function fightMovers({ suspended = [], rivals = [] }: SessionWork): readonly Mover[] {
-  const isSuspended = ({ host, pid }: SuspendedProcess): boolean =>
-    suspended.some((each) => each.host === host && each.pid === pid);
-  return [...suspended, ...rivals.filter((rival) => !isSuspended(rival))].map((process) => ({
+function fightMovers(
+  state: SessionState,
+  { suspended = [], rivals = [], isHolderAlive }: SessionWork,
+): readonly Mover[] {
+  const isSuspended = (process: SuspendedProcess): boolean => suspended.some((each) => isSame(each, process));
+  // The last one that lives is left.
+  const isHeld = state.openWake !== undefined && isHolderAlive !== false;
+  const all = [...suspended, ...rivals.filter((rival) => !isSuspended(rival))];
+  return (isHeld ? all : all.slice(0, -1)).map((process) => ({
     who: 'person',
     events: [],
     does: `ends ${process.pid} on ${process.host}, so that one worker is left`,
     program: ['kill', ...(isSuspended(process) ? ['-KILL'] : []), String(process.pid)],
   }));
+}
+
+function isSame(one: SuspendedProcess, other: SuspendedProcess): boolean {
+  return one.host === other.host && one.pid === other.pid;
 }
 
 function ordinal(count: number): string {
@@ -120,24 +139,42 @@ export function suspendedText({ suspended = [] }: SessionWork): string {
   return suspended.map(({ host, pid }) => ` The process ${pid} on ${host} is suspended (stopped).`).join('');
 }
 
-export function suspendedMovers({ suspended = [] }: SessionWork): readonly Mover[] {
-  return suspended.flatMap(({ host, pid }): readonly Mover[] => [
-    { who: 'person', events: [], does: `lets ${pid} go on, on ${host}`, program: ['kill', '-CONT', String(pid)] },
-    {
+export function suspendedMovers(
+  { openWake }: Pick<SessionState, 'openWake'>,
+  { suspended = [], rivals = [], isHolderAlive }: SessionWork,
+): readonly Mover[] {
+  return suspended.flatMap((process): readonly Mover[] => {
+    const { host, pid } = process;
+    const isHolder = openWake?.owner === `${host}:${pid}`;
+    // One that is the last is not ended, so that one is left.
+    const hasOther =
+      (!isHolder && openWake !== undefined && isHolderAlive !== false) || rivals.some((each) => !isSame(each, process));
+    const end: Mover = {
       who: 'person',
       events: [],
       does: `ends ${pid}, so that one worker is left`,
       program: ['kill', '-KILL', String(pid)],
-    },
-  ]);
+    };
+    return [
+      { who: 'person', events: [], does: `lets ${pid} go on, on ${host}`, program: ['kill', '-CONT', String(pid)] },
+      ...(hasOther ? [end] : []),
+    ];
+  });
 }
 
 /** It rests, and not all is well. Undefined: nothing is known of that. */
-export function left(state: SessionState, { calls, underWay }: SessionWork): Reason | undefined {
+export function left(state: SessionState, { calls, underWay, finished }: SessionWork): Reason | undefined {
   const { sessionId, summary, lastWake } = state;
   if (lastWake === undefined || lastWake.outcome === 'interrupted') return undefined;
   const failedCall = isAnAnswer(state.failedCall, calls) ? undefined : state.failedCall;
   if (failedCall === undefined && underWay === undefined) return undefined;
+  if (failedCall !== undefined && finished !== undefined)
+    return {
+      kind: 'left',
+      text: `The ${finished} is finished since; tell the agent, then wake it. ${failedText(failedCall, calls)}`,
+      since: lastWake.endedAt,
+      movers: [messageMover(sessionId), wakeMover(sessionId)],
+    };
   const said = summary === undefined || summary === '' ? '' : `: ${summary.replace(/\.$/, '')}`;
   const failed = failedCall === undefined ? '' : ` ${failedText(failedCall, calls)}`;
   const begun = underWay === undefined ? '' : ` ${underWayText(underWay)}`;
@@ -216,6 +253,12 @@ function underWayMovers({ what, folder, files }: WorkUnderWay): readonly Mover[]
   const git = (...words: readonly string[]): readonly string[] => ['git', '-C', folder, ...words];
   return [
     { who: 'person', events: [], does: 'sees the files in conflict, to mend them', program: git('status') },
+    ...files.slice(0, MOST_FILES).map((file): Mover => ({
+      who: 'person',
+      events: [],
+      does: `mends ${file}`,
+      program: ['vi', `${folder}/${file}`],
+    })),
     ...(files.length === 0
       ? []
       : [

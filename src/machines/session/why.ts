@@ -6,6 +6,7 @@ import { counted } from '../inspection/markdown.ts';
 import { delegatedCalls, isBlocked, isUnfinished } from './session-activations.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { OpenToolCall, PendingAction, SessionState } from './session-state.ts';
+import { spanText } from './span-text.ts';
 import { explainCharts } from './why-charts.ts';
 import type { ChartExplanation } from './why-charts.ts';
 import {
@@ -64,7 +65,7 @@ export function explain(
   const { sessionId, agentId, status, stopReason } = state;
   const isOver = state.unreadable !== undefined || status === 'terminated';
   const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait, surroundings, work });
-  const around = isOver ? NOTHING_AROUND : scheduleReasons(state, surroundings);
+  const around = isOver ? NOTHING_AROUND : scheduleReasons(state, surroundings, nowMs);
   const reasons = [...(isOver || found.length === 0 ? [] : diskReasons(surroundings)), ...found, ...around.failing];
   return {
     sessionId,
@@ -72,11 +73,28 @@ export function explain(
     status,
     ...(stopReason === undefined ? {} : { stopReason }),
     reasons: [
-      ...(found.length > 0 ? reasons : [...reasons, left(state, work) ?? nothing(state, around.others.length > 0)]),
+      ...(found.length > 0
+        ? untaken(reasons, state, nowMs)
+        : [...reasons, left(state, work) ?? nothing(state, around.others.length > 0)]),
       ...around.others,
     ],
     ...(state.unreadable === undefined ? { chart: explainCharts(state, nowMs, timers) } : {}),
   };
+}
+
+/** A worker that runs and is free takes what is due within as long. */
+const TAKEN_MS = 5_000;
+const TAKEN_BY_WORKERS: ReadonlySet<Reason['kind']> = new Set(['unread', 'queued_wake', 'retry', 'unfinished']);
+
+/** What a worker is to take says first that none has. */
+function untaken(reasons: readonly Reason[], { jobId }: SessionState, nowMs: number): readonly Reason[] {
+  const [first, ...others] = reasons;
+  if (first === undefined || jobId !== undefined || !TAKEN_BY_WORKERS.has(first.kind)) return reasons;
+  const dueMs = nowMs - Date.parse(first.until ?? first.since ?? '');
+  // Not a number where it is unknown since when.
+  if (!(dueMs >= TAKEN_MS)) return reasons;
+  const text = `No worker has taken it for ${spanText(dueMs)}: none runs, or all are busy. ${first.text}`;
+  return [{ ...first, text }, ...others];
 }
 
 const NOTHING_AROUND: ScheduleReasons = { failing: [], others: [] };
@@ -198,7 +216,7 @@ function parked(state: SessionState, { budget, work = {} }: Pick<ExplainOptions,
       kind: 'parked',
       text: `It is parked and does not wake by itself: ${last}${fuse.reason}${suspendedText(work)}`,
       movers: [
-        ...suspendedMovers(work),
+        ...suspendedMovers(state, work),
         ...mendingMovers(lastWake?.error),
         ...(lastWake?.outcome === 'budget_reached' ? [raiseMover(state, budget)] : []),
         messageMover(sessionId),

@@ -35,3 +35,21 @@ it('are told with what each does, its last run and how that ended', async () => 
     await stage.close();
   }
 });
+
+it('say how late they are and that no worker runs, and those that are paused come last', async () => {
+  const stage = await openDurableStage();
+  try {
+    await stage.add({ id: 'backup' });
+    await stage.add({ id: 'news' });
+    await stage.registry.pause('backup');
+    await stage.clock.advance(MINUTE + 10_000);
+    const at = new Date(stage.clock.now()).toISOString();
+    const [part] = shownSchedules(await stage.registry.list(), { at, cut: (text) => text }).parts;
+    expect(part?.note).toMatch(/^No worker runs/);
+    expect(part?.rows.map(([id]) => id?.text)).toEqual(['news', 'backup']);
+    expect(part?.rows[0]?.[2]).toEqual({ text: 'no worker runs', status: 'error' });
+    expect(part?.rows[0]?.at(-1)).toEqual({ until: '2026-01-01T00:01:00.000Z' });
+  } finally {
+    await stage.close();
+  }
+});

@@ -13,13 +13,13 @@ afterEach(() => stage.close());
 
 const told = (): ReturnType<typeof sendingSchedules> => sendingSchedules(stage.registry);
 
-it('tells since when one is due that no worker has fired, half a minute after that', async () => {
+it('tells since when one is due that no worker has fired, some seconds after that', async () => {
   await stage.add();
-  await stage.clock.advance(MINUTE + 20_000);
+  await stage.clock.advance(MINUTE + 4_000);
   expect(await told()).toEqual([
     { id: 'nightly', sessionId: stage.sessionId, status: 'active', nextFireAt: '2026-01-01T00:01:00.000Z' },
   ]);
-  await stage.clock.advance(MINUTE);
+  await stage.clock.advance(2_000);
   expect(await told()).toMatchObject([{ dueSince: '2026-01-01T00:01:00.000Z' }]);
   await stage.registry.pause('nightly');
   const [paused] = await told();

@@ -5,8 +5,10 @@ import { commandLine } from '../../../src/adapters/inspector-page/sessions/comma
 import { left } from '../../../src/adapters/inspector-page/model/words.ts';
 import {
   SESSION_FILTERS,
+  endOfLimit,
   firstToOpen,
   matching,
+  quietText,
   silentMs,
 } from '../../../src/adapters/inspector-page/sessions/session-words.ts';
 
@@ -66,6 +68,18 @@ describe('a session that runs and tells nothing', () => {
 });
 
 describe('a command that runs and puts out nothing', () => {
+  it('says from the start how long it is silent, and what is left of its limit', () => {
+    const at = '2026-01-01T00:00:00.000Z';
+    const ends = endOfLimit([
+      { state: 'running', startedAt: at, limitMs: 600_000 },
+      { state: 'gone', startedAt: at },
+    ]);
+    expect(quietText(Date.parse(at) + 3_000, { lastActivityAt: at, endsAtMs: ends })).toMatch(
+      /^silent 3.*s, 9 min.* left of its limit$/,
+    );
+    expect(endOfLimit([])).toBeUndefined();
+  });
+
   it('is said to be silent after a while', () => {
     const running = session('a', { lastActivityAt: new Date(0).toISOString() });
     expect([silentMs(running, 5_000), silentMs(running, 120_000)]).toEqual([undefined, 120_000]);

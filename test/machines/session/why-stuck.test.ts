@@ -83,6 +83,22 @@ describe('a session that is stuck', () => {
   });
 });
 
+it('says first for how long no worker has taken what is due', () => {
+  const drafts = [created, message('Go.')];
+  const told = (afterMs: number): string | undefined =>
+    explain(stateAfter(...drafts), START_MS + afterMs).reasons[0]?.text;
+  expect(told(34_000)).toMatch(
+    /^No worker has taken it for \d+ s: none runs, or all are busy\. 1 message to be read; no wake has read it yet\.$/,
+  );
+  expect(told(0)).toMatch(/^1 message to be read/);
+});
+
+it('needs nothing of a person whose wake ended while its process lives', () => {
+  const reason = firstReason(awake, { isWakeDead: true, work: { isHolderAlive: true } });
+  expect(reason?.text).toMatch(/its process test lives\. A worker takes it up again by itself: nothing to do\./);
+  expect(commands(reason)[0]).toBe('');
+});
+
 const SOON = new Date(START_MS + 60_000).toISOString();
 const clock = { id: 'news', sessionId: IDENTITY.sessionId, status: 'active', nextFireAt: SOON } as const;
 const kinds = (drafts: readonly SessionEventDraft[], surroundings: Surroundings): readonly string[] =>
@@ -95,6 +111,12 @@ describe('what there is around a session', () => {
     expect(kinds([created, message('Go.')], { freeBytes: 1_000_000 })).toEqual(['unread']);
     expect(kinds([created], { freeBytes: 0 })).toEqual(['nothing']);
     expect(kinds([...awake, terminated], { freeBytes: 0, schedules: [clock] })).toEqual(['terminated']);
+  });
+
+  it('tells a schedule that is paused after those that fire', () => {
+    const schedules = [{ ...clock, id: 'backup', status: 'paused' } as const, clock];
+    const { reasons } = explain(stateAfter(created), START_MS, { surroundings: { schedules } });
+    expect(reasons.map(({ text }) => /schedule (\w+) sends/.exec(text)?.[1])).toEqual([undefined, 'news', 'backup']);
   });
 
   it('says where the disk is, and what is largest there', () => {
@@ -127,7 +149,13 @@ describe('what there is around a session', () => {
   });
 
   it.each<[string, Partial<SendingSchedule>, readonly string[], RegExp, string]>([
-    ['is due', { dueSince: START }, ['schedule', 'nothing'], /news is due and has not sent to it/, 'worker'],
+    [
+      'is due',
+      { dueSince: START },
+      ['schedule', 'nothing'],
+      /^No worker runs: the schedule news was due 0 s ago\.$/,
+      'worker',
+    ],
     [
       'is parked',
       { status: 'parked', because: 'it failed.' },

@@ -94,6 +94,25 @@ describe('a session whose wakes are lost', () => {
     expect(first?.movers.slice(0, 2).map(({ program }) => program?.join(' '))).toEqual(['kill -KILL 12', 'kill 9']);
   });
 
+  it('offers to end no worker that is the last one', () => {
+    const held = { suspended: SUSPENDED, rivals: SUSPENDED, isHolderAlive: false };
+    const [first] = told([...awake, ...lost(1), ...lost(2)], held).reasons;
+    expect(JSON.stringify(first?.movers)).not.toContain('one worker is left"');
+  });
+
+  it('says that all of them are suspended', () => {
+    const work = { suspended: [{ host: 'vm', pid: 7 }, ...SUSPENDED], rivals: SUSPENDED };
+    const wake: SessionEventDraft = {
+      type: 'wake.started',
+      data: { wakeId: 'wake_2', epoch: 2, owner: 'vm:7', queuedWakeIds: [] },
+    };
+    const [first] = told([...awake, wakeEnded('wake_1', 'lost'), wake], work).reasons;
+    expect(first?.text).toMatch(
+      /^Nothing goes on: vm:7, which wakes it, and 12 on vm, which did before, are suspended\./,
+    );
+    expect(first?.movers[0]?.program).toEqual(['kill', '-CONT', '7']);
+  });
+
   it('names them still when it was parked', () => {
     const [first] = told([...awake, wakeEnded('wake_1', 'lost'), resting, parked], { suspended: SUSPENDED }).reasons;
     expect(first?.text).toContain('The process 12 on vm is suspended (stopped).');
@@ -142,6 +161,7 @@ describe('a session that came to rest', () => {
     expect(first?.text).toContain('A merge is in progress: prices.json is in conflict.');
     expect(first?.movers.map(({ program, command }) => (program ?? command)?.join(' '))).toEqual([
       'git -C /w status',
+      'vi /w/prices.json',
       'git -C /w add -- prices.json',
       'git -C /w -c core.editor=true merge --continue',
       'git -C /w merge --abort',
@@ -149,6 +169,16 @@ describe('a session that came to rest', () => {
       'worktree list',
     ]);
   });
+});
+
+it('says of a merge that was finished since to tell the agent, then to wake it', () => {
+  const work = { calls: new Map([['c', 'git merge --no-edit b']]), finished: 'merge' } as const;
+  const [first] = told(rested(result({ exitCode: 1 })), work).reasons;
+  expect(first?.text).toMatch(/^The merge is finished since; tell the agent, then wake it\./);
+  expect(first?.movers.map(({ command }) => command?.slice(0, 2).join(' '))).toEqual([
+    'session send',
+    'wake --session',
+  ]);
 });
 
 describe('the words of what is left', () => {

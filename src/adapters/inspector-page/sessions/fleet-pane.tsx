@@ -113,7 +113,14 @@ function Cell({
 }): JSX.Element {
   const shown = visibleText(text, 500);
   if (since !== undefined) return <When iso={since} tell={(from) => duration(at - from)} />;
-  if (until !== undefined) return <When iso={until} tell={(to) => duration(Math.max(0, to - at))} />;
+  if (until !== undefined)
+    return Date.parse(until) < at ? (
+      <span class="badge is-error">
+        <When iso={until} tell={(to) => `overdue ${duration(at - to)}`} />
+      </span>
+    ) : (
+      <When iso={until} tell={(to) => duration(to - at)} />
+    );
   if (session !== undefined)
     return (
       <button class="link" title={session} onClick={() => openSession(session)}>

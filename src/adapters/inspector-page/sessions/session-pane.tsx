@@ -18,6 +18,7 @@ import './session-pane.css';
 import './session-parts.css';
 import { Reasons } from './session-reasons.tsx';
 import type { SessionWatch } from './session-watch.ts';
+import { endOfLimit } from './session-words.ts';
 import { takeFocus, watchOf } from './session-watch.ts';
 import { SessionCommands } from './session-commands.tsx';
 import { TranscriptSection } from './transcript-section.tsx';
@@ -69,7 +70,11 @@ function Known({ watch, session }: { readonly watch: SessionWatch; readonly sess
       {isInPast.value ? (
         <Then watch={watch} />
       ) : (
-        <Reasons session={session} aheadMs={watch.aheadMs}>
+        <Reasons
+          session={session}
+          aheadMs={watch.aheadMs}
+          endsAtMs={endOfLimit(watch.sides.processes.value.value?.processes ?? [])}
+        >
           {requests.map((request) => (
             <RequestCard key={request.requestId} watch={watch} session={session} request={request} />
           ))}

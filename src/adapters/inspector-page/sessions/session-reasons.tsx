@@ -8,7 +8,7 @@ import { duration, left, wholeTime } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { When } from '../shared/when.tsx';
 import { commandLine, shellLine } from './command-line.ts';
-import { silentMs, usualText } from './session-words.ts';
+import { quietText, silentMs, usualText } from './session-words.ts';
 
 const ISO = /\d{4}-\d\d-\d\dT[\d:.]+Z/;
 const MAX_CHARACTERS = 1_200;
@@ -18,6 +18,8 @@ const LONG_CHARACTERS = 140;
 export interface ReasonsProps {
   readonly session: ShownSession;
   readonly aheadMs: number;
+  /** When the first of its commands reaches its limit, in milliseconds since the epoch. Absent: none has one. */
+  readonly endsAtMs: number | undefined;
   /** Requests, and what became of them: beneath the first reason. */
   readonly children: ComponentChildren;
 }
@@ -25,6 +27,7 @@ export interface ReasonsProps {
 export function Reasons({
   session: { why, pendingActions, lastActivityAt, usualMs, isStuck, state },
   aheadMs,
+  endsAtMs,
   children,
 }: ReasonsProps): JSX.Element {
   const [first, ...others] = why.reasons;
@@ -36,10 +39,16 @@ export function Reasons({
   return (
     <section class="reasons" aria-label="Why">
       {first === undefined ? undefined : <Why reason={first} isFirst aheadMs={aheadMs} />}
+      {silent === undefined && state.openWake !== undefined && lastActivityAt !== undefined ? (
+        <p class="why-quiet quiet">{quietText(now.value + aheadMs, { lastActivityAt, endsAtMs })}</p>
+      ) : undefined}
       {silent === undefined ? undefined : (
         <p class="why-silent">
           It has been silent for {duration(silent)}
           {usualText({ usualMs })}: neither its log nor what its command puts out has grown.
+          {endsAtMs === undefined
+            ? ''
+            : ` ${duration(Math.max(0, endsAtMs - now.value - aheadMs))} are left of its limit.`}
         </p>
       )}
       {children}

@@ -1,5 +1,5 @@
 /** What sessions are called, and which of them are searched for. */
-import type { ShownSummary } from '../../../actors/inspection/shown-answers.ts';
+import type { ShownProcess, ShownSummary } from '../../../actors/inspection/shown-answers.ts';
 import { duration } from '../model/words.ts';
 
 /** What people call it. */
@@ -41,6 +41,25 @@ export function silentMs(
   if (isStuck !== true && lastActivityAt === undefined) return undefined;
   const silent = Math.max(0, atMs - Date.parse(lastActivityAt ?? updatedAt ?? ''));
   return isStuck === true || silent >= SILENT_MS ? silent : undefined;
+}
+
+/** From the start, so that a command that hangs is seen before it is silent for long. */
+export function quietText(
+  atMs: number,
+  { lastActivityAt, endsAtMs }: { readonly lastActivityAt: string; readonly endsAtMs: number | undefined },
+): string {
+  const limit = endsAtMs === undefined ? '' : `, ${duration(Math.max(0, endsAtMs - atMs))} left of its limit`;
+  return `silent ${duration(Math.max(0, atMs - Date.parse(lastActivityAt)))}${limit}`;
+}
+
+/** When the first of the commands that run reaches its limit, in milliseconds since the epoch. */
+export function endOfLimit(
+  processes: readonly Pick<ShownProcess, 'state' | 'startedAt' | 'limitMs'>[],
+): number | undefined {
+  const ends = processes.flatMap(({ state, startedAt, limitMs }) =>
+    state === 'running' && startedAt !== undefined && limitMs !== undefined ? [Date.parse(startedAt) + limitMs] : [],
+  );
+  return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
 /** After “silent for …”: how long what runs has taken before. */

@@ -63,7 +63,7 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
           {isDead
             ? processorMs === undefined
               ? 'died'
-              : 'lives, and wakes it no more'
+              : 'lives, and its wake has ended'
             : isSuspended === true
               ? 'wakes it, and is suspended'
               : 'wakes it'}
@@ -112,7 +112,7 @@ function Former({ former: { host, pid, state, since } }: { readonly former: Form
       <p class="process">
         <code class="process-title">{visibleText(`${host}:${pid}`, 200)}</code>
         <span class={`badge is-${FORMER[state].status}`}>{FORMER[state].text}</span>
-        <When iso={since} tell={(began) => `since ${clockTime(began).slice(0, 8)}`} />
+        <When iso={since} tell={(began) => `its last wake began at ${clockTime(began).slice(0, 8)}`} />
       </p>
       {state === 'suspended' ? <Resumption pid={pid} /> : undefined}
     </>
