@@ -46,6 +46,14 @@ async function chat(options: TmuxOptions = {}, ...words: readonly string[]): Pro
   return opened;
 }
 
+/** Presses Enter once the key is there, not at once with it. */
+async function chooses(shown: Tmux, key: string): Promise<void> {
+  await shown.shows(/\[y\] yes[^›]*›$/m);
+  await shown.keys(key);
+  await shown.shows(/\[y\] yes[^›]*› .$/m);
+  await shown.keys('Enter');
+}
+
 describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
   it('shows who answers, what is said, and tool calls folded to a line', async () => {
     await agent([
@@ -132,7 +140,7 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     `);
   });
 
-  it('asks for permission with one key, says what each means, and goes on', async () => {
+  it('asks for permission with a key and Enter, says what each means, and goes on', async () => {
     await agent(
       [{ ...runs('touch one.txt') }, { ...runs('touch two.txt') }, { text: 'Both asked.', ...done }],
       'permission: ask\n',
@@ -140,15 +148,14 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     const shown = await chat({ columns: 100, rows: 40 });
     await shown.line('Touch them.');
     await shown.shows('[?] what these mean');
-    await shown.keys('?');
+    await chooses(shown, '?');
     await shown.shows(/Esc {2}nothing is answered[^]*\[y\] yes/);
     expect(await shown.screen()).toMatch(
       /^\? guide asks to run shell_run:\n {4}│ touch one\.txt\n {4}in \/[^]*\n {4}y {4}it runs this once[^]*\[y\] yes {2}\[s\] in this session {2}\[a\] always {2}\[n\] no {2}\[\?\] what these mean ›$/m,
     );
-    await shown.keys('y');
+    await chooses(shown, 'y');
     await shown.shows('│ touch two.txt');
-    await shown.shows(/\[y\] yes .*›$/m);
-    await shown.keys('n');
+    await chooses(shown, 'n');
     await shown.shows('Why, for the agent?');
     await shown.line('Not that one.');
     await shown.shows('Both asked.');
@@ -177,9 +184,10 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
         { interval: 200 },
       )
       .toContain('asks to run shell_run');
-    await shown.shows(/\[y\] yes .*›$/m);
+    await shown.shows(/^Esc: answer what is asked\n› y+$/m);
     expect(await shown.screen()).not.toContain('Allowed');
-    await shown.keys('n');
+    await shown.keys('Escape');
+    await chooses(shown, 'n');
     await shown.shows('Why, for the agent?');
     await shown.keys('Enter');
     // What was begun is there again.
@@ -291,7 +299,7 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await one.shows('put off');
     await one.line('Are you there?');
     await one.shows('/answer puts it again');
-    await other.keys('y');
+    await chooses(other, 'y');
     await one.shows('It is there.');
     await other.shows('It is there.');
     expect(await one.screen()).toContain('Allowed: shell_run.');
