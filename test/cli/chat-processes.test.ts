@@ -140,6 +140,22 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     `);
   });
 
+  it('names the agent above its first words while they come', async () => {
+    await agent([{ text: 'Words that are not whole', pauseMs: 100_000, ...done }]);
+    const shown = await chat();
+    await shown.line('Go.');
+    await shown.shows(/you\n {2}Go\.\n\nguide\n {2}Words that are not whole\n\n\* guide is at work/);
+    await shown.keys('C-c');
+  });
+
+  it('opens in no environment that is not there', async () => {
+    await agent([{ text: 'Here.', ...done }]);
+    const shown = await terminal({ columns: 100 });
+    await shown.run('chat', '--home', home.path, '--environment', 'hots');
+    await shown.shows('ENVIRONMENT_NOT_FOUND');
+    await shown.shows(/\$ *$/);
+  });
+
   it('asks for permission with a key and Enter, says what each means, and goes on', async () => {
     await agent(
       [{ ...runs('touch one.txt') }, { ...runs('touch two.txt') }, { text: 'Both asked.', ...done }],

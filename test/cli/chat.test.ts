@@ -3,15 +3,19 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runChatCommand } from '../../src/cli/chat/command-work.ts';
+import type { CommandedChat } from '../../src/cli/chat/command-work.ts';
 import { completions, typedCommand } from '../../src/cli/chat/commands.ts';
 import { InputHistory } from '../../src/cli/chat/input-history.ts';
 import { Markdown } from '../../src/cli/chat/markdown.ts';
 import { Prompt } from '../../src/cli/chat/prompt.ts';
 import { Speech } from '../../src/cli/chat/speech.ts';
+import { failureText } from '../../src/cli/failure.ts';
 import { EMPTY, draftOf, drawnDraft, edited, inserted, movedByLine } from '../../src/cli/terminal/line-editor.ts';
 import type { Draft } from '../../src/cli/terminal/line-editor.ts';
 import type { Key } from '../../src/cli/terminal/keys.ts';
 import { stylesFor } from '../../src/cli/terminal/styles.ts';
+import { RuntimeError } from '../../src/machines/errors.ts';
 
 const key = (name: string, more: Partial<Key> = {}): Key => ({ name, ctrl: false, meta: false, text: '', ...more });
 const typed = (text: string): Key => key(text, { text });
@@ -196,6 +200,13 @@ describe('a prompt', () => {
     expect(shown(prompt)).toBe('› begun');
   });
 
+  it('gives a message back that could not be sent, unless another one was begun', () => {
+    const { prompt } = promptOf();
+    prompt.giveBack('Hello.');
+    prompt.giveBack('Another.');
+    expect(shown(prompt)).toBe('› Hello.');
+  });
+
   it('completes commands', () => {
     const { prompt } = promptOf();
     type(prompt, '/st', key('tab'));
@@ -277,6 +288,32 @@ describe('a command of a chat', () => {
     expect(() => typedCommand('/stauts')).toThrow(
       expect.objectContaining({ hint: expect.stringContaining('Did you mean /status?') as string }),
     );
+  });
+});
+
+describe('what has failed in a chat', () => {
+  it('is told between words, and commands that can be copied stay whole', () => {
+    const command = '  wakechart agent create one --description "a long one"';
+    const error = new RuntimeError('X', 'expected something else than this', {
+      category: 'validation',
+      hint: `Make one that works with a model:\n${command}`,
+    });
+    const lines = failureText(error, { styles: plain, wrapsAt: 30 }).split('\n');
+    expect(lines.slice(0, 4)).toEqual([
+      'error: expected something else',
+      'than this [X]',
+      '  hint: Make one that works',
+      '        with a model:',
+    ]);
+    expect(lines[4]).toContain(command);
+  });
+
+  it.each(['zz', 'abc', 'not-an-id'])('is the id of no session: %s', async (word) => {
+    const chat = { runtime: { sessions: {} } } as unknown as CommandedChat;
+    await expect(runChatCommand(chat, { name: 'resume', word })).rejects.toMatchObject({
+      message: expect.stringContaining('at least 4 characters') as string,
+      hint: '/sessions lists them.',
+    });
   });
 });
 

@@ -167,9 +167,14 @@ export class Chat implements CommandedChat {
         await this.context.out.line(`\n${this.context.out.styles.dim(line)}`);
         return await runChatCommand(this, command);
       }
+    } catch (error) {
+      return this.#tellTrouble(error);
+    }
+    try {
       if (this.#conversation === undefined) await this.#open(await this.#newSession());
       await this.#conversation?.send(line);
     } catch (error) {
+      this.#prompt?.giveBack(line);
       this.#tellTrouble(error);
     }
   }
@@ -230,7 +235,8 @@ export class Chat implements CommandedChat {
   }
 
   #tellTrouble(error: unknown): void {
-    void this.context.out.push(failureText(error, this.context.out));
+    const { styles, columns } = this.context.out;
+    void this.context.out.push(failureText(error, { styles, wrapsAt: columns - 1 }));
   }
 
   async #tellHowToResume(): Promise<void> {

@@ -1,10 +1,11 @@
 /** With which agent and session a chat begins, and what a newcomer is told who has none. */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import type { NodeRuntime } from '../../node/node-runtime.ts';
 import type { Runtime } from '../../runtime.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
-import { checkedAgentName } from '../names.ts';
+import { checkedAgentName, checkedEnvironmentName } from '../names.ts';
 import { sessionNamed } from '../open/named-id.ts';
 import { usageError } from '../usage.ts';
 
@@ -20,9 +21,10 @@ export type Opening = { readonly state: SessionState } | { readonly agentId: str
 
 export async function openingOf(
   context: CommandContext,
-  { sessions, agents }: Pick<Runtime, 'sessions' | 'agents'>,
-  { agent, resume }: ChatOptions,
+  { sessions, agents, environments }: Pick<NodeRuntime, 'sessions' | 'agents' | 'environments'>,
+  { agent, resume, environment }: ChatOptions,
 ): Promise<Opening> {
+  if (environment !== undefined) await environments.get(checkedEnvironmentName(environment));
   const agentId = agent === undefined ? undefined : checkedAgentName(agent);
   if (typeof resume === 'string') return { state: await sessions.status(await sessionNamed(sessions, resume)) };
   if (agentId !== undefined) await agents.get(agentId);

@@ -97,6 +97,12 @@ export class Prompt {
     this.#options.onChanged();
   }
 
+  /** A message that could not be sent stands there again, unless another one was begun. */
+  giveBack(text: string): void {
+    if (this.#draft.text === '') this.#draft = draftOf(text);
+    this.#options.onChanged();
+  }
+
   /** At the end of the screen, in lines of less than `columns` places. */
   lines(columns: number, maxRows: number): LiveLines & { readonly hint: string } {
     const question = this.#put;
