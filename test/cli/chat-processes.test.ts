@@ -1,5 +1,5 @@
 /** What people see in a chat: on a terminal, from the program that is built. */
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeRuntime } from '../../src/node.ts';
@@ -315,6 +315,9 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await one.shows('put off');
     await one.line('Are you there?');
     await one.shows('/answer puts it again');
+    await one.line('/why');
+    await one.shows(/→ a person answers it here: \/answer/);
+    expect(await one.screen()).not.toContain('--verbose');
     await chooses(other, 'y');
     await one.shows('It is there.');
     await other.shows('It is there.');
@@ -325,6 +328,7 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     const shown = await terminal({ columns: 100 });
     await shown.run('chat', '--home', home.path);
     await shown.shows('AGENT_MISSING');
+    expect(await readdir(home.path)).toEqual([]);
     expect(await shown.screen()).toMatch(/ init --provider anthropic [^]* init --home /);
     await shown.run('init', '--home', home.path);
     await shown.shows('its number or name');

@@ -40,7 +40,7 @@ const WORK: { readonly [Name in ChatCommandName]: Work } = {
     for (const line of [...commands, ...KEYS_HELP].flatMap((pair) => helpLines(pair, out))) await out.line(line);
   },
   status: async (chat) => showStatus(chat.context, sessionOf(chat)),
-  why: async (chat) => explainSession(chat.context, sessionOf(chat), {}),
+  why: async (chat) => explainSession(chat.context, sessionOf(chat), { isInChat: true }),
   sessions: async ({ context }) => listSessions(context),
   resume: async (chat, word) => {
     const { sessions } = chat.runtime;
