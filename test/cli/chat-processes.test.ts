@@ -147,6 +147,7 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await shown.shows('Words that are not whole');
     expect(await shown.screen()).toMatch(/you\n {2}Go\.\n\nguide\n {2}Words that are not whole\n\n\* guide is at work/);
     await shown.keys('C-c');
+    await shown.shows('── 1 step');
   });
 
   it('opens in no environment that is not there', async () => {
@@ -318,8 +319,10 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await one.line('Are you there?');
     await one.shows('/answer puts it again');
     await one.line('/why');
-    await one.shows(/→ a person answers it here: \/answer/);
-    expect(await one.screen()).not.toContain('--verbose');
+    const all = (): Promise<string> => one.screen({ history: true });
+    await expect.poll(all, { timeout: 25_000 }).toContain('→ a person answers it here: /answer');
+    await one.shows('By the clock');
+    expect(await all()).not.toContain('--verbose');
     await chooses(other, 'y');
     await one.shows('It is there.');
     await other.shows('It is there.');
