@@ -1,7 +1,9 @@
 #!/bin/sh
 # Copies a home while programs work on it: backup-home.sh HOME ARCHIVE.tar.gz
-# Check what it made with `wakechart doctor` after it is laid out; take it again where a session went on in between.
+# Check what it made with `wakechart doctor --repair` after it is laid out; take it again where a log is not whole.
 set -eu
+# What it writes, the list of names too, is for its owner alone.
+umask 077
 home=$1
 archive=$(realpath -m -- "$2")
 cd -- "$home"
@@ -12,7 +14,6 @@ cd -- "$home"
   find . \( -path ./activations -o -path ./hosts \) -prune -o ! -type s ! -name events.end -print0
 } > "$archive.names"
 trap 'rm -f -- "$archive.names" "$archive.part"' EXIT
-umask 077
 code=0
 tar --null --no-recursion --files-from="$archive.names" --ignore-failed-read --warning=no-file-changed \
   --warning=no-failed-read --warning=no-file-removed -czf "$archive.part" || code=$?

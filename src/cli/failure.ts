@@ -7,6 +7,7 @@ import type { ErrorCategory } from '../machines/errors.ts';
 import { invocation } from './invocation.ts';
 import type { Output } from './terminal/output.ts';
 import { printable, shellQuoted } from './terminal/text.ts';
+import { wrapped } from './terminal/text-width.ts';
 import { USAGE } from './usage.ts';
 
 export const EXIT_SUCCESS = 0;
@@ -102,11 +103,20 @@ export interface TypedProgram {
   readonly commands: readonly string[];
 }
 
+export interface FailureOutput extends Pick<Output, 'styles'> {
+  /** Places of a line; undefined: as long as they are. */
+  readonly wrapsAt?: number;
+}
+
 /** Text for standard error. */
-export function failureText(error: unknown, { styles }: Pick<Output, 'styles'>, typed?: TypedProgram): string {
+export function failureText(error: unknown, { styles, wrapsAt }: FailureOutput, typed?: TypedProgram): string {
   const { message, code, hint } = toldOf(error);
   const shown = typed === undefined ? hint : asTyped(hint, typed);
-  const lines = [`${styles.red('error:')} ${message} ${styles.dim(`[${code}]`)}`, ...hintText(shown, styles)];
+  const head = `${styles.red('error:')} ${message} ${styles.dim(`[${code}]`)}`;
+  const lines =
+    wrapsAt === undefined
+      ? [head, ...hintText(shown, styles)]
+      : [...wrapped(head, wrapsAt), ...hintText(wrappedHint(shown, wrapsAt), styles)];
   if (RuntimeError.is(error) && !EXPLAINS_ITSELF.has(code))
     lines.push(`  ${styles.cyan('more:')} ${shellQuoted([...invocation(), 'explain', code])}`);
   if (process.env['WAKECHART_DEBUG'] === '1') lines.push(stackOf(error));
@@ -121,6 +131,16 @@ function asTyped(hint: string, { words, commands }: TypedProgram): string {
   );
   return hint.replaceAll(named, () => `${shellQuoted(words)} `);
 }
+
+/** A command that stands on a line of its own stays whole: it is there to be copied. */
+function wrappedHint(hint: string, width: number): string {
+  return printable(hint)
+    .split('\n')
+    .flatMap((line) => (line.startsWith('  ') ? [line] : wrapped(line, Math.max(20, width - HINT_INDENT))))
+    .join('\n');
+}
+
+const HINT_INDENT = 8;
 
 /** Every line of a hint after the first is set under it. */
 export function hintText(hint: string, styles: Output['styles']): string[] {

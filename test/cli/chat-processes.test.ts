@@ -1,5 +1,5 @@
 /** What people see in a chat: on a terminal, from the program that is built. */
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeRuntime } from '../../src/node.ts';
@@ -44,6 +44,14 @@ async function chat(options: TmuxOptions = {}, ...words: readonly string[]): Pro
   await opened.run('chat', '--home', home.path, ...words);
   await opened.shows(/^›/m);
   return opened;
+}
+
+/** Presses Enter once the key is there, not at once with it. */
+async function chooses(shown: Tmux, key: string): Promise<void> {
+  await shown.shows(/\[y\] yes[^›]*›$/m);
+  await shown.keys(key);
+  await shown.shows(/\[y\] yes[^›]*› .$/m);
+  await shown.keys('Enter');
 }
 
 describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
@@ -132,7 +140,26 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     `);
   });
 
-  it('asks for permission with one key, says what each means, and goes on', async () => {
+  it('names the agent above its first words while they come', async () => {
+    await agent([{ text: 'Words that are not whole', pauseMs: 100_000, ...done }]);
+    const shown = await chat();
+    await shown.line('Go.');
+    await shown.shows('Words that are not whole');
+    expect(await shown.screen()).toMatch(/you\n {2}Go\.\n\nguide\n {2}Words that are not whole\n\n\* guide is at work/);
+    await shown.keys('C-c');
+    await shown.shows('── 1 step');
+  });
+
+  it('opens in no environment that is not there', async () => {
+    await agent([{ text: 'Here.', ...done }]);
+    const shown = await terminal({ columns: 100 });
+    await shown.run('chat', '--home', home.path, '--environment', 'hots');
+    await shown.shows('ENVIRONMENT_NOT_FOUND');
+    expect(await shown.screen()).not.toContain('/help says');
+    await shown.shows(/\$ *$/);
+  });
+
+  it('asks for permission with a key and Enter, says what each means, and goes on', async () => {
     await agent(
       [{ ...runs('touch one.txt') }, { ...runs('touch two.txt') }, { text: 'Both asked.', ...done }],
       'permission: ask\n',
@@ -140,15 +167,14 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     const shown = await chat({ columns: 100, rows: 40 });
     await shown.line('Touch them.');
     await shown.shows('[?] what these mean');
-    await shown.keys('?');
+    await chooses(shown, '?');
     await shown.shows(/Esc {2}nothing is answered[^]*\[y\] yes/);
     expect(await shown.screen()).toMatch(
       /^\? guide asks to run shell_run:\n {4}│ touch one\.txt\n {4}in \/[^]*\n {4}y {4}it runs this once[^]*\[y\] yes {2}\[s\] in this session {2}\[a\] always {2}\[n\] no {2}\[\?\] what these mean ›$/m,
     );
-    await shown.keys('y');
+    await chooses(shown, 'y');
     await shown.shows('│ touch two.txt');
-    await shown.shows(/\[y\] yes .*›$/m);
-    await shown.keys('n');
+    await chooses(shown, 'n');
     await shown.shows('Why, for the agent?');
     await shown.line('Not that one.');
     await shown.shows('Both asked.');
@@ -177,9 +203,10 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
         { interval: 200 },
       )
       .toContain('asks to run shell_run');
-    await shown.shows(/\[y\] yes .*›$/m);
+    await shown.shows(/^Esc: answer what is asked\n› y+$/m);
     expect(await shown.screen()).not.toContain('Allowed');
-    await shown.keys('n');
+    await shown.keys('Escape');
+    await chooses(shown, 'n');
     await shown.shows('Why, for the agent?');
     await shown.keys('Enter');
     // What was begun is there again.
@@ -291,7 +318,12 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await one.shows('put off');
     await one.line('Are you there?');
     await one.shows('/answer puts it again');
-    await other.keys('y');
+    await one.line('/why');
+    const all = (): Promise<string> => one.screen({ history: true });
+    await expect.poll(all, { timeout: 25_000 }).toContain('→ a person answers it here: /answer');
+    await one.shows('By the clock');
+    expect(await all()).not.toContain('--verbose');
+    await chooses(other, 'y');
     await one.shows('It is there.');
     await other.shows('It is there.');
     expect(await one.screen()).toContain('Allowed: shell_run.');
@@ -301,6 +333,7 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     const shown = await terminal({ columns: 100 });
     await shown.run('chat', '--home', home.path);
     await shown.shows('AGENT_MISSING');
+    expect(await readdir(home.path)).toEqual([]);
     expect(await shown.screen()).toMatch(/ init --provider anthropic [^]* init --home /);
     await shown.run('init', '--home', home.path);
     await shown.shows('its number or name');

@@ -3,15 +3,19 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runChatCommand } from '../../src/cli/chat/command-work.ts';
+import type { CommandedChat } from '../../src/cli/chat/command-work.ts';
 import { completions, typedCommand } from '../../src/cli/chat/commands.ts';
 import { InputHistory } from '../../src/cli/chat/input-history.ts';
 import { Markdown } from '../../src/cli/chat/markdown.ts';
 import { Prompt } from '../../src/cli/chat/prompt.ts';
 import { Speech } from '../../src/cli/chat/speech.ts';
+import { failureText } from '../../src/cli/failure.ts';
 import { EMPTY, draftOf, drawnDraft, edited, inserted, movedByLine } from '../../src/cli/terminal/line-editor.ts';
 import type { Draft } from '../../src/cli/terminal/line-editor.ts';
 import type { Key } from '../../src/cli/terminal/keys.ts';
 import { stylesFor } from '../../src/cli/terminal/styles.ts';
+import { RuntimeError } from '../../src/machines/errors.ts';
 
 const key = (name: string, more: Partial<Key> = {}): Key => ({ name, ctrl: false, meta: false, text: '', ...more });
 const typed = (text: string): Key => key(text, { text });
@@ -60,7 +64,7 @@ interface Heard {
   readonly left: () => boolean;
 }
 
-function promptOf({ isWorking = false }: { readonly isWorking?: boolean } = {}): Heard {
+function promptOf({ isWorking = false, quietMs = 0 } = {}): Heard {
   const lines: string[] = [];
   let hasLeft = false;
   const prompt = new Prompt({
@@ -72,7 +76,7 @@ function promptOf({ isWorking = false }: { readonly isWorking?: boolean } = {}):
     onTerminal: () => undefined,
     complete: completions,
     onChanged: () => undefined,
-    quietMs: 0,
+    quietMs,
   });
   return { prompt, lines, left: () => hasLeft };
 }
@@ -118,13 +122,70 @@ describe('a prompt', () => {
     expect(left()).toBe(false);
   });
 
-  it('takes a key for an answer only when it is one of those that are shown', async () => {
+  const yes = [
+    { key: 'y', label: 'yes' },
+    { key: 'a', label: 'always' },
+  ];
+  /** Keys of one turn came at once, as a paste does. */
+  const turn = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it('takes a choice with Enter, and with nothing after it', async () => {
     const { prompt, lines } = promptOf();
-    const answer = prompt.key([{ key: 'y', label: 'yes' }], { signal });
-    await expect.poll(() => shown(prompt)).toBe('[y] yes ›');
-    type(prompt, 'x', key('return'), 'Y');
+    const answer = prompt.key(yes, { signal });
+    expect(shown(prompt)).toBe('[y] yes  [a] always ›');
+    type(prompt, key('return'), 'a', key('backspace'), 'Y');
+    expect(prompt.lines(80, 10)).toMatchObject({ lines: ['[y] yes  [a] always › Y'], hint: 'Enter answers' });
+    await turn();
+    type(prompt, key('return'));
     expect(await answer).toBe('y');
     expect(lines).toEqual([]);
+  });
+
+  it.each(['yes please', '/why', 'what is it', 'any'])('allows nothing by a message: %s', async (message) => {
+    const { prompt, lines } = promptOf();
+    const answer = prompt.key(yes, { signal });
+    for (const letter of message) {
+      type(prompt, letter);
+      await turn();
+    }
+    expect(shown(prompt)).toBe(`› ${message}`);
+    expect(prompt.lines(80, 10).hint).toBe('Esc: answer what is asked');
+    type(prompt, key('return'));
+    expect(lines).toEqual([message]);
+    expect(shown(prompt)).toBe('[y] yes  [a] always ›');
+    type(prompt, key('escape'));
+    expect(await answer).toBeUndefined();
+  });
+
+  it('leaves the line to a message that is begun, until Esc asks for the question', async () => {
+    const { prompt } = promptOf();
+    type(prompt, 'please do not ');
+    const answer = prompt.key(yes, { signal });
+    await turn();
+    type(prompt, 'write an', 'y');
+    expect(shown(prompt)).toBe('› please do not write any');
+    type(prompt, key('escape'), 'y');
+    await turn();
+    type(prompt, key('return'));
+    expect(await answer).toBe('y');
+    expect(shown(prompt)).toBe('› please do not write any');
+  });
+
+  it('takes nothing that is pasted for a choice, whether the terminal says so or not', () => {
+    const { prompt, lines } = promptOf();
+    void prompt.key(yes, { signal });
+    prompt.hear({ type: 'paste', text: 'y' });
+    expect(shown(prompt)).toBe('› y');
+    type(prompt, key('backspace'), 'a', key('return'), 'b', key('return'));
+    expect(lines).toEqual(['ab']);
+  });
+
+  it('puts no question at the moment in which it comes', () => {
+    const { prompt } = promptOf({ quietMs: 60_000 });
+    void prompt.key(yes, { signal });
+    type(prompt, 'y');
+    expect(shown(prompt)).toBe('› y');
+    prompt.close();
   });
 
   it('keeps what was begun while a question is answered, and takes a question back', async () => {
@@ -137,6 +198,13 @@ describe('a prompt', () => {
     withdrawn.abort();
     expect(await answer).toBeUndefined();
     expect(shown(prompt)).toBe('› begun');
+  });
+
+  it('gives a message back that could not be sent, unless another one was begun', () => {
+    const { prompt } = promptOf();
+    prompt.giveBack('Hello.');
+    prompt.giveBack('Another.');
+    expect(shown(prompt)).toBe('› Hello.');
   });
 
   it('completes commands', () => {
@@ -220,6 +288,32 @@ describe('a command of a chat', () => {
     expect(() => typedCommand('/stauts')).toThrow(
       expect.objectContaining({ hint: expect.stringContaining('Did you mean /status?') as string }),
     );
+  });
+});
+
+describe('what has failed in a chat', () => {
+  it('is told between words, and commands that can be copied stay whole', () => {
+    const command = '  wakechart agent create one --description "a long one"';
+    const error = new RuntimeError('X', 'expected something else than this', {
+      category: 'validation',
+      hint: `Make one that works with a model:\n${command}`,
+    });
+    const lines = failureText(error, { styles: plain, wrapsAt: 30 }).split('\n');
+    expect(lines.slice(0, 4)).toEqual([
+      'error: expected something else',
+      'than this [X]',
+      '  hint: Make one that works',
+      '        with a model:',
+    ]);
+    expect(lines[4]).toContain(command);
+  });
+
+  it.each(['zz', 'abc', 'not-an-id'])('is the id of no session: %s', async (word) => {
+    const chat = { runtime: { sessions: {} } } as unknown as CommandedChat;
+    await expect(runChatCommand(chat, { name: 'resume', word })).rejects.toMatchObject({
+      message: expect.stringContaining('at least 4 characters') as string,
+      hint: '/sessions lists them.',
+    });
   });
 });
 

@@ -83,12 +83,30 @@ describe('wakechart store prune', () => {
     );
     expect(added).toMatchObject({ code: 0 });
     const words = ['store', 'prune', '--idle-before', '0m', '--no-export'];
-    expect(await stage.run(...words, '--yes')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/a schedule sends to it[^]*its workspace holds files/) as string,
-    });
+    const why = /a schedule sends to it[^]*its workspace holds files/;
+    const dry = await stage.run(...words);
+    expect(dry).toMatchObject({ code: 0, stderr: expect.stringMatching(why) as string });
+    expect(dry.stdout).toContain('0 sessions');
+    const { wouldPrune, wouldLeave } = JSON.parse((await stage.run(...words, '--json')).stdout) as {
+      readonly wouldPrune: readonly object[];
+      readonly wouldLeave: readonly { readonly sessionId: string }[];
+    };
+    expect(wouldPrune).toEqual([]);
+    expect(wouldLeave.map(({ sessionId }) => sessionId)).toEqual([scheduled.id, files.id]);
+    // That they are needed is no failure: a timer would report it day after day.
+    expect(await stage.run(...words, '--yes')).toMatchObject({ code: 0, stderr: expect.stringMatching(why) as string });
+    expect(await idsLeft()).toHaveLength(2);
     await stage.run(...words, '--with-files', '--yes');
     expect(await idsLeft()).toEqual([scheduled.id]);
+  });
+
+  it('fails where an export cannot be written, and keeps that session', async () => {
+    const { id } = await stage.session(sleeps('Done.'));
+    const archive = join(stage.home, 'archive');
+    await mkdir(join(archive, `${id}.jsonl`), { recursive: true });
+    const words = ['store', 'prune', '--idle-before', '0m', '--export-to', archive, '--yes'];
+    expect(await stage.run(...words)).toMatchObject({ code: 1, stderr: expect.stringContaining(id) as string });
+    expect(await idsLeft()).toEqual([id]);
   });
 
   it('removes old logs of tasks, and none of a task that runs', async () => {

@@ -94,6 +94,7 @@ describe('the units', () => {
     expect(Number(settingOf('wakechart-worker.service', 'TimeoutStopSec')[0])).toBeGreaterThan(LONGEST_END_S);
     expect(settingOf('wakechart-worker.service', 'SuccessExitStatus')).toEqual(['143']);
     expect(settingOf('wakechart-worker.service', 'KillMode')).toEqual(['mixed']);
+    expect(settingOf('wakechart-prune.service', 'SuccessExitStatus')).toEqual([]);
   });
 
   it.skipIf(!hasSystemd)('are understood by systemd, every line of them', () => {

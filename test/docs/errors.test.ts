@@ -15,6 +15,7 @@ const PASSES_ON = [
   'adapters/postgres/schedule-definitions.ts: readable',
   'adapters/schedule-files/schedule-definitions.ts: get',
   'cli/auth/accounts.ts: inOurWords',
+  'cli/chat/command-work.ts: sessionTyped',
   'cli/open/store.ts: inOurWords',
   'cli/open/suggestions.ts: withHint',
   'cli/schedule/schedules.ts: inOurWords',

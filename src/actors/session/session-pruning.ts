@@ -66,7 +66,7 @@ export async function pruneSessions(options: PruneOptions, ports: PruningPorts):
 /** What a session stores when it is terminated. */
 const IS_END: ReadonlySet<string> = new Set<SessionEvent['type']>(['session.status_changed', 'session.parent_told']);
 
-const MEANWHILE = 'something was stored for it meanwhile';
+export const STORED_MEANWHILE = 'something was stored for it meanwhile';
 const REASON = 'it had rested for so long that it was pruned';
 
 /** Why it was left; undefined when it is gone. */
@@ -79,7 +79,7 @@ async function prunedOne(
   if (why !== undefined) return why;
   const journal = await ports.open(state.sessionId);
   if (state.status !== 'terminated' && journal.state.status !== 'terminated') {
-    if (journal.state.head !== state.head) return MEANWHILE;
+    if (journal.state.head !== state.head) return STORED_MEANWHILE;
     const end = { to: 'terminated', stopReason: 'terminated', reason: REASON } as const;
     // At this head or not at all: what is sent to it in this moment is not lost.
     await journal.append([{ type: 'session.status_changed', data: end }], { onlyAtHead: true });
@@ -87,7 +87,7 @@ async function prunedOne(
   }
   // Of one that rested, its end is all that may have come: by us, or with its parent.
   const since = await ports.read(state.sessionId, state.head + 1);
-  if (!since.every(({ type }) => state.status !== 'terminated' && IS_END.has(type))) return MEANWHILE;
+  if (!since.every(({ type }) => state.status !== 'terminated' && IS_END.has(type))) return STORED_MEANWHILE;
   await ports.delete(state.sessionId);
   return undefined;
 }

@@ -18,12 +18,13 @@ import { completions, typedCommand } from './commands.ts';
 import { Conversation } from './conversation.ts';
 import { InputHistory } from './input-history.ts';
 import { FRAME_MS, liveLines } from './live-lines.ts';
-import { openingOf } from './opening.ts';
+import { checkHome, openingOf } from './opening.ts';
 import type { ChatOptions, Opening } from './opening.ts';
 import { Prompt } from './prompt.ts';
 
 export async function runChat(context: CommandContext, options: ChatOptions): Promise<number> {
   checkTerminal(context);
+  await checkHome(context);
   const environmentId = options.environment === undefined ? undefined : checkedEnvironmentName(options.environment);
   const chat = new Chat(context, environmentId);
   await withRuntime(chat.context, async (runtime) => chat.run(runtime, await openingOf(context, runtime, options)), {
@@ -33,15 +34,22 @@ export async function runChat(context: CommandContext, options: ChatOptions): Pr
 }
 
 function checkTerminal(context: CommandContext): void {
-  if (!context.json && context.out.canRedraw && process.stdin.isTTY) return;
+  const reason = whyNoTerminal(context);
+  if (reason === undefined) return;
   throw usageError(
-    'expected a terminal to talk at, both to read from and to write to',
+    `expected a terminal to talk at, both to read from and to write to${reason}`,
     [
       'For programs, and where there is no terminal:',
       `  ${nextCommand(context, 'session', 'send', '--session', 'ID', '--message', 'TEXT')}`,
       `  ${nextCommand(context, 'wake', '--session', 'ID')}`,
     ].join('\n'),
   );
+}
+
+function whyNoTerminal({ json, out }: CommandContext): string | undefined {
+  if (!process.stdin.isTTY || !out.isTerminal) return '';
+  if (json) return ', and no --json: a chat is for people';
+  return out.canRedraw ? undefined : ', which can move its cursor; TERM=dumb says that this one cannot';
 }
 
 export class Chat implements CommandedChat {
@@ -167,9 +175,14 @@ export class Chat implements CommandedChat {
         await this.context.out.line(`\n${this.context.out.styles.dim(line)}`);
         return await runChatCommand(this, command);
       }
+    } catch (error) {
+      return this.#tellTrouble(error);
+    }
+    try {
       if (this.#conversation === undefined) await this.#open(await this.#newSession());
       await this.#conversation?.send(line);
     } catch (error) {
+      this.#prompt?.giveBack(line);
       this.#tellTrouble(error);
     }
   }
@@ -230,7 +243,8 @@ export class Chat implements CommandedChat {
   }
 
   #tellTrouble(error: unknown): void {
-    void this.context.out.push(failureText(error, this.context.out));
+    const { styles, columns } = this.context.out;
+    void this.context.out.push(failureText(error, { styles, wrapsAt: columns - 1 }));
   }
 
   async #tellHowToResume(): Promise<void> {

@@ -1,7 +1,9 @@
 /** What the commands of a chat do. */
+import { RuntimeError } from '../../machines/errors.ts';
+import { sessionId } from '../../machines/ids.ts';
 import { listAgents } from '../agent/agent.ts';
 import { checkedAgentName } from '../names.ts';
-import { sessionNamed } from '../open/named-id.ts';
+import { MIN_ID_CHARACTERS, isShortId, sessionNamed } from '../open/named-id.ts';
 import { listSessions, showStatus } from '../session/session.ts';
 import { explainSession } from '../session/why.ts';
 import type { Output } from '../terminal/output.ts';
@@ -38,15 +40,11 @@ const WORK: { readonly [Name in ChatCommandName]: Work } = {
     for (const line of [...commands, ...KEYS_HELP].flatMap((pair) => helpLines(pair, out))) await out.line(line);
   },
   status: async (chat) => showStatus(chat.context, sessionOf(chat)),
-  why: async (chat) => explainSession(chat.context, sessionOf(chat), {}),
+  why: async (chat) => explainSession(chat.context, sessionOf(chat), { isInChat: true }),
   sessions: async ({ context }) => listSessions(context),
   resume: async (chat, word) => {
     const { sessions } = chat.runtime;
-    const state =
-      word === ''
-        ? await newestSession(sessions, chat.agentId)
-        : await sessions.status(await sessionNamed(sessions, word));
-    await chat.goOnWith(state);
+    await chat.goOnWith(word === '' ? await newestSession(sessions, chat.agentId) : await sessionTyped(sessions, word));
   },
   new: async (chat) => chat.beginWith(chat.agentId),
   agent: async (chat, word) => (word === '' ? listAgents(chat.context) : chat.beginWith(checkedAgentName(word))),
@@ -84,6 +82,23 @@ function helpLines([typed, does]: readonly [string, string], { styles, columns }
   const lines = wrapped(does, columns - 1 - indent);
   const first = isNarrow ? [] : [`${styles.cyan(typed.padEnd(KEYS_WIDTH))}${lines.shift() ?? ''}`];
   return [...(isNarrow ? [styles.cyan(typed)] : first), ...lines.map((line) => `${' '.repeat(indent)}${line}`)];
+}
+
+const LISTS_THEM = '/sessions lists them.';
+
+async function sessionTyped(sessions: Runtime['sessions'], word: string): Promise<SessionState> {
+  if (!isShortId(word) && !sessionId.safeParse(word).success)
+    throw usageError(
+      `expected the id of a session, or at least ${MIN_ID_CHARACTERS} characters that it begins with, received ${JSON.stringify(word)}`,
+      LISTS_THEM,
+    );
+  try {
+    return await sessions.status(await sessionNamed(sessions, word));
+  } catch (error) {
+    if (!RuntimeError.is(error) || error.code !== 'SESSION_NOT_FOUND') throw error;
+    const { message, category } = error;
+    throw new RuntimeError('SESSION_NOT_FOUND', message, { category, hint: LISTS_THEM, cause: error });
+  }
 }
 
 function sessionOf({ conversation }: CommandedChat): string {

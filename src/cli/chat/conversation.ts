@@ -137,13 +137,16 @@ export class Conversation {
     return { text: [text, this.#progress].filter((part) => part !== '').join('  '), sinceMs };
   }
 
-  /** What is being said, in lines. */
+  /** What is being said, in lines, under the name of the agent where another spoke last. */
   words(width: number): readonly string[] {
     const { styles } = this.#options.out;
     const current = this.#speech.current;
     if (current === undefined) return [];
     const lines = wrapped(printable(current.text.trimEnd()).replaceAll('\t', '  '), width - 2);
-    return lines.map((line) => `  ${current.kind === 'reasoning' ? styles.dim(line) : line}`);
+    return [
+      ...this.#view.headingOfAgent(this.sessionId),
+      ...lines.map((line) => `  ${current.kind === 'reasoning' ? styles.dim(line) : line}`),
+    ];
   }
 
   /** Nothing is told any more. What runs goes on. */

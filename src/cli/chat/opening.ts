@@ -1,10 +1,13 @@
 /** With which agent and session a chat begins, and what a newcomer is told who has none. */
+import { join } from 'node:path';
+import { isThere } from '../../adapters/system/whole-files.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import type { NodeRuntime } from '../../node/node-runtime.ts';
 import type { Runtime } from '../../runtime.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
-import { checkedAgentName } from '../names.ts';
+import { checkedAgentName, checkedEnvironmentName } from '../names.ts';
 import { sessionNamed } from '../open/named-id.ts';
 import { usageError } from '../usage.ts';
 
@@ -20,9 +23,10 @@ export type Opening = { readonly state: SessionState } | { readonly agentId: str
 
 export async function openingOf(
   context: CommandContext,
-  { sessions, agents }: Pick<Runtime, 'sessions' | 'agents'>,
-  { agent, resume }: ChatOptions,
+  { sessions, agents, environments }: Pick<NodeRuntime, 'sessions' | 'agents' | 'environments'>,
+  { agent, resume, environment }: ChatOptions,
 ): Promise<Opening> {
+  if (environment !== undefined) await environments.get(checkedEnvironmentName(environment));
   const agentId = agent === undefined ? undefined : checkedAgentName(agent);
   if (typeof resume === 'string') return { state: await sessions.status(await sessionNamed(sessions, resume)) };
   if (agentId !== undefined) await agents.get(agentId);
@@ -45,18 +49,27 @@ export async function newestSession(sessions: Runtime['sessions'], agentId: stri
   });
 }
 
-async function onlyAgent(context: CommandContext, agents: Runtime['agents']): Promise<string> {
-  const names = (await agents.list()).map((listing) => listing.agentId);
-  const [first] = names;
+/** Before a home is made for nothing. @throws RuntimeError AGENT_MISSING */
+export async function checkHome(context: CommandContext): Promise<void> {
+  const { home, config, store } = context;
+  if (config === undefined && store === undefined && !(await isThere(join(home, 'agents')))) throw noAgent(context);
+}
+
+function noAgent(context: CommandContext): RuntimeError {
   const ways = [
     ['--provider', 'anthropic', '--model', 'claude-sonnet-4-5'],
     ['--provider', 'claude-code'],
   ];
-  if (first === undefined)
-    throw new RuntimeError('AGENT_MISSING', `expected an agent to talk with; there is none in ${context.home} yet`, {
-      category: 'not_found',
-      hint: `Make one that works with a model; it says what it needs:\n${ways.map((words) => `  ${nextCommand(context, 'init', ...words)}`).join('\n')}\nor one that plays a small script, to see how it is, without a model:\n  ${nextCommand(context, 'init')}`,
-    });
+  return new RuntimeError('AGENT_MISSING', `expected an agent to talk with; there is none in ${context.home} yet`, {
+    category: 'not_found',
+    hint: `Make one that works with a model; it says what it needs:\n${ways.map((words) => `  ${nextCommand(context, 'init', ...words)}`).join('\n')}\nor one that plays a small script, to see how it is, without a model:\n  ${nextCommand(context, 'init')}`,
+  });
+}
+
+async function onlyAgent(context: CommandContext, agents: Runtime['agents']): Promise<string> {
+  const names = (await agents.list()).map((listing) => listing.agentId);
+  const [first] = names;
+  if (first === undefined) throw noAgent(context);
   if (names.length === 1) return first;
   throw usageError(
     `expected --agent: there are ${names.length} agents in ${context.home}`,

@@ -1,7 +1,7 @@
 /**
- * The line at which a person types: messages and commands, and the answers to what they are asked. A question takes the
- * place of a message that is begun, once no key was pressed for a moment: what was meant for the one is never taken for
- * the other.
+ * The line at which a person types: messages and commands, and the answers to what they are asked. A question takes it
+ * only while no message is begun and no key was pressed for a moment, or when Esc asks for it: what was meant for the
+ * one is never taken for the other. Its choices take a key and Enter, and whatever is typed else begins a message.
  */
 import type { Key, Typing } from '../terminal/keys.ts';
 import { EMPTY, draftOf, drawnDraft, edited, inserted, keyName, movedByLine } from '../terminal/line-editor.ts';
@@ -24,7 +24,7 @@ export interface PromptOptions {
   /** What a line that begins so can go on with. */
   readonly complete: (line: string) => readonly string[];
   readonly onChanged: () => void;
-  /** How long no key has to be pressed before a question is put. */
+  /** How long a question has to be on the screen, with no key pressed, before it is put. */
   readonly quietMs?: number | undefined;
 }
 
@@ -57,6 +57,8 @@ const QUIET_MS = 600;
 const MARK = '› ';
 const NEXT_MARK = '  ';
 const LEAVES = 'Ctrl-C again leaves';
+const WAITS = 'Esc: answer what is asked';
+const NEEDS_ENTER = 'Enter answers';
 
 export class Prompt {
   readonly #options: PromptOptions;
@@ -64,14 +66,16 @@ export class Prompt {
   #question: Question | undefined;
   #hint = '';
   #isLeaving = false;
-  #lastKeyAtMs = -Infinity;
+  #quietSinceMs = -Infinity;
+  /** More keys came at once than a person presses: text that was pasted where the terminal does not say so. */
+  #isBurst = false;
   #quiet: NodeJS.Timeout | undefined;
 
   constructor(options: PromptOptions) {
     this.#options = options;
   }
 
-  /** One key of these, or undefined for Esc. */
+  /** One of these and Enter; undefined for Esc. */
   key(choices: readonly Choice[], asked: AskedNow): Promise<string | undefined> {
     return this.#ask({ choices }, asked);
   }
@@ -83,10 +87,19 @@ export class Prompt {
 
   hear(typing: Typing): void {
     if (typing.type === 'end') return this.#options.onLeave();
-    this.#lastKeyAtMs = performance.now();
+    this.#quietSinceMs = performance.now();
     this.#hint = '';
-    if (typing.type === 'paste') this.#changeDraft(inserted(this.#shown, typing.text));
+    if (typing.type === 'paste') this.#paste(typing.text);
     else this.#press(typing.key);
+    this.#isBurst = true;
+    setImmediate(() => (this.#isBurst = false));
+    if (this.#question?.isPut === false) this.#putWhenQuiet();
+    this.#options.onChanged();
+  }
+
+  /** A message that could not be sent stands there again, unless another one was begun. */
+  giveBack(text: string): void {
+    if (this.#draft.text === '') this.#draft = draftOf(text);
     this.#options.onChanged();
   }
 
@@ -94,17 +107,7 @@ export class Prompt {
   lines(columns: number, maxRows: number): LiveLines & { readonly hint: string } {
     const question = this.#put;
     const { styles } = this.#options;
-    if (question?.choices !== undefined) {
-      const text = question.choices.map(({ key, label }) => `[${key}] ${label}`).join('  ');
-      const lines = wrapped(text, columns - 1 - MARK.length);
-      const last = lines.length - 1;
-      const column = (lines[last] ?? '').length + MARK.length;
-      return {
-        lines: lines.map((line, index) => `${styles.cyan(line)}${index === last ? ` ${MARK.trimEnd()}` : ''}`),
-        cursor: { row: last, column },
-        hint: this.#hint,
-      };
-    }
+    if (question?.choices !== undefined) return this.#choiceLines(question.choices, question.draft.text, columns);
     const label =
       question?.label === undefined ? [] : wrapped(question.label, columns - 1).map((each) => styles.cyan(each));
     const { rows, cursor } = drawnDraft(this.#shown, columns - 1 - MARK.length);
@@ -113,7 +116,20 @@ export class Prompt {
     return {
       lines: [...label, ...shown.map((row, index) => `${index + first === 0 ? styles.cyan(MARK) : NEXT_MARK}${row}`)],
       cursor: { row: cursor.row - first + label.length, column: cursor.column + MARK.length },
-      hint: this.#hint,
+      hint: this.#hint === '' && this.#question?.isPut === false && this.#draft.text !== '' ? WAITS : this.#hint,
+    };
+  }
+
+  #choiceLines(choices: readonly Choice[], typed: string, columns: number): ReturnType<Prompt['lines']> {
+    const { styles } = this.#options;
+    const text = choices.map(({ key, label }) => `[${key}] ${label}`).join('  ');
+    const lines = wrapped(text, columns - 2 - 2 * MARK.length);
+    const last = lines.length - 1;
+    const end = ` ${MARK}${typed}`;
+    return {
+      lines: lines.map((line, index) => `${styles.cyan(line)}${index === last ? end.trimEnd() : ''}`),
+      cursor: { row: last, column: (lines[last] ?? '').length + end.length },
+      hint: this.#hint === '' && typed !== '' ? NEEDS_ENTER : this.#hint,
     };
   }
 
@@ -148,20 +164,32 @@ export class Prompt {
       signal.addEventListener('abort', withdraw, { once: true });
       this.#question = { ...question, settle, draft: EMPTY, isPut: goesOn };
       if (goesOn) this.#options.onChanged();
-      else this.#putWhenQuiet();
+      else {
+        // A key that is pressed as it appears was meant for something else.
+        this.#quietSinceMs = performance.now();
+        this.#putWhenQuiet();
+      }
     });
   }
 
   /** The next question comes as late as the first: a key may have been pressed twice. */
   #putWhenQuiet(): void {
     const { quietMs = QUIET_MS, onChanged } = this.#options;
-    const left = this.#lastKeyAtMs + quietMs - performance.now();
+    clearTimeout(this.#quiet);
+    if (this.#draft.text !== '') return;
+    const left = this.#quietSinceMs + quietMs - performance.now();
     if (left > 0) {
       this.#quiet = setTimeout(() => this.#putWhenQuiet(), left);
       return;
     }
     if (this.#question !== undefined) this.#question.isPut = true;
     onChanged();
+  }
+
+  /** What is pasted is no choice. */
+  #paste(text: string): void {
+    if (this.#put?.choices === undefined) this.#changeDraft(inserted(this.#shown, text));
+    else this.#beginMessage(this.#put, text);
   }
 
   #press(key: Key): void {
@@ -172,21 +200,43 @@ export class Prompt {
     if (name === 'ctrl+d' && this.#shown.text === '') return this.#options.onLeave();
     if (name === 'ctrl+z' || name === 'ctrl+l') return this.#options.onTerminal(name === 'ctrl+z' ? 'suspend' : 'wipe');
     const question = this.#put;
-    if (question !== undefined && key.name === 'escape') return question.settle(undefined);
-    if (question?.choices !== undefined) {
-      const chosen = question.choices.find((choice) => choice.key === key.text.toLowerCase());
-      if (chosen !== undefined) question.settle(chosen.key);
-      return;
-    }
+    if (key.name === 'escape') return this.#escape();
+    if (question?.choices !== undefined) return this.#choose(question, question.choices, key);
     if (name === 'return') return this.#enter(question);
     if (question === undefined && name === 'tab') return this.#complete();
     const draft = edited(this.#shown, key) ?? this.#recalled(name, question);
     if (draft !== undefined) this.#changeDraft(draft);
   }
 
+  #escape(): void {
+    if (this.#put !== undefined) this.#put.settle(undefined);
+    else if (this.#question !== undefined) this.#question.isPut = true;
+  }
+
+  #choose(question: Question, choices: readonly Choice[], key: Key): void {
+    const { text } = question.draft;
+    const chosenBy = (typed: string): string | undefined =>
+      choices.find((choice) => choice.key === typed.toLowerCase())?.key;
+    if (keyName(key) === 'return') {
+      const chosen = chosenBy(text);
+      if (chosen !== undefined && !this.#isBurst) question.settle(chosen);
+      return;
+    }
+    const draft = edited(question.draft, key);
+    if (draft === undefined) return;
+    if (draft.text === '' || chosenBy(draft.text) !== undefined) question.draft = draft;
+    else this.#beginMessage(question, draft.text);
+  }
+
+  /** What was typed goes on as a message, and the question waits. */
+  #beginMessage(question: Question, added: string): void {
+    question.isPut = false;
+    question.draft = EMPTY;
+    this.#draft = inserted(this.#draft, added);
+  }
+
   #changeDraft(draft: Draft): void {
     const question = this.#put;
-    if (question?.choices !== undefined) return;
     if (question === undefined) this.#draft = draft;
     else question.draft = draft;
   }

@@ -32,7 +32,9 @@ export function permissionLines(data: Requested, options: PermissionTextOptions)
     ...callLines(data, options),
     ...wrapped(`because ${exactLine(because.trim().replaceAll(/\s+/gu, ' '))}`, width).map((line) => styles.dim(line)),
     ...reachLines(data, options),
-    ...(expiresAt === undefined ? [] : [styles.dim(`until ${localTime(expiresAt)}; then the call is denied`)]),
+    ...(expiresAt === undefined
+      ? []
+      : wrapped(`until ${localTime(expiresAt)}; then the call is denied`, width).map((line) => styles.dim(line))),
   ];
 }
 

@@ -70,6 +70,13 @@ export class TranscriptView {
     void this.#options.out.push(`${told.join('\n')}\n`);
   }
 
+  /** What stands above words of the agent that are not told yet; nothing where it spoke last. */
+  headingOfAgent(sessionId: string): readonly string[] {
+    const session = this.#sessionOf(sessionId);
+    if (this.#last !== sessionId) session.forgetSpeaker();
+    return session.headingOf('agent');
+  }
+
   /** What a session is at, in a word or two. */
   waitsFor(sessionId: string): string {
     return this.#sessionOf(sessionId).waitsFor();

@@ -282,9 +282,15 @@ export class SessionTranscript {
   }
 
   #heading(speaker: Speaker): string[] {
-    if (this.#speaker === speaker) return [];
+    const lines = this.headingOf(speaker);
+    if (lines.length > 0) this.#lastCall = undefined;
     this.#speaker = speaker;
-    this.#lastCall = undefined;
+    return lines;
+  }
+
+  /** What would stand above words of this speaker now. */
+  headingOf(speaker: Speaker): string[] {
+    if (this.#speaker === speaker) return [];
     const { styles, agentId, width } = this.options;
     const names = {
       you: styles.cyan('you'),

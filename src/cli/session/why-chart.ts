@@ -19,7 +19,7 @@ const HANGING = '  ';
 export function chartSummary(
   context: CommandContext,
   { session, timers }: ChartExplanation,
-  { indent, nowMs }: { readonly indent: string; readonly nowMs: number },
+  { indent, nowMs, more }: { readonly indent: string; readonly nowMs: number; readonly more: string },
 ): string[] {
   const text = texts(context);
   const [next] = timers;
@@ -27,7 +27,7 @@ export function chartSummary(
     list.map(({ event }) => event).join(', ') || 'nothing';
   return [
     ...text(
-      `Its chart: ${placeText(session.states)}. Possible now: ${events(session.possible)}. Not possible: ${events(session.impossible)}. More with --verbose.`,
+      `Its chart: ${placeText(session.states)}. Possible now: ${events(session.possible)}. Not possible: ${events(session.impossible)}.${more}`,
       indent,
     ),
     ...(next === undefined ? [] : text(`By the clock: ${timerText(next, nowMs)}`, indent)),

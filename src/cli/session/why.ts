@@ -57,12 +57,14 @@ const LAST_EVENTS = 50;
 export interface ExplainSessionOptions {
   /** With all that its charts say. */
   readonly verbose?: boolean | undefined;
+  /** Where a person reads it, what is asked can be answered at once. */
+  readonly isInChat?: boolean | undefined;
 }
 
 export async function explainSession(
   context: CommandContext,
   session: string,
-  { verbose = false }: ExplainSessionOptions = {},
+  { verbose = false, isInChat = false }: ExplainSessionOptions = {},
 ): Promise<number> {
   const { out, json } = context;
   await withSessions(context, async ({ sessions, agents, workspaceCopies, layout, schedules, clock }) => {
@@ -82,14 +84,31 @@ export async function explainSession(
       nowMs,
     );
     if (json) return out.document(plain(explained));
-    for (const line of explanationLines(context, explained)) await out.line(line);
+    for (const line of explanationLines(context, isInChat ? answeredHere(explained) : explained)) await out.line(line);
     if (explained.chart === undefined) return;
     const lines = verbose
       ? chartDetails(context, explained.chart, { indent: '  ', nowMs })
-      : chartSummary(context, explained.chart, { indent: '  ', nowMs });
+      : chartSummary(context, explained.chart, { indent: '  ', nowMs, more: isInChat ? '' : ' More with --verbose.' });
     for (const line of lines) await out.line(line);
   });
   return EXIT_SUCCESS;
+}
+
+const ANSWERS_HERE = { who: 'person', events: [], does: 'answers it here: /answer puts it again' } as const;
+
+function answeredHere(explained: ExplainedSession): ExplainedSession {
+  return {
+    ...explained,
+    reasons: explained.reasons.map((reason) => ({
+      ...reason,
+      ...(isAskedHere(reason) ? { movers: [ANSWERS_HERE, ...reason.movers] } : {}),
+      ...(reason.child === undefined ? {} : { child: answeredHere(reason.child) }),
+    })),
+  };
+}
+
+function isAskedHere({ movers }: Reason): boolean {
+  return movers.some(({ events }) => events.includes('user.tool_confirmation') || events.includes('user.answer'));
 }
 
 interface ExplainedStore extends Pick<SessionStore, 'sessions' | 'agents' | 'workspaceCopies' | 'layout'> {

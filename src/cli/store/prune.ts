@@ -3,15 +3,10 @@
  * again. Killed at any point and run again, it goes on: an export that is whole is not written twice, and nothing is
  * deleted without one unless the user says so.
  */
-import { createReadStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { STORED_MEANWHILE } from '../../actors/session/session-pruning.ts';
 import type { PruneReport } from '../../actors/session/session-pruning.ts';
-import { checkExport } from '../../actors/session/session-transfer.ts';
 import { removeCutOffDeletions } from '../../adapters/files/session-folder.ts';
-import { storageFailed } from '../../adapters/files/storage-errors.ts';
-import { makeFolder, syncFolder } from '../../adapters/system/whole-files.ts';
+import { makeFolder } from '../../adapters/system/whole-files.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CommandContext } from '../context.ts';
 import { storeText } from '../context.ts';
@@ -24,63 +19,9 @@ import { tableLines } from '../terminal/table.ts';
 import { counted, localTime, printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 import { holdsFiles } from './copied-folders.ts';
+import { exportFile, isWholeExport, writeExport } from './export-files.ts';
 import { oldTaskLogs, removeTaskLogs } from './task-logs.ts';
 import type { OldTaskLogs } from './task-logs.ts';
-
-// Exports of sessions as files: written so that a file under its name is a whole one, and read again to know it.
-
-/** Text that is written at once, in characters. */
-const PIECE_CHARACTERS = 256 * 1024;
-
-function exportFile(directory: string, sessionId: string): string {
-  return join(directory, `${sessionId}.jsonl`);
-}
-
-/** Whether the file holds all of this log. False when there is none. */
-async function isWholeExport(
-  path: string,
-  expected: { readonly sessionId: string; readonly agentId: string; readonly events: number },
-): Promise<boolean> {
-  try {
-    const { sessionId, agentId, events } = await checkExport(
-      createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity }),
-    );
-    return sessionId === expected.sessionId && agentId === expected.agentId && events === expected.events;
-  } catch {
-    // It is written anew, which says what is wrong if that is wrong too.
-    return false;
-  }
-}
-
-/** Puts the lines on the disk. @throws RuntimeError STORAGE_FAILED */
-async function writeExport(path: string, lines: AsyncIterable<string>): Promise<void> {
-  const temporary = `${path}.part`;
-  try {
-    await writeLines(temporary, lines);
-    await rename(temporary, path);
-    await syncFolder(dirname(path));
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
-    throw storageFailed(`write ${path}`, error);
-  }
-}
-
-async function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
-  const file = await open(path, 'w', 0o600);
-  try {
-    let piece = '';
-    for await (const line of lines) {
-      piece += line;
-      if (piece.length < PIECE_CHARACTERS) continue;
-      await file.writeFile(piece);
-      piece = '';
-    }
-    await file.writeFile(piece);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
 
 /** As they were typed. Ages in milliseconds. */
 export interface PruneOptions {
@@ -114,13 +55,13 @@ export async function pruneStore(context: CommandContext, options: PruneOptions)
       taskLogsBefore === undefined ? NO_LOGS : await oldTaskLogs(context.home, opened.clock.now() - taskLogsBefore);
     if (options.yes !== true) {
       const { pruned } = await opened.sessions.prune({ endedForMs, idleForMs, isDryRun: true });
-      await tellPlan(pruned, logs, pruning);
+      await tellPlan(await planOf(pruned, pruning), logs, pruning);
       return EXIT_SUCCESS;
     }
-    const { pruned, left } = await prunedOf(pruning);
+    const { pruned, left, hasFailed } = await prunedOf(pruning);
     await removeTaskLogs(logs);
     await tellEnd({ pruned, left }, logs, pruning);
-    return left.length === 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return hasFailed ? EXIT_FAILURE : EXIT_SUCCESS;
   });
 }
 
@@ -157,7 +98,21 @@ async function copiesOf(
   return found;
 }
 
-async function prunedOf(pruning: Pruning): Promise<PruneReport> {
+/** What `--yes` would do, as far as that is known before a session is exported. */
+async function planOf(states: readonly SessionState[], pruning: Pruning): Promise<PruneReport> {
+  const sentTo = await scheduledSessions(pruning.opened);
+  const pruned: SessionState[] = [];
+  const left: PruneReport['left'][number][] = [];
+  for (const state of states) {
+    const why = await whyNeeded(state, sentTo, pruning);
+    if (why === undefined) pruned.push(state);
+    else left.push({ sessionId: state.sessionId, why });
+  }
+  return { pruned, left };
+}
+
+/** One that is still needed, or goes on, is left as it should be: nothing has failed. */
+async function prunedOf(pruning: Pruning): Promise<PruneReport & { readonly hasFailed: boolean }> {
   const { context, opened, directory, endedBefore, idleBefore } = pruning;
   const { signal } = context.interruption;
   // A signal ends it between two sessions.
@@ -168,14 +123,21 @@ async function prunedOf(pruning: Pruning): Promise<PruneReport> {
     // What a prune that was killed has moved aside.
     if (context.store === undefined) await removeCutOffDeletions(opened.layout);
     const sentTo = await scheduledSessions(opened);
+    const needed = new Set<string>();
     let asked = 0;
-    return await opened.sessions.prune({
+    const report = await opened.sessions.prune({
       ...{ endedForMs: endedBefore, idleForMs: idleBefore, signal },
       keep: async (state) => {
         progress.waitFor(`exports and deletes sessions: ${(asked += 1)}`);
-        return sentTo.has(state.sessionId) ? 'a schedule sends to it' : whyKept(state, pruning);
+        const why = await whyNeeded(state, sentTo, pruning);
+        if (why === undefined) return whyNotExported(state, pruning);
+        needed.add(state.sessionId);
+        return why;
       },
     });
+    const isFailure = ({ sessionId, why }: PruneReport['left'][number]): boolean =>
+      !needed.has(sessionId) && why !== STORED_MEANWHILE;
+    return { ...report, hasFailed: report.left.some(isFailure) };
   } finally {
     progress.stop();
     release();
@@ -193,19 +155,26 @@ async function scheduledSessions({ schedules }: SessionStore): Promise<ReadonlyS
   );
 }
 
-/** Why it has to stay; undefined when it is exported, as far as that is wanted. */
-async function whyKept(
-  { sessionId, agentId, head }: SessionState,
-  { context, opened, directory, withFiles }: Pruning,
+/** Why it has to stay, whatever becomes of its export. */
+async function whyNeeded(
+  { sessionId, agentId }: SessionState,
+  sentTo: ReadonlySet<string>,
+  { context, opened, withFiles }: Pruning,
 ): Promise<string | undefined> {
-  const { sessions, layout } = opened;
+  if (sentTo.has(sessionId)) return 'a schedule sends to it';
   // With the folder of a session goes what is in it, which no export holds.
-  if (
-    context.store === undefined &&
+  return context.store === undefined &&
     withFiles !== true &&
-    (await holdsFiles(layout.ownWorkspace({ sessionId, agentId })))
-  )
-    return 'its workspace holds files; move or remove them first, or say --with-files';
+    (await holdsFiles(opened.layout.ownWorkspace({ sessionId, agentId })))
+    ? 'its workspace holds files; move or remove them first, or say --with-files'
+    : undefined;
+}
+
+/** Undefined when it is exported, as far as that is wanted. */
+async function whyNotExported(
+  { sessionId, agentId, head }: SessionState,
+  { opened: { sessions }, directory }: Pruning,
+): Promise<string | undefined> {
   if (directory === undefined) return undefined;
   const path = exportFile(directory, sessionId);
   if (await isWholeExport(path, { sessionId, agentId, events: head })) return undefined;
@@ -219,7 +188,7 @@ function factsOf({ sessionId, agentId, updatedAt, head, status }: SessionState):
   return { sessionId, agentId, status, endedAt: updatedAt, events: head };
 }
 
-async function tellPlan(states: readonly SessionState[], logs: OldTaskLogs, pruning: Pruning): Promise<void> {
+async function tellPlan({ pruned: states, left }: PruneReport, logs: OldTaskLogs, pruning: Pruning): Promise<void> {
   const { context, opened, directory } = pruning;
   const { out, json } = context;
   const copies = await copiesOf(states, opened);
@@ -230,6 +199,7 @@ async function tellPlan(states: readonly SessionState[], logs: OldTaskLogs, prun
         ...factsOf(state),
         ...(copies.has(state.sessionId) ? { hasCopyOfFolder: true } : {}),
       })),
+      wouldLeave: left,
       wouldRemoveTaskLogs: logs,
     });
   const rows = states.map(({ sessionId, agentId, updatedAt = '', head, status }) => [
@@ -237,6 +207,7 @@ async function tellPlan(states: readonly SessionState[], logs: OldTaskLogs, prun
   ]);
   if (rows.length > 0)
     for (const line of tableLines(['SESSION', 'AGENT', 'STATUS', 'SINCE', 'EVENTS'], rows, out)) await out.line(line);
+  await tellLeft(left, 'would be left', context);
   const exports =
     directory === undefined
       ? 'deleted without an export'
@@ -254,9 +225,14 @@ function logsText({ paths, bytes }: OldTaskLogs): string {
   return `${counted(paths.length, 'log file')} of tasks (${Math.ceil(bytes / 1_000)} kB)`;
 }
 
+async function tellLeft(left: PruneReport['left'], verb: string, { err }: CommandContext): Promise<void> {
+  for (const { sessionId, why } of left)
+    await err.line(`${err.styles.yellow('note:')} session ${sessionId} ${verb}: ${printable(why)}`);
+}
+
 async function tellEnd({ pruned, left }: PruneReport, logs: OldTaskLogs, pruning: Pruning): Promise<void> {
   const { context, directory, opened } = pruning;
-  const { out, err, json } = context;
+  const { out, json } = context;
   if (json)
     return out.document({
       store: storeText(context),
@@ -265,8 +241,7 @@ async function tellEnd({ pruned, left }: PruneReport, logs: OldTaskLogs, pruning
       left,
       removedTaskLogs: logs,
     });
-  for (const { sessionId, why } of left)
-    await err.line(`${err.styles.yellow('note:')} session ${sessionId} was left: ${printable(why)}`);
+  await tellLeft(left, 'was left', context);
   const sessions = counted(pruned.length, 'session');
   await out.line(
     directory === undefined
