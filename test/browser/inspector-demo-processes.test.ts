@@ -91,6 +91,7 @@ describe.runIf(browser !== undefined).concurrent('the page over the demo', PATIE
     await page.locator('body').press('ArrowLeft');
     await page.getByRole('button', { name: /back to live/i }).waitFor();
     await page.waitForURL(({ hash }) => hash.includes('r='));
+    expect(new URL(page.url()).hash).toContain('r=');
     await page.locator('body').press('l');
     await page.getByRole('button', { name: /back to live/i }).waitFor({ state: 'detached' });
     await interrupted(demo);
