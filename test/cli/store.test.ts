@@ -304,7 +304,7 @@ describe('wakechart store prune', () => {
     await writeFile(join(old.workspace, 'result.txt'), 'kept');
     const archive = join(stage.home, 'archive');
     const left = await stage.run(...words(archive), '--yes');
-    expect(left).toMatchObject({ code: 1, stderr: expect.stringContaining('its workspace holds files') as string });
+    expect(left).toMatchObject({ code: 0, stderr: expect.stringContaining('its workspace holds files') as string });
     await run('store', 'copy', '--from', 'files', '--to', url());
     const exported = (await run('session', 'export', '--session', old.id)).stdout;
     await writeFile(join(archive, `${old.id}.jsonl`), exported);
