@@ -47,7 +47,7 @@ if (!(await runtime.agents.list()).some(({ agentId }) => agentId === 'noter')) {
 }
 if (values['no-worker'] !== true) runtime.startWorker();
 
-/** Whoever you let in: a real server looks into a signed cookie or a token. */
+/** The user that the request comes from: a real server reads a signed cookie or a token. */
 const USER = /(?:^|; )user=(?<user>\w+)/;
 const api = toNodeListener(
   createHttpHandler(runtime, {

@@ -9,7 +9,7 @@ import type { TemporaryHome } from '../support/temporary-home.ts';
 import { Tmux, hasTmux } from '../support/tmux.ts';
 import { program } from './command-line.ts';
 
-/** How each is started as nobody has set it up, and told of our completion. */
+/** How each is started without settings of a user, and told of our completion. */
 const SHELLS = {
   bash: { start: 'bash --norc --noprofile', load: 'eval "$(wakechart completion bash)"' },
   zsh: { start: 'zsh -f', load: 'autoload -U compinit; compinit -D; eval "$(wakechart completion zsh)"' },
@@ -20,7 +20,7 @@ const hasShell = (name: string): boolean => spawnSync(name, ['-c', 'true'], { st
 
 const missing = Object.keys(SHELLS).filter((name) => !hasShell(name));
 if (missing.length > 0) {
-  const word = `shells: ${missing.join(', ')} missing; nobody tests their completion. Install them with apt-get install ${missing.join(' ')}.`;
+  const word = `shells: ${missing.join(', ')} missing; their completion is not tested. Install them with apt-get install ${missing.join(' ')}.`;
   if (process.env['CI'] === 'true') throw new Error(word);
   process.stderr.write(`${word}\n`);
 }

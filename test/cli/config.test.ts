@@ -54,7 +54,7 @@ async function sessionIn(place: string): Promise<string> {
 }
 
 describe.concurrent('a config in the working directory', () => {
-  it('gives agents, tools and backends to whoever wakes; each version is in the log', async () => {
+  it('gives agents, tools and backends to every process that wakes; each version is in the log', async () => {
     const place = await config(parrot('1.0.0', 'One: '));
     const id = await sessionIn(place);
     await at(place, 'session', 'send', '--session', id, '--message', 'When?');

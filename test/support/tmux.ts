@@ -14,7 +14,7 @@ import { program } from '../cli/command-line.ts';
 export const hasTmux = spawnSync('tmux', ['-V'], { stdio: 'ignore' }).status === 0;
 
 if (!hasTmux) {
-  const word = 'tmux: it is missing; nobody tests what people see in a chat. Install it with apt-get install tmux.';
+  const word = 'tmux: it is missing; what people see in a chat is not tested. Install it with apt-get install tmux.';
   if (process.env['CI'] === 'true') throw new Error(word);
   process.stderr.write(`${word}\n`);
 }
@@ -30,7 +30,7 @@ export interface TerminalSize {
 
 export interface TmuxOptions extends TerminalSize {
   readonly env?: Readonly<Record<string, string>>;
-  /** Default: bash, as nobody has set it up. */
+  /** Default: bash, without settings of a user. */
   readonly shell?: string;
 }
 

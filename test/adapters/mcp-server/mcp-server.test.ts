@@ -52,7 +52,7 @@ describe('the tools', () => {
   });
 
   it.each([
-    ['session_start', { agent: 'nobody-here', message: 'Hi' }, 'AGENT_NOT_FOUND'],
+    ['session_start', { agent: 'not-here', message: 'Hi' }, 'AGENT_NOT_FOUND'],
     ['session_start', { agnet: 'greeter' }, 'MCP_CALL_INVALID'],
     ['session_wait', { turn: 'x' }, 'TURN_NOT_FOUND'],
     ['session_read', { session: 'x' }, 'SESSION_REQUEST_INVALID'],
