@@ -10,6 +10,7 @@ import { systemFileOperations } from '../../../src/adapters/files/file-operation
 import { START_MS } from '../../support/session-events.ts';
 import { describeActivationIndex, hint } from '../../contracts/activation-index.contract.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
+import { openFilesOf } from '../../setup/open-files.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
@@ -202,13 +203,12 @@ describe('the index in files', () => {
     const index = open();
     const listener = listen(index);
     await listener.heard();
-    const descriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
-    const before = await descriptors();
+    const before = openFilesOf('anon_inode:inotify');
     for (let n = 0; n < 30; n += 1) {
       await index.add([hint({ dueAtMs: START_MS + n * 10 * MINUTE_MS })]);
       await index.due({ nowMs: START_MS + n * 10 * MINUTE_MS, limit: 1 });
     }
-    expect(await descriptors()).toBeLessThanOrEqual(before + 1);
+    expect(openFilesOf('anon_inode:inotify')).toBeLessThanOrEqual(before + 1);
   });
 
   it('goes on telling after its folder was removed and made again', async () => {

@@ -1,10 +1,10 @@
 /** A session that another process deletes, and perhaps brings back, while this one has it open. */
-import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { IDENTITY, SESSION_ID, created, idOf, message, newEvent } from '../../support/session-events.ts';
+import { openFilesOf } from '../../setup/open-files.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
@@ -64,13 +64,12 @@ describe('a session that another process deletes', () => {
   });
 
   it.runIf(process.platform === 'linux')('again and again leaves no file open', async () => {
-    const descriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
-    const before = await descriptors();
+    const before = openFilesOf(home.path);
     for (let n = 0; n < 50; n += 1) {
       await remove();
       await elsewhere.create(IDENTITY, [newEvent(1, created)]);
       await here.head(SESSION_ID);
     }
-    expect(await descriptors()).toBeLessThan(before + 10);
+    expect(openFilesOf(home.path)).toBeLessThan(before + 10);
   });
 });

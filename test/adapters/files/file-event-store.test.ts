@@ -17,6 +17,7 @@ import {
   newEvent,
   queued,
 } from '../../support/session-events.ts';
+import { openFilesOf } from '../../setup/open-files.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
@@ -209,15 +210,12 @@ describe('the file store', () => {
   });
 
   it.runIf(process.platform === 'linux')('keeps few files open, however many sessions are used', async () => {
-    const openFiles = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
-    // Other tests of this process have files open too.
-    const before = await openFiles();
     const store = open({ durability: 'os', maxOpenLogs: 16 });
     const ids = Array.from({ length: 200 }, (_, index) => idOf(1_000 + index));
     for (const sessionId of ids) await store.create({ sessionId, agentId: AGENT_ID }, [newEvent(1, created)]);
     await Promise.all(ids.map((sessionId) => store.append(sessionId, [newEvent(2, message('x'))])));
     expect(await Promise.all(ids.map((sessionId) => store.head(sessionId)))).toEqual(ids.map(() => 2));
-    expect(await openFiles()).toBeLessThan(before + 46);
+    expect(openFilesOf(home.path)).toBeLessThan(46);
   });
 
   it.each([0, -1, 1.5, Number.NaN])('refuses to keep %s logs open', (maxOpenLogs) => {

@@ -1,10 +1,12 @@
 /** What connects commands to their host: real pipes, used once and never leaked. */
-import { readdirSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { closeDescriptor, closePipe, takeNamedPipes } from '../../../src/adapters/shell/named-pipes.ts';
 import { pipeSource } from '../../../src/adapters/shell/output-source.ts';
+import { openFilesOf } from '../../setup/open-files.ts';
 import { eventually } from '../process-tree/system-processes.ts';
 import { logged, openShellWorkbench } from './shell-workbench.ts';
 import type { ShellWorkbench } from './shell-workbench.ts';
@@ -15,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 
-const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
+const openPipes = (): number => openFilesOf(join(tmpdir(), 'wakechart-pipes-'));
 
 describe('the pipes of a command', () => {
   it('can be opened by name, as those of any shell', async () => {
@@ -37,7 +39,7 @@ describe('the pipes of a command', () => {
       await bench.start('true')
     ).result;
     // Twelve pipes are made at a time, for six commands: after each six as many lie ready as before.
-    const before = openDescriptors();
+    const before = openPipes();
     for (let round = 0; round < 6; round += 1) {
       await (
         await bench.start('echo out; echo err >&2', { stdin: 'unread' })
@@ -53,7 +55,7 @@ describe('the pipes of a command', () => {
       ).result;
       await expect((await bench.start('sleep 1000', { timeoutMs: 1 })).result).rejects.toThrow('longer than 1 ms');
     }
-    expect(openDescriptors()).toBe(before);
+    expect(openPipes()).toBe(before);
   });
 
   it('leave no names behind', async () => {
