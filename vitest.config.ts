@@ -61,6 +61,9 @@ const ALONE = areLongRunsAskedFor
       'test/cli/{demo,worker}.test.ts',
     ];
 
+/** They run the programs of others, with a configuration of their own: `npm run test:programs`. */
+const OTHERS = ['test/programs/**'];
+
 /** What holds for both. The folders and programs that all files share are set up once, so that is not among it. */
 const EACH = {
   setupFiles: ['test/setup/leave-nothing-behind.ts', 'test/setup/chart-hits.ts'],
@@ -102,7 +105,7 @@ export default defineConfig({
           ...EACH,
           name: 'sharing',
           include: areLongRunsAskedFor ? LONG_RUNS : ['test/**/*.test.ts'],
-          exclude: areLongRunsAskedFor ? ALONE : [...LONG_RUNS, ...ALONE],
+          exclude: areLongRunsAskedFor ? ALONE : [...LONG_RUNS, ...ALONE, ...OTHERS],
           isolate: false,
           provide: { sharesProcess: true, scratchPlace: 'memory' },
         },

@@ -1,0 +1,31 @@
+/**
+ * How the tests of real agent programs run: each file in a process of its own, with the ordinary temporary folder, and
+ * with time enough for programs that need seconds to start.
+ */
+import { devNull } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { ClosingLine } from '../setup/closing-line.ts';
+import { removeForeignVariables } from '../setup/foreign-variables.ts';
+
+removeForeignVariables(process.env);
+
+export default defineConfig({
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  test: {
+    include: ['test/programs/**/*.test.ts'],
+    setupFiles: ['test/setup/leave-nothing-behind.ts'],
+    globalSetup: ['test/setup/scratch-folder.ts', 'test/setup/build-dist.ts'],
+    pool: 'forks',
+    isolate: true,
+    maxWorkers: 2,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
+    reporters: ['default', new ClosingLine()],
+    allowOnly: false,
+    passWithNoTests: false,
+    env: { TZ: 'UTC', GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' },
+    provide: { sharesProcess: false, scratchPlace: 'ordinary', leftoverGraceMs: 10_000 },
+  },
+});
