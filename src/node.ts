@@ -12,7 +12,7 @@ export { createCronerPlan } from './adapters/cron/croner-plan.ts';
 export type { ScheduledTaskRunnerOptions } from './actors/schedule/scheduled-task-runner.ts';
 export type { ScheduleLimitsInput } from './machines/schedule/schedule-options.ts';
 export type {
-  ScheduleGlance,
+  ScheduleSummary,
   ScheduleOverview,
   ScheduleRegistry,
   ScheduleView,

@@ -91,7 +91,7 @@ export type {
   ReconcileWorktreesOptions,
   ReconciledWorktree,
   SubagentWorktreeAdapter,
-  WorktreeKeeper,
+  WorktreeStore,
   WorktreeRequest,
 } from './actors/subagent/worktree-adapter.ts';
 export type { FoundJobRecord, JobRecords, KeptJobOutput } from './actors/subagent/job-records.ts';
@@ -100,7 +100,7 @@ export type { EndedJob, StartedJob, SubagentLog } from './actors/subagent/subage
 export type { HostLife } from './actors/host/host-life.ts';
 export type { Meter, Telemetry } from './actors/telemetry/telemetry.ts';
 export type { Readiness, RuntimeOperations } from './actors/telemetry/runtime-operations.ts';
-export type { MetricFamily, MetricSample } from './machines/telemetry/metric-book.ts';
+export type { MetricFamily, MetricSample } from './machines/telemetry/metric-registry.ts';
 export type {
   CountedMetric,
   MetricChange,
@@ -133,7 +133,7 @@ export type { HookedWake, PreparedAgent, SkippedTool, Subflow, ToolProgress } fr
 export type { ToolDefinition, ToolDescriptor, ToolEffect } from './machines/turn/tool-definition.ts';
 export type { ToolFamily } from './machines/turn/tool-family.ts';
 export type { QuotaNote } from './actors/turn/quota-notes.ts';
-export type { KeptOutput, OutputKeeper } from './actors/turn/output-keeper.ts';
+export type { KeptOutput, OutputStore } from './actors/turn/output-store.ts';
 export { WORKSPACE_COPY_GRACE_MS } from './actors/workspace-copy/copy-store.ts';
 export type {
   WorkspaceCopyStore,
@@ -210,7 +210,7 @@ export type {
   FleetParked,
   FleetQuestion,
   FleetQuestions,
-  FleetSight,
+  FleetOverview,
   FleetWorker,
 } from './actors/inspection/fleet.ts';
 export type { FolderChanges, FolderDifference, FolderCheck } from './actors/inspection/folder-changes.ts';

@@ -33,7 +33,7 @@ import type { SubagentServices, SubagentServicesOptions, SubagentPorts } from '.
 import type { SubagentManager } from './actors/subagent/subagent-manager.ts';
 import type { SubagentRunner } from './actors/subagent/subagent-runner.ts';
 import type { ReconciledJob } from './actors/subagent/job-recovery.ts';
-import type { ReconciledWorktree, WorktreeKeeper } from './actors/subagent/worktree-adapter.ts';
+import type { ReconciledWorktree, WorktreeStore } from './actors/subagent/worktree-adapter.ts';
 import type { BackgroundTaskManager } from './actors/task/background-task-manager.ts';
 import type { ProcessTree, ReconciledProcessTree } from './actors/task/process-tree.ts';
 import { createAskHumanTool } from './actors/turn/ask-human-tool.ts';
@@ -41,7 +41,7 @@ import { createShellRunTool } from './actors/turn/shell-run-tool.ts';
 import { ToolExecutor } from './actors/turn/tool-executor.ts';
 import type { Tool } from './actors/turn/tool.ts';
 import type { ShellHost } from './actors/shell/shell-host.ts';
-import type { OutputKeeper } from './actors/turn/output-keeper.ts';
+import type { OutputStore } from './actors/turn/output-store.ts';
 import type { ToolSource } from './actors/turn/tool-source.ts';
 import { withQuotaNotes } from './actors/turn/quota-notes.ts';
 import type { QuotaNote } from './actors/turn/quota-notes.ts';
@@ -120,7 +120,7 @@ export interface RuntimePorts {
   /** Keeps what people have allowed for always. Without it "always" means as long as the session lasts. */
   readonly policy?: PolicyStore | undefined;
   /** Keeps outputs that are too long for a model. Without it the rest of them is lost. */
-  readonly outputs?: OutputKeeper | undefined;
+  readonly outputs?: OutputStore | undefined;
   /** Keeps the files that come with messages. Without it messages are texts only. */
   readonly attachments?: AttachmentStore | undefined;
   /**
@@ -195,7 +195,7 @@ export interface Runtime extends AsyncDisposable {
   /** Runs jobs in this process. A worker that was made for a job runs it with this. */
   readonly localSubagents: SubagentRunner;
   /** What is left in worktrees of subagents. Absent where none is made. */
-  readonly worktrees: WorktreeKeeper | undefined;
+  readonly worktrees: WorktreeStore | undefined;
   readonly sessions: Sessions;
   readonly agents: AgentCatalog;
   /** The managed tools and those that the program brings: whatever an agent file can name by its name alone. */

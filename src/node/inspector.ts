@@ -28,7 +28,7 @@ import type { RecorderLimits } from '../machines/inspection-log/recorder-limits.
 import { isRecord, parseOrThrow } from '../machines/validate.ts';
 import type { Runtime } from '../runtime.ts';
 import type { HomeSchedules } from './schedules.ts';
-import { surroundingsOf } from './surroundings.ts';
+import { conditionsOf } from './conditions.ts';
 import { TASK_LOGS_FOLDER } from './tasks.ts';
 
 /** What an inspector can show: a runtime, or as much of one as there is. */
@@ -197,7 +197,7 @@ function sourceOf(
     live,
     fleet,
     schedules,
-    surroundings: () => surroundingsOf({ home, schedules, onProblem }),
+    conditions: () => conditionsOf({ home, schedules, onProblem }),
     changes: changes === undefined ? undefined : { ...changes, worktrees },
     notes,
     hasEnded,

@@ -33,7 +33,7 @@ import type { ShellTools } from '../actors/shell/shell-tools.ts';
 import type { SkillCatalog } from '../actors/skill/skill-catalog.ts';
 import { createSkillTools } from '../actors/skill/skill-tools.ts';
 import { createShellRunTool } from '../actors/turn/shell-run-tool.ts';
-import type { OutputKeeper } from '../actors/turn/output-keeper.ts';
+import type { OutputStore } from '../actors/turn/output-store.ts';
 import { createArtifactFiles } from '../adapters/file-tools/artifact-files.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
 import { underLock } from '../adapters/system/process-lock.ts';
@@ -57,7 +57,7 @@ export interface MemoryOptions {
   readonly commands: {
     readonly host: ShellHost | undefined;
     readonly environment: CommandEnvironmentSettings | undefined;
-    readonly keeper: OutputKeeper | undefined;
+    readonly keeper: OutputStore | undefined;
   };
   /** The same as those of the gate. */
   readonly gate: {

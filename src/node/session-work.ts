@@ -1,8 +1,8 @@
 /** What is to be seen of the work of a session besides its log, for a command that tells it: as an inspector shows it. */
 import { hostname } from 'node:os';
 import { InspectedText } from '../actors/inspection/inspected-text.ts';
-import { SessionSights } from '../actors/inspection/session-sight.ts';
-import type { SessionSightsOptions } from '../actors/inspection/session-sight.ts';
+import { SessionSights } from '../actors/inspection/session-overview.ts';
+import type { SessionSightsOptions } from '../actors/inspection/session-overview.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
 import { createProcessTree } from '../adapters/process-tree/process-tree.ts';
 import type { SessionState } from '../machines/session/session-state.ts';

@@ -13,7 +13,7 @@ import type { AgentCatalog } from '../actors/session/agent-catalog.ts';
 import type { SubagentPorts } from '../actors/subagent/subagent-services.ts';
 import type { SubagentRunner } from '../actors/subagent/subagent-runner.ts';
 import type { WorkerKeysRequest } from '../actors/subagent/worker-keys.ts';
-import type { WorktreeKeeper } from '../actors/subagent/worktree-adapter.ts';
+import type { WorktreeStore } from '../actors/subagent/worktree-adapter.ts';
 import type { ProcessTree } from '../actors/task/process-tree.ts';
 import type { ChildProcessSubagentRunner } from '../adapters/child-process/child-process-runner.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
@@ -188,10 +188,10 @@ function lazyRunner(open: () => Promise<ChildProcessSubagentRunner>): SubagentRu
 }
 
 /** Where no worktree was ever made there is nothing to take care of, and git need not be there. */
-function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: NodeSubagentParts): WorktreeKeeper {
+function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: NodeSubagentParts): WorktreeStore {
   const worktreesDirectory = join(layout.home, WORKTREES_FOLDER);
-  let opened: Promise<WorktreeKeeper> | undefined;
-  const open = async (): Promise<WorktreeKeeper> => {
+  let opened: Promise<WorktreeStore> | undefined;
+  const open = async (): Promise<WorktreeStore> => {
     const { createGitWorktreeIsolationAdapter } = await import('../adapters/git/git-worktree-adapter.ts');
     return createGitWorktreeIsolationAdapter({
       worktreesDirectory,
@@ -201,7 +201,7 @@ function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: Node
       ...(branchPrefix === undefined ? {} : { branchPrefix }),
     });
   };
-  const keeper = (): Promise<WorktreeKeeper> => (opened ??= open());
+  const keeper = (): Promise<WorktreeStore> => (opened ??= open());
   const isThere = async (): Promise<boolean> => opened !== undefined || (await isInhabited(worktreesDirectory));
   return {
     prepare: async (request) => (await keeper()).prepare(request),

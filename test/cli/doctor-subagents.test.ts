@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
-import type { WorktreeKeeper } from '../../src/actors/subagent/worktree-adapter.ts';
+import type { WorktreeStore } from '../../src/actors/subagent/worktree-adapter.ts';
 import { checkWorktrees } from '../../src/cli/doctor/check-worktrees.ts';
 import { createGitWorktreeIsolationAdapter } from '../../src/adapters/git/git-worktree-adapter.ts';
 import { readOwner } from '../../src/adapters/git/host-identity.ts';
@@ -58,7 +58,7 @@ async function examine(...words: readonly string[]): Promise<Report['findings']>
 }
 
 /** A program that gives worktrees; one that is gone, unless it is this one. */
-function keeper({ isHere = false } = {}): WorktreeKeeper {
+function keeper({ isHere = false } = {}): WorktreeStore {
   return createGitWorktreeIsolationAdapter({
     worktreesDirectory: join(stage.home, 'worktrees'),
     clock: createSystemClock(),

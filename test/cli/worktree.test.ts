@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
-import type { PreparedSubagentWorktree, WorktreeKeeper } from '../../src/actors/subagent/worktree-adapter.ts';
+import type { PreparedSubagentWorktree, WorktreeStore } from '../../src/actors/subagent/worktree-adapter.ts';
 import { WORKTREES_FOLDER } from '../../src/cli/worktree/worktrees.ts';
 import { createGitWorktreeIsolationAdapter } from '../../src/adapters/git/git-worktree-adapter.ts';
 import { readOwner } from '../../src/adapters/git/host-identity.ts';
@@ -43,7 +43,7 @@ async function git(directory: string, ...words: readonly string[]): Promise<stri
 }
 
 /** A program that gives jobs worktrees over the same home. */
-function keeper(host?: typeof GONE): WorktreeKeeper {
+function keeper(host?: typeof GONE): WorktreeStore {
   return createGitWorktreeIsolationAdapter({
     worktreesDirectory: join(home, WORKTREES_FOLDER),
     clock: createSystemClock(),

@@ -3,11 +3,11 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KeptWorktree, WorktreeKeeper, WorktreeRequest } from '../../src/actors/subagent/worktree-adapter.ts';
+import type { KeptWorktree, WorktreeStore, WorktreeRequest } from '../../src/actors/subagent/worktree-adapter.ts';
 import { RuntimeError } from '../../src/machines/errors.ts';
 import type { WorktreeInspection } from '../../src/machines/subagent/worktree-findings.ts';
 
-export interface NotedKeeper extends WorktreeKeeper {
+export interface NotedKeeper extends WorktreeStore {
   readonly kept: Map<string, KeptWorktree>;
   readonly calls: string[];
   /** What inspections of a worktree find, by the beginning of its job's name. */

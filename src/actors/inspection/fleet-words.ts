@@ -1,6 +1,6 @@
 /** What many workers do between them, as people read it: tables with their headings. */
 import type { StatusWords } from '../../machines/inspection-log/session-words.ts';
-import type { FleetLag, FleetLease, FleetList, FleetParked, FleetSight, FleetWorker } from './fleet.ts';
+import type { FleetLag, FleetLease, FleetList, FleetParked, FleetOverview, FleetWorker } from './fleet.ts';
 
 export interface ShownFleet {
   /** ISO-8601: ages are counted up to then. */
@@ -33,7 +33,7 @@ export interface FleetCell {
 const MAX_CHARACTERS = 500;
 
 /** What others wrote is without secrets, and bounded. @param cut takes out and cuts */
-export function redactedFleet(sight: FleetSight, cut: (text: string, most: number) => string): FleetSight {
+export function redactedFleet(sight: FleetOverview, cut: (text: string, most: number) => string): FleetOverview {
   const told = (text: string): string => cut(text, MAX_CHARACTERS);
   const each = <Item>({ items, ...rest }: FleetList<Item>, change: (item: Item) => Item): FleetList<Item> => ({
     ...rest,
@@ -55,7 +55,7 @@ export function redactedFleet(sight: FleetSight, cut: (text: string, most: numbe
   };
 }
 
-export function shownFleet({ at, workers, leases, lag, parked, connections, isHearing }: FleetSight): ShownFleet {
+export function shownFleet({ at, workers, leases, lag, parked, connections, isHearing }: FleetOverview): ShownFleet {
   const hears = isHearing ? 'is told of news at once' : 'is not told of news and searches for them every now and then';
   return {
     at,

@@ -67,7 +67,7 @@ export interface FleetList<Item> {
   readonly isCut: boolean;
 }
 
-export interface FleetSight {
+export interface FleetOverview {
   /** ISO-8601, by the clock of the store, as all times here. */
   readonly at: string;
   /** Those that live first, then by name. */
@@ -108,7 +108,7 @@ export interface Fleet {
    * As it is at this moment. It costs the store a few index lookups, however much lies in it. @throws RuntimeError
    * STORAGE_FAILED, STORE_CLOSED
    */
-  check(): Promise<FleetSight>;
+  check(): Promise<FleetOverview>;
   /** Who has the right to wake the session. Undefined: no worker has. @throws as `check` */
   workerOf(sessionId: string): Promise<Pick<FleetWorker, 'owner' | 'aliveUntil'> | undefined>;
   /** Absent: programs cannot ask each other. */

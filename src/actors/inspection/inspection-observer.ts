@@ -9,7 +9,7 @@ import { HANDLED_BY_LOGIC } from '../../machines/inspection-log/taken-words.ts';
 import type { AnyActorRef } from 'xstate';
 import type { ScheduledTimer } from '../xstate-system.ts';
 import { logicOf } from '../xstate-system.ts';
-import { InspectedActor } from './actor-book.ts';
+import { InspectedActor } from './recorded-actors.ts';
 import { recordAction } from './recorded-actions.ts';
 import type { InspectedAction } from './recorded-actions.ts';
 import { recordedFacts } from './recorded-facts.ts';

@@ -13,7 +13,7 @@ import type { Reason } from '../../machines/session/why-reason.ts';
 import type { Explanation } from '../../machines/session/why.ts';
 import type { SendReceipt } from '../session/ingress.ts';
 import type { ShownFleet } from './fleet-words.ts';
-import type { FleetSight } from './fleet.ts';
+import type { FleetOverview } from './fleet.ts';
 
 /** Numbers of the oldest and the newest record that can be had. Without any, `last` is `first - 1`. */
 export interface InspectionRange {
@@ -318,7 +318,7 @@ export interface InspectionSource extends InspectionRecording {
   /** Those of the store, with what came of their last runs; `about` says whether they are known. */
   readonly schedules?: (() => Promise<ShownFleet>) | undefined;
   /** What the workers over the store do between them; `about` says whether it is there. */
-  readonly fleet?: (() => Promise<FleetSight>) | undefined;
+  readonly fleet?: (() => Promise<FleetOverview>) | undefined;
   /**
    * Stores the answer. The same answer to the same request again gives the first receipt, also after a restart.
    * @throws RuntimeError `conflict` or `not_found` for a request that was answered otherwise, has expired or never was

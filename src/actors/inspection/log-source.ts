@@ -15,7 +15,7 @@ import type { Redact } from './inspected-text.ts';
 import type { InspectionAbout } from './inspection-source.ts';
 import { CAUGHT_UP } from './log-pieces.ts';
 import type { LogPiece } from './log-pieces.ts';
-import { RecordBell } from './record-bell.ts';
+import { RecordNotifier } from './record-notifier.ts';
 import { RememberedRecords } from './remembered-records.ts';
 import type { RememberedLimits } from './remembered-records.ts';
 import { RecordedSessions } from './recorded-sessions.ts';
@@ -65,7 +65,7 @@ class ReadLog {
   readonly #text: InspectedText;
   readonly #options: LogSourceOptions;
   readonly #kept: RememberedRecords;
-  readonly #bell: RecordBell;
+  readonly #notifier: RecordNotifier;
   #notes: readonly string[] = [];
   #hasEnded = false;
   #sinceTurn = 0;
@@ -89,7 +89,7 @@ class ReadLog {
     this.#iterator = options.pieces[Symbol.asyncIterator]();
     this.#text = new InspectedText(options.redact);
     this.#kept = new RememberedRecords({ ...LIMITS, ...options.limits });
-    this.#bell = new RecordBell(options.onProblem);
+    this.#notifier = new RecordNotifier(options.onProblem);
     this.#caughtUp = new Promise((resolve) => (this.#isCaughtUp = resolve));
     this.opened = this.#open();
   }
@@ -110,7 +110,7 @@ class ReadLog {
       about: () => this.#about(),
       range: () => this.#kept.range,
       records: (from) => this.#kept.read(from),
-      follow: (listener) => this.#bell.add(listener),
+      follow: (listener) => this.#notifier.add(listener),
       chart: (id) => this.#kept.chart(id),
       toldCharts: () => this.#kept.charts,
       caughtUp: this.#caughtUp,
@@ -190,7 +190,7 @@ class ReadLog {
     const shown = this.#options.redact === undefined ? records : records.map((record) => this.#redacted(record));
     this.#kept.add(shown, characters);
     this.#sessions.pass(shown.at(-1)?.t ?? 0);
-    if (shown.length > 0) this.#bell.ring();
+    if (shown.length > 0) this.#notifier.notify();
   }
 
   #redacted(record: InspectionRecord): InspectionRecord {
@@ -225,7 +225,7 @@ class ReadLog {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#shownSessions.close();
-    this.#bell.clear();
+    this.#notifier.clear();
     this.#isCaughtUp();
     // What reads the file may be waiting for it to grow; that is not waited for.
     void Promise.resolve(this.#iterator.return?.()).catch((error: unknown) => this.#options.onProblem(error));

@@ -1,7 +1,7 @@
 /** Writes records about actors: stamps them, and takes the payloads in. */
 import type { InspectedStatus, InspectedValue } from '../../machines/inspection-log/inspection-record.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { ChartBook, InspectedMachine } from './chart-book.ts';
+import type { ChartRegistry, InspectedMachine } from './chart-registry.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { Payloads } from './payloads.ts';
 import type { RecordOwner } from './record-owner.ts';
@@ -14,7 +14,7 @@ import type { Failure, RecordedValues, SnapshotLike } from './recorded-values.ts
 export interface WriterParts {
   readonly clock: Clock;
   readonly ring: RecordRing;
-  readonly charts: ChartBook;
+  readonly charts: ChartRegistry;
   readonly text: InspectedText;
   readonly values: RecordedValues;
   readonly payloads: Payloads;

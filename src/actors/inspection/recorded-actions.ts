@@ -3,7 +3,7 @@
  * cleared.
  */
 import type { Clock } from '../clock/clock.ts';
-import type { InspectedActor } from './actor-book.ts';
+import type { InspectedActor } from './recorded-actors.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { RecordWriter } from './record-writer.ts';
 

@@ -13,7 +13,7 @@ import { createIdSource } from '../session/id-source.ts';
 import { reportToConsole, safely } from '../streams/listener-errors.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { liveActorsOf, scheduledTimersOf, watchSystem } from '../xstate-system.ts';
-import { ChartBook } from './chart-book.ts';
+import { ChartRegistry } from './chart-registry.ts';
 import { InspectedText } from './inspected-text.ts';
 import type { Redact } from './inspected-text.ts';
 import { InspectionObserver } from './inspection-observer.ts';
@@ -21,7 +21,7 @@ import type { Inspected } from './inspection-observer.ts';
 import type { InspectionRange, InspectionRecording } from './inspection-source.ts';
 import { LaterSecrets } from './later-secrets.ts';
 import { Payloads } from './payloads.ts';
-import { RecordBell } from './record-bell.ts';
+import { RecordNotifier } from './record-notifier.ts';
 import { RecordRing } from './record-ring.ts';
 import type { FactsOf } from './recorded-facts.ts';
 import { RecordedValues } from './recorded-values.ts';
@@ -67,12 +67,12 @@ const PAGE_RECORDS = 1_000;
 export class Recorder implements InspectionRecording {
   readonly header: InspectionHeader;
   readonly #ring: RecordRing;
-  readonly #charts: ChartBook;
+  readonly #charts: ChartRegistry;
   readonly #payloads: Payloads;
   readonly #text: InspectedText;
   readonly #laterSecrets: LaterSecrets;
   readonly #observer: InspectionObserver;
-  readonly #bell: RecordBell;
+  readonly #notifier: RecordNotifier;
   readonly #report: OnListenerError;
   /** Each ends the watch over one system. */
   #watches: readonly (() => void)[] = [];
@@ -99,11 +99,11 @@ export class Recorder implements InspectionRecording {
       ...(program === undefined ? {} : { program }),
     };
     this.#report = safely(options.onListenerError ?? reportToConsole);
-    this.#bell = new RecordBell((error) => this.#report(error, 'inspector'));
+    this.#notifier = new RecordNotifier((error) => this.#report(error, 'inspector'));
     this.#text = text;
     this.#laterSecrets = new LaterSecrets(text);
     this.#ring = new RecordRing(boot, limits);
-    this.#charts = new ChartBook(text, limits.charts);
+    this.#charts = new ChartRegistry(text, limits.charts);
     this.#payloads = new Payloads({ clock, limits, text });
     this.#observer = new InspectionObserver({
       boot,
@@ -195,7 +195,7 @@ export class Recorder implements InspectionRecording {
    * Nothing is kept for a listener, and no promise of its is waited for.
    */
   follow(listener: () => void): () => void {
-    return this.#bell.add(listener);
+    return this.#notifier.add(listener);
   }
 
   #attach(roots: readonly AnyActorRef[]): void {
@@ -260,7 +260,7 @@ export class Recorder implements InspectionRecording {
     const { next } = this.#ring;
     if (this.#told === next) return;
     this.#told = next;
-    this.#bell.ringNow();
+    this.#notifier.notifyNow();
   }
 }
 

@@ -8,7 +8,7 @@ import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { Surroundings } from '../../machines/session/why-surroundings.ts';
+import type { Conditions } from '../../machines/session/why-conditions.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { ScheduleRegistry } from '../schedule/durable-registry.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -53,7 +53,7 @@ import { SessionList } from './session-list.ts';
 import type { SessionProcessesOptions, TaskOutputs } from './session-processes.ts';
 import { endProcess, lastActivityOf, processesOf } from './session-processes.ts';
 import { SessionRecordings } from './session-recordings.ts';
-import { SessionSights } from './session-sight.ts';
+import { SessionSights } from './session-overview.ts';
 import { EVENT_LIMITS, shownData, wholeData } from './shown-data.ts';
 
 // Events of a session's log as they are shown: a page of them, redacted and bounded, as many as fit.
@@ -129,7 +129,7 @@ export interface RuntimeSourceOptions {
   /** Absent: they are unknown. */
   readonly schedules?: Pick<ScheduleRegistry, 'list'> | undefined;
   /** What there is around the sessions. Absent: nothing is known of it. */
-  readonly surroundings?: (() => Promise<Surroundings>) | undefined;
+  readonly conditions?: (() => Promise<Conditions>) | undefined;
   /** What is said in wakes. Absent: it is not heard. */
   readonly live?: RuntimeInspection['live'];
   /** Default true. */
@@ -204,7 +204,7 @@ class RuntimeSource implements ClosableSource {
     this.#list = new SessionList(sessions, {
       text: this.#text,
       clock,
-      surroundings: options.surroundings,
+      conditions: options.conditions,
       workOf: (state) => sights.listedWork(state),
       usualOf: (state, nowMs) => sights.usualOf(state, nowMs),
       activityOf,

@@ -2,7 +2,7 @@
 import { messageOf } from '../../machines/errors.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { KeptWorktree, WorktreeKeeper } from '../subagent/worktree-adapter.ts';
+import type { KeptWorktree, WorktreeStore } from '../subagent/worktree-adapter.ts';
 import type { FolderChanges, FolderDifference, FolderCheck } from './folder-changes.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedChanges } from './inspection-source.ts';
@@ -15,7 +15,7 @@ export interface SessionChangesOptions {
   /** The folder in which a session works, absolute; it is not made for being checked. */
   readonly workspaceOf: (session: SessionState) => string;
   /** Knows the worktrees that are there. Absent: none are made. */
-  readonly worktrees?: Pick<WorktreeKeeper, 'list'> | undefined;
+  readonly worktrees?: Pick<WorktreeStore, 'list'> | undefined;
   readonly onProblem: (error: unknown) => void;
 }
 

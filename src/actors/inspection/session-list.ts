@@ -1,6 +1,6 @@
 /** The sessions of a store, those first that wait for an answer. */
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { Surroundings } from '../../machines/session/why-surroundings.ts';
+import type { Conditions } from '../../machines/session/why-conditions.ts';
 import { LEAST_STUCK_MS, isStuck } from '../../machines/inspection-log/session-words.ts';
 import type { SessionWork } from '../../machines/session/why-work.ts';
 import { explain } from '../../machines/session/why.ts';
@@ -34,7 +34,7 @@ interface Listed {
 export interface SessionListOptions {
   readonly text: InspectedText;
   readonly clock: ListClock;
-  readonly surroundings?: (() => Promise<Surroundings>) | undefined;
+  readonly conditions?: (() => Promise<Conditions>) | undefined;
   /** Of one of those that are listed. Absent: nothing is known of it. */
   readonly workOf?: ((session: SessionState) => Promise<SessionWork>) | undefined;
   readonly activityOf?: ((session: SessionState) => Promise<string | undefined>) | undefined;
@@ -46,7 +46,7 @@ export class SessionList {
   readonly #sessions: Pick<Sessions, 'list' | 'hasWakeDied'>;
   readonly #text: InspectedText;
   readonly #clock: ListClock;
-  readonly #around: Pick<SessionListOptions, 'surroundings' | 'workOf' | 'activityOf' | 'usualOf'>;
+  readonly #around: Pick<SessionListOptions, 'conditions' | 'workOf' | 'activityOf' | 'usualOf'>;
   /** Several browsers ask at once: the store is asked once. */
   #listing: Promise<readonly SessionState[]> | undefined;
   /** Of what is listed: a list that began before something changed is not kept. */
@@ -75,7 +75,7 @@ export class SessionList {
       .toSorted(byUrgency);
     const sessions: InspectedSessionSummary[] = [];
     const dead = await this.#dead(states);
-    const surroundings = await this.#around.surroundings?.();
+    const conditions = await this.#around.conditions?.();
     const now = this.#clock.now();
     const stuck = await this.#stuck(
       states.filter(({ sessionId }) => !dead.has(sessionId)),
@@ -88,7 +88,7 @@ export class SessionList {
       const work = state.unreadable === undefined ? await this.#around.workOf?.(state) : undefined;
       const lastActivityAt = isWakeDead ? undefined : await this.#around.activityOf?.(state);
       sessions.push({
-        ...this.#summary(state, { isWakeDead, surroundings, work }),
+        ...this.#summary(state, { isWakeDead, conditions, work }),
         ...stuck.get(state.sessionId),
         ...given('lastActivityAt', lastActivityAt),
       });
@@ -180,7 +180,7 @@ export class SessionList {
 
   #summary(
     state: SessionState,
-    known: Pick<ExplainOptions, 'isWakeDead' | 'surroundings' | 'work'>,
+    known: Pick<ExplainOptions, 'isWakeDead' | 'conditions' | 'work'>,
   ): InspectedSessionSummary {
     const { sessionId, agentId, title, status, stopReason, pendingActions, updatedAt } = state;
     const now = this.#clock.now();

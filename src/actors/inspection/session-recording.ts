@@ -15,7 +15,7 @@ import type { Sessions } from '../session/sessions.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectionRange, InspectionRecording } from './inspection-source.ts';
 import { LaterSecrets } from './later-secrets.ts';
-import { RecordBell } from './record-bell.ts';
+import { RecordNotifier } from './record-notifier.ts';
 import { RememberedRecords } from './remembered-records.ts';
 import type { RememberedLimits } from './remembered-records.ts';
 
@@ -38,7 +38,7 @@ export class SessionRecording implements InspectionRecording {
   readonly #log = new SessionRecords();
   readonly #kept: RememberedRecords;
   readonly #laterSecrets: LaterSecrets;
-  readonly #bell: RecordBell;
+  readonly #notifier: RecordNotifier;
   #header: InspectionHeader | undefined;
   #createdAt: string | undefined;
   /** Number of the last event that was read. */
@@ -57,7 +57,7 @@ export class SessionRecording implements InspectionRecording {
     this.#options = options;
     this.#kept = new RememberedRecords(options.limits);
     this.#laterSecrets = new LaterSecrets(options.text);
-    this.#bell = new RecordBell(options.onProblem);
+    this.#notifier = new RecordNotifier(options.onProblem);
   }
 
   get header(): InspectionHeader {
@@ -74,7 +74,7 @@ export class SessionRecording implements InspectionRecording {
   }
 
   get isFollowed(): boolean {
-    return this.#bell.isHeard;
+    return this.#notifier.isHeard;
   }
 
   /** What is missing, a sentence each. */
@@ -108,7 +108,7 @@ export class SessionRecording implements InspectionRecording {
   }
 
   follow(listener: () => void): () => void {
-    const leave = this.#bell.add(listener);
+    const leave = this.#notifier.add(listener);
     if (this.#leave === undefined) this.#begin();
     return () => {
       leave();
@@ -125,7 +125,7 @@ export class SessionRecording implements InspectionRecording {
 
   /** Ends what follows. Idempotent. */
   close(): void {
-    this.#bell.clear();
+    this.#notifier.clear();
     this.#end();
   }
 
@@ -179,7 +179,7 @@ export class SessionRecording implements InspectionRecording {
       records,
       records.reduce((sum, record) => sum + JSON.stringify(record).length, 0),
     );
-    if (records.length > 0) this.#bell.ring();
+    if (records.length > 0) this.#notifier.notify();
   }
 
   async #othersTurn(): Promise<void> {

@@ -12,12 +12,12 @@ import { prepareQuery } from '../../machines/retrieval/query.ts';
 import { rank } from '../../machines/retrieval/ranking.ts';
 import type { RetrievalKind } from '../../machines/retrieval/retrieval-document.ts';
 import { DEFAULT_CANDIDATES, MAX_HITS } from '../../machines/retrieval/retrieval-limits.ts';
-import { isWithin, kinshipOf } from '../../machines/retrieval/session-relations.ts';
-import type { Kinship, SessionRelation } from '../../machines/retrieval/session-relations.ts';
+import { isWithin, relationshipOf } from '../../machines/retrieval/session-relations.ts';
+import type { Relationship, SessionRelation } from '../../machines/retrieval/session-relations.ts';
 import type { Clock } from '../clock/clock.ts';
 import { KeyedMutex } from '../concurrency/mutex.ts';
-import { parentsOf } from '../session/session-tools-kin.ts';
-import type { SessionParents } from '../session/session-tools-kin.ts';
+import { parentsOf } from '../session/session-tools-relations.ts';
+import type { SessionParents } from '../session/session-tools-relations.ts';
 import { refreshSession, refreshSessions, refreshShared } from './index-refresh.ts';
 import type { RefreshPorts, RefreshReport } from './index-refresh.ts';
 import type { IndexSize } from './retrieval-index.ts';
@@ -108,10 +108,10 @@ export class Retrieval {
       if (own !== undefined && checked.parents.has(own)) await refreshSession(index, own, this.#options);
       const prepared = prepareQuery(query);
       const now = this.#options.clock.now();
-      const kin = (sessionId: string | undefined): Kinship =>
+      const kin = (sessionId: string | undefined): Relationship =>
         own === undefined || sessionId === undefined
           ? 'none'
-          : kinshipOf(own, sessionId, (id) => checked.parents.get(id));
+          : relationshipOf(own, sessionId, (id) => checked.parents.get(id));
       const isOwners = await this.#ownersOf(own, checked);
       const isWanted = filterOf(request, span, kin);
       const accepts = (facts: DocumentFacts): boolean => isOwners(facts) && isWanted(facts);
@@ -122,7 +122,7 @@ export class Retrieval {
           query: prepared,
           rarity: (word) => index.rarity(word),
           around: (document) => index.around(document),
-          kinshipOf: kin,
+          relationshipOf: kin,
           accepts: (document) => accepts(factsOf(document)),
           now,
         },
@@ -174,7 +174,7 @@ interface Span {
 function filterOf(
   request: RetrievalRequest,
   { since, until }: Span,
-  kin: (sessionId: string | undefined) => Kinship,
+  kin: (sessionId: string | undefined) => Relationship,
 ): (facts: DocumentFacts) => boolean {
   const { sessionId: own, beforeSeq = Infinity, kinds, relation = 'agent', within, tool } = request;
   const wantsRelated = relation !== 'agent';

@@ -16,14 +16,14 @@ import type { ScheduleDefinitions, ScheduleStates } from './durable-ports.ts';
 import type { ScheduleStore } from './schedule-store.ts';
 
 /** One schedule as of now, as far as a worker has to know. */
-export interface ScheduleGlance {
+export interface ScheduleSummary {
   readonly id: string;
   readonly definition: ScheduleDefinition;
   readonly state: ScheduleState;
 }
 
 /** One schedule as of now. */
-export interface ScheduleOverview extends ScheduleGlance {
+export interface ScheduleOverview extends ScheduleSummary {
   /** When the next slot fires, if a worker runs then. */
   readonly nextFireAt?: string | undefined;
   /** The first slot that has come due and that no worker has fired or missed since. */
@@ -139,7 +139,7 @@ export class ScheduleRegistry {
   }
 
   /** The same in brief: its cost is that of reading two small files for each schedule. */
-  glance(): Promise<readonly (ScheduleGlance | UnreadableSchedule)[]> {
+  summaries(): Promise<readonly (ScheduleSummary | UnreadableSchedule)[]> {
     return this.#each(async (definition) => ({
       id: definition.id,
       definition,

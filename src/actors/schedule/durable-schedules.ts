@@ -15,7 +15,7 @@ import type { ChildTasks } from '../task/task-runner.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 import { DurableFires } from './durable-fires.ts';
 import type { ScheduledSessions } from './durable-ports.ts';
-import type { ScheduleGlance, ScheduleRegistry, UnreadableSchedule } from './durable-registry.ts';
+import type { ScheduleSummary, ScheduleRegistry, UnreadableSchedule } from './durable-registry.ts';
 import type { DurableScheduleRunner } from './durable-runner.ts';
 import { Mutex } from '../concurrency/mutex.ts';
 import { createSlotOwners } from './slot-owners.ts';
@@ -152,7 +152,7 @@ export class DurableSchedules implements AsyncDisposable {
 
   async #check(): Promise<void> {
     if (this.#state !== 'live') return;
-    const views = await this.#options.registry.glance();
+    const views = await this.#options.registry.summaries();
     const there = new Set(views.map(({ id }) => id));
     for (const [id, running] of this.#running) if (!there.has(id)) this.#drop(running, 'the schedule was removed');
     for (const id of this.#troubles.keys()) if (!there.has(id)) this.#troubles.delete(id);
@@ -162,7 +162,7 @@ export class DurableSchedules implements AsyncDisposable {
     }
   }
 
-  async #see(view: ScheduleGlance | UnreadableSchedule): Promise<void> {
+  async #see(view: ScheduleSummary | UnreadableSchedule): Promise<void> {
     // One that runs goes on waiting for its slots; each of them says why it does not fire.
     if ('error' in view) return this.#tell(view.id, BackgroundTaskError.fromRecord(view.error));
     const { id, definition, state } = view;
@@ -177,7 +177,7 @@ export class DurableSchedules implements AsyncDisposable {
     this.#troubles.delete(id);
   }
 
-  async #begin({ id, definition, state }: ScheduleGlance): Promise<void> {
+  async #begin({ id, definition, state }: ScheduleSummary): Promise<void> {
     const { tasks, runner, registry } = this.#options;
     const key = slotsKeyOf(definition);
     await registry.reconcile(definition);
@@ -216,7 +216,7 @@ export class DurableSchedules implements AsyncDisposable {
     }
   }
 
-  async #follow(running: Running, { definition, state }: ScheduleGlance): Promise<void> {
+  async #follow(running: Running, { definition, state }: ScheduleSummary): Promise<void> {
     const { tasks } = this.#options;
     const { definition: before, taskId } = running;
     if (

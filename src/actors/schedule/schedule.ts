@@ -21,7 +21,7 @@ import type { CronPlan, CronTimes } from './cron-plan.ts';
 import type { FireLine } from './fire-line.ts';
 import type { ScheduleCore } from './schedule-core.ts';
 import { isRecordFailure } from './schedule-journal.ts';
-import { SlotAlarm } from './slot-alarm.ts';
+import { SlotTimer } from './slot-timer.ts';
 
 export interface ScheduleOptions {
   readonly core: ScheduleCore;
@@ -58,7 +58,7 @@ export class Schedule {
   readonly #options: ScheduleOptions;
   readonly #core: ScheduleCore;
   readonly #chart: Actor<typeof scheduleLifecycle>;
-  readonly #alarm: SlotAlarm;
+  readonly #alarm: SlotTimer;
   #times: CronTimes;
   #overlap: OverlapPolicy;
   /** Every slot up to here, in epoch milliseconds, is decided. */
@@ -81,7 +81,7 @@ export class Schedule {
       id: `schedule:${scheduleId}`,
       ...(parent === undefined ? {} : { parent }),
     });
-    this.#alarm = new SlotAlarm(clock, limits.checkIntervalMs, () => this.check());
+    this.#alarm = new SlotTimer(clock, limits.checkIntervalMs, () => this.check());
   }
 
   get isPaused(): boolean {

@@ -1,5 +1,5 @@
 /** The schedules that send to sessions, as an explanation of those sessions needs them. */
-import type { SendingSchedule } from '../../machines/session/why-surroundings.ts';
+import type { SendingSchedule } from '../../machines/session/why-conditions.ts';
 import type { ScheduleRegistry } from './durable-registry.ts';
 
 /** Those that cannot be read are left out: `schedule list` names them. */

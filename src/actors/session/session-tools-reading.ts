@@ -20,13 +20,13 @@ import {
 import { definedOnly, snapshotOf } from '../../machines/session-tools/snapshot.ts';
 import { TraceSelection } from '../../machines/session-tools/trace-selection.ts';
 import type { TraceTarget } from '../../machines/session-tools/trace-selection.ts';
-import { isWithin, kinshipOf } from '../../machines/retrieval/session-relations.ts';
+import { isWithin, relationshipOf } from '../../machines/retrieval/session-relations.ts';
 import { formerEventTypes } from '../../machines/session/former-events.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { MAX_READ_EVENTS } from './event-store.ts';
 import type { EventStore } from './event-store.ts';
-import { isOfSameOwner, parentsOf } from './session-tools-kin.ts';
+import { isOfSameOwner, parentsOf } from './session-tools-relations.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface SessionReading {
@@ -44,8 +44,8 @@ export async function listSessions(
   const asker = await sessions.get(own.sessionId);
   const all = (await sessions.list({ agentId: own.agentId })).filter((state) => isOfSameOwner(state, asker));
   const parents = await parentsOf(all, (sessionId) => sessions.get(sessionId));
-  const kinOf = ({ sessionId }: SessionState): ReturnType<typeof kinshipOf> =>
-    kinshipOf(own.sessionId, sessionId, (id) => parents.get(id));
+  const kinOf = ({ sessionId }: SessionState): ReturnType<typeof relationshipOf> =>
+    relationshipOf(own.sessionId, sessionId, (id) => parents.get(id));
   const wanted = all
     .filter(
       (state) =>

@@ -40,7 +40,7 @@ import { maxContextTokens } from '../wake/wake-context.ts';
 import type { EventStore } from './event-store.ts';
 import type { DelegationPorts } from './session-tools-delegate.ts';
 import { agentsToAsk, delegate, runChild } from './session-tools-delegate.ts';
-import { isOfSameOwner, requireOwn } from './session-tools-kin.ts';
+import { isOfSameOwner, requireOwn } from './session-tools-relations.ts';
 import type { SessionReading } from './session-tools-reading.ts';
 import { listSessions, readEvents, readTrace } from './session-tools-reading.ts';
 

@@ -28,7 +28,7 @@ import type {
 } from './session-worker-types.ts';
 import type { Claim } from './worker-claim.ts';
 import { WorkerClaims } from './worker-claims.ts';
-import { Lookout } from './worker-lookout.ts';
+import { DueCheck } from './worker-due-check.ts';
 import { WorkerRebuild } from './worker-rebuild.ts';
 import { WorkerReport } from './worker-report.ts';
 
@@ -73,7 +73,7 @@ export class SessionWorker implements AsyncDisposable {
   readonly #life: ChartedLife<StateValueFrom<typeof workerMachine>, { readonly type: WorkerEventType }>;
   readonly #report: WorkerReport;
   readonly #claims: WorkerClaims;
-  readonly #lookout: Lookout;
+  readonly #dueCheck: DueCheck;
   readonly #rebuild: WorkerRebuild;
   #queue: Claim[] = [];
   /** Sessions that the last check showed, or left out, and that others were about to wake. */
@@ -102,7 +102,7 @@ export class SessionWorker implements AsyncDisposable {
     });
     // A caller need not wait for it.
     this.ended.catch(() => undefined);
-    this.#lookout = new Lookout({
+    this.#dueCheck = new DueCheck({
       clock,
       restLimitMs: settings.restLimitMs,
       check: () => this.#check(),
@@ -119,14 +119,14 @@ export class SessionWorker implements AsyncDisposable {
       workerId: id,
       maxWaiting: settings.concurrency * WAITING_PER_SLOT,
       wakeRightFreed: (sessionId, signal) => store.wakeRightFreed(sessionId, signal),
-      onAgain: () => this.#lookout.request(),
+      onAgain: () => this.#dueCheck.request(),
     });
     this.#rebuild = new WorkerRebuild(ports, {
       onReady: () => void this.#life.move('READY'),
       onFailure: (error, failures, againAtMs) => this.#rebuildFailed(error, failures, againAtMs),
       onEnded: () => this.#rebuildEnded(),
     });
-    this.#lookout.begin();
+    this.#dueCheck.begin();
     this.#rebuild.begin();
   }
 
@@ -211,7 +211,7 @@ export class SessionWorker implements AsyncDisposable {
     const { sessionId, agentId } = claim;
     const [activation] = claim.session.activations;
     this.#life.move('WOKE');
-    this.#claims.begin(claim, this.#lookout.rings);
+    this.#claims.begin(claim, this.#dueCheck.rings);
     const latenessMs = Math.max(0, claim.beganAtMs - activation.dueAtMs);
     this.#report.tell({ type: 'woke', at: isoTimeOf(claim.beganAtMs), sessionId, agentId, activation, latenessMs });
     const isOver = await settleClaim(claim, {
@@ -225,8 +225,8 @@ export class SessionWorker implements AsyncDisposable {
     if (isOver) return void this.stop({ running: 'abort' }).catch(() => undefined);
     this.#startWaiting();
     // What came for this session while it was awake was left out of the checks; and a session has to take the next slot.
-    if (this.#lookout.rings !== claim.beganAtRing || this.#queue.length < this.#settings.concurrency)
-      this.#lookout.request();
+    if (this.#dueCheck.rings !== claim.beganAtRing || this.#queue.length < this.#settings.concurrency)
+      this.#dueCheck.request();
   }
 
   #noteIdle(): void {
@@ -234,7 +234,7 @@ export class SessionWorker implements AsyncDisposable {
       this.#claims.running === 0 &&
       this.#claims.contended + this.#elsewhere + this.#queue.length === 0 &&
       this.#rebuild.isOver &&
-      !this.#lookout.isWanted;
+      !this.#dueCheck.isWanted;
     if (!isIdle) return;
     if (!this.#life.matches({ working: 'idle' })) {
       this.#life.move('IDLE');
@@ -252,7 +252,7 @@ export class SessionWorker implements AsyncDisposable {
   }
 
   #rebuildEnded(): void {
-    if (this.#isTaking) this.#lookout.request();
+    if (this.#isTaking) this.#dueCheck.request();
     else this.#endIfDone();
   }
 
@@ -280,7 +280,7 @@ export class SessionWorker implements AsyncDisposable {
   #stopTaking(): void {
     this.#setAsideAtEnd = this.#claims.setAsideSessions();
     this.#queue = [];
-    this.#lookout.stop();
+    this.#dueCheck.stop();
     this.#rebuild.stop();
     this.#claims.dropAll();
   }

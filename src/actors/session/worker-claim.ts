@@ -11,7 +11,7 @@ import { startChild } from '../xstate-child.ts';
  * What a session can come to again and again; attempts are counted in a row of the same kind. `elsewhere`: another
  * machine is to wake it.
  */
-export type Mishap = 'early' | 'contended' | 'elsewhere' | 'failed';
+export type ClaimFailure = 'early' | 'contended' | 'elsewhere' | 'failed';
 
 export class Claim {
   readonly sessionId: string;
@@ -19,7 +19,7 @@ export class Claim {
   readonly actor: AnyActorRef;
   /** As the index said last. */
   session: DueSession;
-  mishap: Mishap | undefined;
+  failure: ClaimFailure | undefined;
   attempts = 0;
   reason: ErrorRecord | undefined;
   /** Milliseconds since the epoch. */

@@ -12,7 +12,7 @@ import type { Clock } from '../clock/clock.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { SessionWorkerStatus } from './session-worker-types.ts';
 import { Claim } from './worker-claim.ts';
-import type { Mishap } from './worker-claim.ts';
+import type { ClaimFailure } from './worker-claim.ts';
 import { WorkerTurns } from './worker-turns.ts';
 
 export interface WorkerClaimsOptions {
@@ -113,7 +113,7 @@ export class WorkerClaims {
       if (this.#apart.has(claim.sessionId) || confirmed.has(claim)) continue;
       // Not found because it is not due any more, or because others come first; one with a past is remembered
       // meanwhile.
-      if (isComplete || claim.mishap === undefined) this.#drop(claim);
+      if (isComplete || claim.failure === undefined) this.#drop(claim);
     }
     return waiting;
   }
@@ -156,13 +156,13 @@ export class WorkerClaims {
   }
 
   /** The wake came to nothing: the session is left alone for a while. */
-  setAside(claim: Claim, mishap: Mishap, reason?: ErrorRecord): void {
+  setAside(claim: Claim, failure: ClaimFailure, reason?: ErrorRecord): void {
     this.#running -= 1;
-    this.#countMishap(claim, mishap, reason);
-    const phase = phaseOf(claim, mishap);
+    this.#countFailure(claim, failure, reason);
+    const phase = phaseOf(claim, failure);
     const { attempts } = claim;
-    this.#hold(claim, phase, mishap === 'contended' ? this.#contend(claim) : backOffMs(phase, attempts));
-    if (mishap === 'early' && claim.heardBefore !== this.#heard && attempts <= FREE_EARLY_CHECKS) this.#again(claim);
+    this.#hold(claim, phase, failure === 'contended' ? this.#contend(claim) : backOffMs(phase, attempts));
+    if (failure === 'early' && claim.heardBefore !== this.#heard && attempts <= FREE_EARLY_CHECKS) this.#again(claim);
   }
 
   /** Stops the wakes that run. */
@@ -226,7 +226,7 @@ export class WorkerClaims {
     const heldMs = this.#turns.heldForMs(session, this.#options.clock.steadyNow());
     if (heldMs === 0) return claim;
     this.#apart.add(sessionId);
-    this.#countMishap(claim, 'failed', stillDue(this.#turns.repeatsOf(sessionId)));
+    this.#countFailure(claim, 'failed', stillDue(this.#turns.repeatsOf(sessionId)));
     this.#hold(claim, 'backed_off', heldMs);
     return undefined;
   }
@@ -238,9 +238,9 @@ export class WorkerClaims {
     return claim;
   }
 
-  #countMishap(claim: Claim, mishap: Mishap, reason: ErrorRecord | undefined): void {
-    claim.attempts = claim.mishap === mishap ? claim.attempts + 1 : 1;
-    claim.mishap = mishap;
+  #countFailure(claim: Claim, failure: ClaimFailure, reason: ErrorRecord | undefined): void {
+    claim.attempts = claim.failure === failure ? claim.attempts + 1 : 1;
+    claim.failure = failure;
     claim.reason = reason;
     claim.abort = undefined;
   }
@@ -310,9 +310,9 @@ export class WorkerClaims {
   }
 }
 
-function phaseOf({ attempts }: Claim, mishap: Mishap): SetAsidePhase {
-  if (mishap === 'elsewhere') return 'backed_off';
-  if (mishap !== 'failed') return mishap;
+function phaseOf({ attempts }: Claim, failure: ClaimFailure): SetAsidePhase {
+  if (failure === 'elsewhere') return 'backed_off';
+  if (failure !== 'failed') return failure;
   return attempts >= FAILURES_UNTIL_PARKED ? 'parked' : 'backed_off';
 }
 

@@ -22,7 +22,7 @@ export function entriesOfEnded(entries: readonly ShellHistoryEntry[]): readonly 
   return entries.map((entry) => (entry.status === 'running' ? { ...entry, status: 'shell_ended' } : entry));
 }
 
-export class ShellHistoryBook {
+export class ShellHistories {
   readonly #clock: Clock;
   readonly #entries: ShellHistoryEntry[];
   readonly #variables: Map<string, ShellRecordVariable>;

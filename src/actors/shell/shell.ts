@@ -39,7 +39,7 @@ import {
 } from './shell-errors.ts';
 import { ShellExports } from './shell-exports.ts';
 import type { ShellSecrets } from './shell-exports.ts';
-import { ShellHistoryBook } from './shell-history.ts';
+import { ShellHistories } from './shell-history.ts';
 import type { EndEntry, HistoryBefore } from './shell-history.ts';
 import { ShellKeeping } from './shell-keeping.ts';
 import type { ShellRecords } from './shell-records.ts';
@@ -107,7 +107,7 @@ export class Shell {
   readonly #keeping: ShellKeeping;
   /** Tells this shell from others of its name. */
   readonly instance: string;
-  readonly #history: ShellHistoryBook;
+  readonly #history: ShellHistories;
   readonly #exports: ShellExports;
   /** As the shell said last. */
   #exported: ExportedVariables | undefined;
@@ -131,7 +131,7 @@ export class Shell {
     this.name = request.name;
     this.#ports = ports;
     this.#request = request;
-    this.#history = new ShellHistoryBook(ports.clock, request.before);
+    this.#history = new ShellHistories(ports.clock, request.before);
     this.#exports = new ShellExports(request.before?.exports);
     this.#secrets = request.secrets;
     this.instance = ports.ids.next();

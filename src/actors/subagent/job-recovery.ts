@@ -11,7 +11,7 @@ import { endedTask } from './job-end.ts';
 import type { FoundJobRecord, JobRecords } from './job-records.ts';
 import { endedJobOf } from './job-words.ts';
 import type { SubagentLog } from './subagent-log.ts';
-import type { KeptWorktree, WorktreeKeeper } from './worktree-adapter.ts';
+import type { KeptWorktree, WorktreeStore } from './worktree-adapter.ts';
 
 /** What became of one record: plain data. */
 export interface ReconciledJob {
@@ -31,7 +31,7 @@ export interface ReconciledJob {
 export interface JobRecoveryOptions {
   readonly records: JobRecords;
   readonly log?: SubagentLog | undefined;
-  readonly worktrees?: Pick<WorktreeKeeper, 'list'> | undefined;
+  readonly worktrees?: Pick<WorktreeStore, 'list'> | undefined;
   readonly now: () => string;
   /** Whether this manager runs the job itself. */
   readonly isOwn: (jobId: string) => boolean;

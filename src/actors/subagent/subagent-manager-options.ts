@@ -17,7 +17,7 @@ import type { BackgroundTaskRunnerList, BackgroundTaskRunners } from '../task/ta
 import type { JobRecords } from './job-records.ts';
 import type { SubagentLog } from './subagent-log.ts';
 import type { SubagentRunner } from './subagent-runner.ts';
-import type { WorktreeKeeper } from './worktree-adapter.ts';
+import type { WorktreeStore } from './worktree-adapter.ts';
 
 interface SharedOptions {
   /** What is kept of jobs beyond this process. Default: nothing. */
@@ -27,7 +27,7 @@ interface SharedOptions {
   /** Throws for a request that is not to be taken on. Asked before anything is recorded. Default: every one may be. */
   readonly admit?: ((request: AgentTaskRequest) => Promise<void>) | undefined;
   /** Where `reconcile` searches for the worktrees of jobs whose process is gone. */
-  readonly worktrees?: Pick<WorktreeKeeper, 'list'> | undefined;
+  readonly worktrees?: Pick<WorktreeStore, 'list'> | undefined;
   readonly limits?: SubagentLimitsInput | undefined;
   /** Makes the ids of the jobs' sessions. Default: one over the clock. */
   readonly ids?: IdSource | undefined;

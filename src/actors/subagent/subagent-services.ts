@@ -16,7 +16,7 @@ import { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { WakeElsewhere } from '../wake/wake-ports.ts';
 import { createChoosingSubagentRunner } from './choosing-runner.ts';
 import { createInProcessSubagentRunner } from './in-process-runner.ts';
-import { requireAcceptable } from './job-door.ts';
+import { requireAcceptable } from './job-acceptance.ts';
 import type { JobRecords } from './job-records.ts';
 import type { SessionWorkPorts } from './session-work.ts';
 import { createSubagentLog } from './subagent-log.ts';
@@ -26,7 +26,7 @@ import { SubagentTaskRunner } from './subagent-task-runner.ts';
 import { createSubflowWorktrees } from './subflow-worktrees.ts';
 import type { SubflowWorktrees } from './subflow-worktrees.ts';
 import { createWakesElsewhere } from './wakes-elsewhere.ts';
-import type { ReconciledWorktree, WorktreeKeeper } from './worktree-adapter.ts';
+import type { ReconciledWorktree, WorktreeStore } from './worktree-adapter.ts';
 import { createWorktreeSubagentRunner } from './worktree-subagent-runner.ts';
 import type { WorktreeSubagentRunnerOptions } from './worktree-subagent-runner.ts';
 
@@ -39,7 +39,7 @@ export interface SubagentPorts {
   /** Jobs that do not say run in this process all the same. Default false. */
   readonly isInProcessByDefault?: boolean | undefined;
   /** Makes worktrees, and keeps what is left in them. */
-  readonly worktrees?: WorktreeKeeper | undefined;
+  readonly worktrees?: WorktreeStore | undefined;
   readonly records?: JobRecords | undefined;
   /** Run when a worktree has been made for a job, and when it has been removed. */
   readonly hooks?: WorktreeHooks | undefined;
@@ -68,7 +68,7 @@ export interface SubagentServicesOptions extends SessionWorkPorts {
 export interface SubagentServices {
   readonly jobs: SubagentManager;
   readonly local: SubagentRunner;
-  readonly worktrees: WorktreeKeeper | undefined;
+  readonly worktrees: WorktreeStore | undefined;
   readonly subflowWorktrees: SubflowWorktrees | undefined;
   readonly elsewhere: WakeElsewhere | undefined;
   /** The systems of actors in which its jobs and the wakes elsewhere live. */

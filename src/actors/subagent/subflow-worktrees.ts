@@ -16,7 +16,7 @@ import type { JournalCache } from '../session/journal-cache.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { ChartedLife } from '../charted-life.ts';
 import { handoffOfWorktree } from './worktree-handoff.ts';
-import type { KeptWorktree, PreparedSubagentWorktree, WorktreeKeeper, WorktreeRequest } from './worktree-adapter.ts';
+import type { KeptWorktree, PreparedSubagentWorktree, WorktreeStore, WorktreeRequest } from './worktree-adapter.ts';
 
 export interface SubflowWorktrees {
   /**
@@ -46,7 +46,7 @@ export interface SubflowChild {
 }
 
 export interface SubflowWorktreesOptions {
-  readonly keeper: WorktreeKeeper;
+  readonly keeper: WorktreeStore;
   /** The folder that takes what the runtime itself wrote for a session. Undefined: beside the worktree. */
   readonly filesOf: (session: SessionIdentity) => string | undefined;
   /** Ends what tools keep running for a session: its shells would be in the worktree still. */
@@ -204,7 +204,7 @@ class KeptForCalls implements SubflowWorktrees {
 }
 
 /** What an inspection says; one that fails finds that it is unknown. */
-async function inspected(keeper: WorktreeKeeper, worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
+async function inspected(keeper: WorktreeStore, worktree: PreparedSubagentWorktree): Promise<WorktreeInspection> {
   try {
     return await keeper.inspect(worktree);
   } catch (error) {
@@ -218,7 +218,7 @@ async function inspected(keeper: WorktreeKeeper, worktree: PreparedSubagentWorkt
 }
 
 async function preserved(
-  keeper: WorktreeKeeper,
+  keeper: WorktreeStore,
   worktree: KeptWorktree,
   inspection: WorktreeInspection,
   onListenerError: OnListenerError,

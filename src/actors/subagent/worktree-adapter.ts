@@ -113,7 +113,7 @@ interface DiscardWorktreeOptions extends AdoptWorktreeOptions {
 }
 
 /** What people and starts do with worktrees that jobs left. */
-export interface WorktreeKeeper extends SubagentWorktreeAdapter {
+export interface WorktreeStore extends SubagentWorktreeAdapter {
   /** Every worktree that this keeper made and that is still there, oldest first. */
   list(): Promise<readonly KeptWorktree[]>;
   /** By id, job, branch or path. @throws RuntimeError WORKTREE_NOT_FOUND, WORKTREE_AMBIGUOUS */

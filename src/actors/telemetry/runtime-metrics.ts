@@ -2,8 +2,8 @@
  * The numbers of one runtime. Nothing is counted before a scraper or a meter is there: an event then costs a question.
  */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
-import { MetricBook } from '../../machines/telemetry/metric-book.ts';
-import type { MetricFamily } from '../../machines/telemetry/metric-book.ts';
+import { MetricRegistry } from '../../machines/telemetry/metric-registry.ts';
+import type { MetricFamily } from '../../machines/telemetry/metric-registry.ts';
 import type { MetricChange, MetricReading } from '../../machines/telemetry/metric-catalog.ts';
 import { MetricFold } from '../../machines/telemetry/metric-fold.ts';
 import type { SessionWorkerEvent } from '../session/session-worker-types.ts';
@@ -23,7 +23,7 @@ export class RuntimeMetrics {
   readonly #fold = new MetricFold();
   /** How late sessions are that workers are about to wake, in milliseconds: another process may be at them already. */
   readonly #late = new Map<string, number>();
-  #book: MetricBook | undefined;
+  #book: MetricRegistry | undefined;
 
   constructor({ telemetry, read }: RuntimeMetricsOptions) {
     this.#telemetry = telemetry;
@@ -48,7 +48,7 @@ export class RuntimeMetrics {
 
   /** Idempotent. */
   startCounting(): void {
-    this.#book ??= new MetricBook();
+    this.#book ??= new MetricRegistry();
   }
 
   /** As they are now, of what was counted since `startCounting`. */

@@ -1,5 +1,5 @@
 /** What the operator of a runtime asks: whether it can work, and in numbers what it does. */
-import type { MetricFamily } from '../../machines/telemetry/metric-book.ts';
+import type { MetricFamily } from '../../machines/telemetry/metric-registry.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { SessionWorkerStatus } from '../session/session-worker-types.ts';
 import { STORE_LIMIT_MS, shared, withinLimit } from './bounded-asking.ts';

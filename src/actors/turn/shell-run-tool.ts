@@ -22,7 +22,7 @@ import {
 import type { CommandPlace, WorkspaceHost } from '../shell/command-workspace.ts';
 import { waitFor } from '../clock/waiting.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
-import type { OutputKeeper } from './output-keeper.ts';
+import type { OutputStore } from './output-store.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
 /** Characters of a command that name its task. */
@@ -44,7 +44,7 @@ export interface ShellRunOptions {
   /** What commands get besides the usual variables. */
   readonly environment?: CommandEnvironmentSettings | undefined;
   /** Where the rest of long output goes. Without it the rest is dropped, and the reply says so. */
-  readonly keeper?: OutputKeeper | undefined;
+  readonly keeper?: OutputStore | undefined;
 }
 
 /** @throws RuntimeError ENVIRONMENT_INVALID */
@@ -127,7 +127,7 @@ function ignore(): void {
 }
 
 interface Keeping {
-  readonly keeper: OutputKeeper | undefined;
+  readonly keeper: OutputStore | undefined;
   readonly context: Pick<ToolContext, 'session' | 'callId' | 'environment'>;
 }
 
@@ -149,7 +149,7 @@ async function outputOf({ result, timedOut }: Attended, { keeper, context }: Kee
 
 /** The command has run, whatever becomes of the rest of its output: where it cannot be kept, no file is named. */
 async function kept(
-  keeper: OutputKeeper | undefined,
+  keeper: OutputStore | undefined,
   { session, callId }: Keeping['context'],
   text: string,
 ): Promise<string | undefined> {

@@ -15,7 +15,7 @@ import { canonicalJson } from '../../machines/canonical-json.ts';
 import { readToolInput } from '../../machines/turn/tool-schema.ts';
 import { cutOutput } from '../../machines/turn/output-cut.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
-import type { OutputKeeper } from './output-keeper.ts';
+import type { OutputStore } from './output-store.ts';
 import type { SessionPlace } from '../session/session-directories.ts';
 import { stopChild } from '../xstate-child.ts';
 import { settledOrStopped } from './settled-or-stopped.ts';
@@ -36,7 +36,7 @@ export interface ToolStep {
   readonly force?: AbortSignal | undefined;
   readonly onProgress?: ((call: ToolCallInput, progress: ToolProgress) => void) | undefined;
   /** Keeps what is too long for a model, where the agent can read it. */
-  readonly outputs?: OutputKeeper | undefined;
+  readonly outputs?: OutputStore | undefined;
   /** The wake's actor. */
   readonly parent: AnyActorRef;
   /**
@@ -273,7 +273,7 @@ function stopOf(
 }
 
 export interface StorableOutput {
-  readonly outputs: OutputKeeper | undefined;
+  readonly outputs: OutputStore | undefined;
   readonly session: SessionPlace;
   readonly callId: string;
 }

@@ -17,7 +17,7 @@ import {
   deniedByPerson,
 } from '../../machines/permission/denial-text.ts';
 import type { EventStore } from '../session/event-store.ts';
-import type { OutputKeeper } from '../turn/output-keeper.ts';
+import type { OutputStore } from '../turn/output-store.ts';
 import { storable, unknownTool } from '../turn/tool-executor.ts';
 import type { KnownCall } from '../turn/tool-executor.ts';
 import type { PreparedAgent } from '../turn/tool.ts';
@@ -31,7 +31,7 @@ export interface CallPlanOptions {
   readonly agent: PreparedAgent;
   readonly gate: CallGate;
   readonly subflows: Subflows;
-  readonly outputs: OutputKeeper | undefined;
+  readonly outputs: OutputStore | undefined;
   /** The calls of the last step, whose input need not be read again. */
   readonly calls: readonly ToolCallInput[];
   readonly journal: WakeJournal;

@@ -22,14 +22,14 @@ import { placeOfSession } from '../session/session-directories.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { SubflowWorktrees } from '../subagent/subflow-worktrees.ts';
-import type { OutputKeeper } from '../turn/output-keeper.ts';
+import type { OutputStore } from '../turn/output-store.ts';
 import { storable } from '../turn/tool-executor.ts';
 import type { Subflow, PreparedAgent } from '../turn/tool.ts';
 import type { WakeOptions } from './wake-ports.ts';
 
 export interface SubflowPorts extends LineagePorts, BoundsPorts {
   readonly agents: AgentCatalog;
-  readonly outputs: OutputKeeper | undefined;
+  readonly outputs: OutputStore | undefined;
   readonly directories: Pick<SessionDirectories, 'workspaceDirectory'>;
   /** Absent: no child gets a worktree. */
   readonly worktrees: SubflowWorktrees | undefined;

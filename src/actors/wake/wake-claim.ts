@@ -7,7 +7,7 @@ import type { SessionEventDraft } from '../../machines/session/session-event.ts'
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { dueWakeIds, hasWork } from '../../machines/wake/wake-decision.ts';
-import { parked } from '../../machines/wake/wake-fuse.ts';
+import { parked } from '../../machines/wake/wake-retries.ts';
 import type { ClaimAnswer } from '../../machines/wake/wake-machine.ts';
 import { isPoison, lostWakeEvents } from '../../machines/wake/wake-repair.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';

@@ -25,7 +25,7 @@ import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { SubflowWorktrees } from '../subagent/subflow-worktrees.ts';
 import type { Tool, ToolProgress } from '../turn/tool.ts';
 import type { ToolExecutor } from '../turn/tool-executor.ts';
-import type { OutputKeeper } from '../turn/output-keeper.ts';
+import type { OutputStore } from '../turn/output-store.ts';
 import type { ToolSource } from '../turn/tool-source.ts';
 import type { DefinitionMarks } from './definition-marks.ts';
 import type { Reconcile } from './end-survivors.ts';
@@ -64,7 +64,7 @@ export interface WakePorts extends JournalPorts {
   readonly policy: PolicyStore | undefined;
   readonly places: CommandPlaces | undefined;
   readonly guard: PlaceGuard | undefined;
-  readonly outputs: OutputKeeper | undefined;
+  readonly outputs: OutputStore | undefined;
   /** What sessions work in. Absent: in their workspace, with nothing shut in. */
   readonly environments: SessionEnvironments | undefined;
   /** What agents have learned before. Absent: nothing is told of it. */

@@ -15,7 +15,7 @@ import type { GrepInput } from '../../machines/turn/files/grep-files.ts';
 import { grepDefinition } from '../../machines/turn/files/grep-files.ts';
 import { GrepReport } from '../../machines/turn/files/grep-report.ts';
 import { LineSplitter } from '../../machines/turn/files/line-splitter.ts';
-import { Breather } from './breather.ts';
+import { CooperativeYield } from './cooperative-yield.ts';
 import type { Beginning } from './file-chunks.ts';
 import { beginningOf, chunksFrom } from './file-chunks.ts';
 import { fileFailed, notFound } from './file-errors.ts';
@@ -101,7 +101,7 @@ class Search {
   readonly #pattern: RE2JS;
   readonly #glob: ReturnType<typeof parseGlob>;
   readonly #report: GrepReport;
-  readonly #breather: Breather;
+  readonly #cooperativeYield: CooperativeYield;
   readonly #passedOver = { binary: 0, large: 0, unreadable: 0, longLines: 0 };
 
   constructor(input: GrepInput, { signal, environment }: Pick<ToolContext, 'signal' | 'environment'>) {
@@ -119,7 +119,7 @@ class Search {
     this.#pattern = compileSearch(pattern, { ignoreCase });
     this.#glob = parseGlob(glob.includes('/') || glob === '**' ? glob : `**/${glob}`);
     this.#report = new GrepReport({ filesOnly, context, maxMatches });
-    this.#breather = new Breather(signal);
+    this.#cooperativeYield = new CooperativeYield(signal);
   }
 
   async run(places: Places, place: Place): Promise<string> {
@@ -191,7 +191,7 @@ class Search {
     const addLines = async (piece: string): Promise<boolean> => {
       for (const { text, characters } of splitter.push(piece)) {
         if (!add(text, characters)) return false;
-        if (this.#breather.isDue) await this.#breather.rest();
+        if (this.#cooperativeYield.isDue) await this.#cooperativeYield.rest();
       }
       return true;
     };

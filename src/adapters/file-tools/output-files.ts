@@ -6,7 +6,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { lstat, opendir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileKeeper, KeptBytes, KeptOutput, OutputKeeper } from '../../actors/turn/output-keeper.ts';
+import type { OutputFileStore, KeptBytes, KeptOutput, OutputStore } from '../../actors/turn/output-store.ts';
 import type { SessionDirectories, SessionPlace } from '../../actors/session/session-directories.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import {
@@ -51,7 +51,7 @@ export function createOutputFiles({
   workspaceDirectory,
   maxSessionBytes = MAX_SESSION_OUTPUT_BYTES,
   redacted = (_session, text) => text,
-}: OutputFilesOptions): OutputKeeper & FileKeeper {
+}: OutputFilesOptions): OutputStore & OutputFileStore {
   const mutex = new KeyedMutex();
   const put = async (session: SessionPlace, name: string, content: Uint8Array): Promise<string> => {
     const places = await Places.open({ workspaceDirectory: await workspaceDirectory(session) });

@@ -9,7 +9,7 @@ import { MAX_FOLDER_ENTRIES, MAX_WALK_DEPTH, MAX_WALKED_ENTRIES } from '../../ma
 import { canGoOn, isMatched, startGlob, stepGlob } from '../../machines/turn/files/glob-pattern.ts';
 import type { GlobProgress } from '../../machines/turn/files/glob-pattern.ts';
 import type { GlobPath } from '../../machines/glob-steps.ts';
-import { Breather } from './breather.ts';
+import { CooperativeYield } from './cooperative-yield.ts';
 import { IgnoreLayers } from './ignore-layers.ts';
 import type { HeldFolder } from '../system/held-folder.ts';
 import type { Place, Places } from './places.ts';
@@ -47,14 +47,14 @@ const BUFFERED_ENTRIES = 256;
 
 export class TreeWalk {
   readonly #options: TreeWalkOptions;
-  readonly #breather: Breather;
+  readonly #cooperativeYield: CooperativeYield;
   readonly #notes = new Set<string>();
   #entries = 0;
   #unreadable = 0;
 
   constructor(options: TreeWalkOptions) {
     this.#options = options;
-    this.#breather = new Breather(options.signal);
+    this.#cooperativeYield = new CooperativeYield(options.signal);
   }
 
   /** What was not checked, and why. */
@@ -111,7 +111,7 @@ export class TreeWalk {
     const files: { readonly name: string; readonly isLink: boolean }[] = [];
     const folders: WaitingFolder[] = [];
     for (const entry of await this.#entriesOf(folder)) {
-      if (this.#breather.isDue) await this.#breather.rest();
+      if (this.#cooperativeYield.isDue) await this.#cooperativeYield.rest();
       const { name } = entry;
       const next = stepGlob(glob, progress, { name, includeHidden });
       const isFolder = entry.isDirectory();
@@ -139,7 +139,7 @@ export class TreeWalk {
           break;
         }
         entries.push(entry);
-        if (this.#breather.isDue) await this.#breather.rest();
+        if (this.#cooperativeYield.isDue) await this.#cooperativeYield.rest();
       }
     } catch (error) {
       this.#options.signal.throwIfAborted();

@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { ARTIFACT_NAMES } from '../../machines/artifact/artifact-names.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { MAX_MEASURED_ENTRIES, MAX_MEASURED_WORKSPACES } from '../../machines/turn/files/file-limits.ts';
-import { Breather } from './breather.ts';
+import { CooperativeYield } from './cooperative-yield.ts';
 import type { HeldFolder } from '../system/held-folder.ts';
 import type { Places } from './places.ts';
 import { RUNTIME_FOLDER } from './runtime-folder.ts';
@@ -135,7 +135,7 @@ async function measure(
   places: Places,
   { needsBytes, signal }: { readonly needsBytes: boolean; readonly signal: AbortSignal },
 ): Promise<Usage> {
-  const breather = new Breather(signal);
+  const cooperativeYield = new CooperativeYield(signal);
   const waiting = [...places.measured];
   let bytes = 0;
   let files = 0;
@@ -150,9 +150,9 @@ async function measure(
         files += isRuntimeFolder(path) ? 0 : 1;
         if (!entry.isDirectory()) names.push(entry.name);
         else waiting.push(path);
-        if (breather.isDue) await breather.rest();
+        if (cooperativeYield.isDue) await cooperativeYield.rest();
       }
-      if (needsBytes) bytes += await bytesOf(folder, names, breather);
+      if (needsBytes) bytes += await bytesOf(folder, names, cooperativeYield);
     } finally {
       await folder.close();
     }
@@ -184,7 +184,11 @@ async function* entriesOf(folder: HeldFolder): AsyncGenerator<Dirent> {
   }
 }
 
-async function bytesOf(folder: HeldFolder, names: readonly string[], breather: Breather): Promise<number> {
+async function bytesOf(
+  folder: HeldFolder,
+  names: readonly string[],
+  cooperativeYield: CooperativeYield,
+): Promise<number> {
   let bytes = 0;
   for (let start = 0; start < names.length; start += BATCH_FILES) {
     const sizes = await Promise.all(
@@ -196,7 +200,7 @@ async function bytesOf(folder: HeldFolder, names: readonly string[], breather: B
       ),
     );
     bytes += sizes.reduce((all, size) => all + size, 0);
-    if (breather.isDue) await breather.rest();
+    if (cooperativeYield.isDue) await cooperativeYield.rest();
   }
   return bytes;
 }

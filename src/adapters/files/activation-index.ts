@@ -16,7 +16,7 @@ import type { Activation } from '../../machines/session/activation.ts';
 import type { ActivationIndex, DueActivations, DueQuery } from '../../actors/session/activation-index.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
-import { ringBell, watchBell } from './activation-bell.ts';
+import { raiseActivationSignal, watchActivationSignal } from './activation-signal.ts';
 import { isStamped, stampBoot } from './activation-boot.ts';
 import { bucketOf, isBucket, nameOf, readName, startOfBucket } from './activation-name.ts';
 import { ActivationReservations } from './activation-reservations.ts';
@@ -145,7 +145,7 @@ export class FileActivationIndex implements ActivationIndex {
   watch(onChange: () => void): () => void {
     const listener = (): void => onChange();
     this.#listeners.add(listener);
-    const stop = watchBell({ directory: this.#directory, clock: this.#clock, onRing: listener });
+    const stop = watchActivationSignal({ directory: this.#directory, clock: this.#clock, onRing: listener });
     return () => {
       this.#listeners.delete(listener);
       stop();
@@ -264,7 +264,7 @@ export class FileActivationIndex implements ActivationIndex {
       });
       // Those in this process need not wait for the system.
       for (const listener of this.#listeners) listener();
-      ringBell(this.#directory);
+      raiseActivationSignal(this.#directory);
     });
     return this.#nextRing;
   }

@@ -38,7 +38,7 @@ import type {
 } from '../../actors/session/event-store.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { FileActivationIndex } from './activation-index.ts';
-import { hasStoredNothing, hintsOf } from './activation-vain.ts';
+import { hasStoredNothing, hintsOf } from './stored-nothing.ts';
 import { systemFileOperations } from './file-operations.ts';
 import type { FileOperations } from './file-operations.ts';
 import { HomeLayout } from './layout.ts';

@@ -9,7 +9,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { LeaseHolding } from './lease-holding.ts';
 import type { LeaseHoldingOptions } from './lease-holding.ts';
 import { Inquiry, leaveNote } from './lease-inquiry.ts';
-import type { Finding, InquiryPatience } from './lease-inquiry.ts';
+import type { Finding, InquiryExtent } from './lease-inquiry.ts';
 
 /** The folder is closed with the lease, or by `giveUp`. */
 export interface LeaseAcquisitionOptions extends LeaseHoldingOptions {
@@ -79,7 +79,7 @@ export class LeaseAcquisition {
   }
 
   /** Asks the one with this number. @throws RuntimeError WAKE_CONFLICT when it lives and has not lost */
-  async #passOrRefuse(epoch: number, patience: InquiryPatience): Promise<Finding> {
+  async #passOrRefuse(epoch: number, patience: InquiryExtent): Promise<Finding> {
     if (this.#silent.has(epoch)) return { kind: 'silent' };
     const { folder, clock, leaseMs } = this.#options;
     const inquiry = new Inquiry({ address: folder.addressOf(epoch), clock, leaseMs, patience });

@@ -20,14 +20,14 @@ export type Finding =
   | { readonly kind: 'living'; readonly answer: LeaseAnswer | undefined };
 
 /** What to wait for: any answer, one that says whether the right is held, or the end of the process that answers. */
-export type InquiryPatience = 'answered' | 'decided' | 'ended';
+export type InquiryExtent = 'answered' | 'decided' | 'ended';
 
 export interface InquiryOptions {
   readonly address: string;
   readonly clock: Clock;
   /** How long a holder may be silent before it is passed over, in milliseconds. */
   readonly leaseMs: number;
-  readonly patience: InquiryPatience;
+  readonly patience: InquiryExtent;
 }
 
 /** Which answers end the wait. */
@@ -35,7 +35,7 @@ const IS_ENOUGH = {
   answered: { contending: true, held: true, lost: true },
   decided: { contending: false, held: true, lost: true },
   ended: { contending: false, held: false, lost: true },
-} as const satisfies Record<InquiryPatience, Record<LeasePhase, boolean>>;
+} as const satisfies Record<InquiryExtent, Record<LeasePhase, boolean>>;
 
 /**
  * What the system says when no process listens: no such name, one whose owner died, or one that is no socket at all.

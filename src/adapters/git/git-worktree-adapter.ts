@@ -7,25 +7,25 @@ import type {
   PreparedSubagentWorktree,
   ReconcileWorktreesOptions,
   ReconciledWorktree,
-  WorktreeKeeper,
+  WorktreeStore,
   WorktreeRequest,
 } from '../../actors/subagent/worktree-adapter.ts';
 import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { contextOf } from './git-worktree-options.ts';
 import type { GitWorktreeOptions } from './git-worktree-options.ts';
-import { WorktreeDesk } from './worktree-desk.ts';
+import { WorktreeRequests } from './worktree-requests.ts';
 
 /** @throws RuntimeError WORKTREE_OPTIONS_INVALID naming each option that is wrong */
 export function createGitWorktreeIsolationAdapter(options: GitWorktreeOptions): GitWorktreeIsolationAdapter {
   return new GitWorktreeIsolationAdapter(options);
 }
 
-export class GitWorktreeIsolationAdapter implements WorktreeKeeper {
-  readonly #desk: WorktreeDesk;
+export class GitWorktreeIsolationAdapter implements WorktreeStore {
+  readonly #desk: WorktreeRequests;
 
   /** @throws RuntimeError WORKTREE_OPTIONS_INVALID naming each option that is wrong */
   constructor(options: GitWorktreeOptions) {
-    this.#desk = new WorktreeDesk(contextOf(options));
+    this.#desk = new WorktreeRequests(contextOf(options));
   }
 
   prepare(request: WorktreeRequest): Promise<PreparedSubagentWorktree> {
@@ -65,11 +65,11 @@ export class GitWorktreeIsolationAdapter implements WorktreeKeeper {
     return this.#desk.find(name);
   }
 
-  adopt(name: string, options: Parameters<WorktreeKeeper['adopt']>[1] = {}): Promise<KeptWorktree> {
+  adopt(name: string, options: Parameters<WorktreeStore['adopt']>[1] = {}): Promise<KeptWorktree> {
     return this.#desk.adopt(name, options);
   }
 
-  discard(name: string, options: Parameters<WorktreeKeeper['discard']>[1] = {}): Promise<KeptWorktree> {
+  discard(name: string, options: Parameters<WorktreeStore['discard']>[1] = {}): Promise<KeptWorktree> {
     return this.#desk.discard(name, options.discard === true, options);
   }
 

@@ -9,7 +9,7 @@ import {
 } from '../../actors/inspection/shown-answers.ts';
 import { z } from 'zod';
 import { parseOrThrow } from '../../machines/validate.ts';
-import { AnswerDesk } from './answer-desk.ts';
+import { AnswerIntake } from './answer-intake.ts';
 import { soon } from './answer-soon.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
 import { readJson } from './read-json.ts';
@@ -36,12 +36,12 @@ const givenCommand = z.discriminatedUnion('type', [
 
 export class SessionRoutes {
   readonly #source: InspectionSource;
-  readonly #desk: AnswerDesk;
+  readonly #desk: AnswerIntake;
   readonly #limits: CheckedInspectorOptions['limits'];
 
   constructor({ source, limits }: CheckedInspectorOptions) {
     this.#source = source;
-    this.#desk = new AnswerDesk(source);
+    this.#desk = new AnswerIntake(source);
     this.#limits = limits;
   }
 

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
-import type { FileKeeper } from '../../actors/turn/output-keeper.ts';
+import type { OutputFileStore } from '../../actors/turn/output-store.ts';
 import type { Tool, ToolContext } from '../../actors/turn/tool.ts';
 import type { ToolServerNews, ToolServerRequest, ToolSource } from '../../actors/turn/tool-source.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -38,7 +38,7 @@ export interface McpToolSourceOptions {
    */
   readonly environment?: (() => Environment) | undefined;
   /** Keeps images, sounds and files that tools answer with. Without it they are left out, and said to be. */
-  readonly files?: FileKeeper | undefined;
+  readonly files?: OutputFileStore | undefined;
   /** Hears of what no caller waits for. What it throws is dropped. */
   readonly onNews?: ((news: ToolServerNews) => void) | undefined;
   /** How servers see us. */

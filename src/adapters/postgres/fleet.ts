@@ -5,7 +5,7 @@ import type {
   FleetLease,
   FleetList,
   FleetParked,
-  FleetSight,
+  FleetOverview,
   FleetWorker,
 } from '../../actors/inspection/fleet.ts';
 import { beginningOf } from '../../machines/cut-text.ts';
@@ -110,7 +110,7 @@ interface SightRow {
 function sightOf(
   row: SightRow,
   { counted, isHearing }: { readonly counted: number; readonly isHearing: boolean },
-): FleetSight {
+): FleetOverview {
   const listOf = <Item>(items: readonly Item[], count: number, isUnseen = false): FleetList<Item> => ({
     items,
     total: Math.min(count, counted),

@@ -39,7 +39,7 @@ const MAX_SHOWN_PATH = 200;
 /** Of the names that an error lists. */
 const MAX_NAMES = 20;
 
-export interface SkillStranger {
+export interface UnknownSkillEntry {
   /** Absolute. */
   readonly path: string;
   readonly because: string;
@@ -60,7 +60,7 @@ export class FileSkillCatalog implements SkillCatalog {
   }
 
   /** What lies among the skills and is none, with why: the user may have meant it to be one. */
-  async strangers({ agentId }: Pick<SkillQuery, 'agentId'> = {}): Promise<readonly SkillStranger[]> {
+  async unknownEntries({ agentId }: Pick<SkillQuery, 'agentId'> = {}): Promise<readonly UnknownSkillEntry[]> {
     const directories = [
       ...(agentId === undefined ? [] : [this.#options.agentDirectory(checkedAgentId(agentId))]),
       this.#options.directory,
@@ -149,8 +149,8 @@ async function entriesOf(directory: string): Promise<readonly Dirent[]> {
 }
 
 /** Hidden entries belong to other programs, such as git. */
-async function strangersIn(directory: string): Promise<readonly SkillStranger[]> {
-  const strangers: SkillStranger[] = [];
+async function strangersIn(directory: string): Promise<readonly UnknownSkillEntry[]> {
+  const strangers: UnknownSkillEntry[] = [];
   for (const entry of (await entriesOf(directory))
     .filter(({ name }) => !name.startsWith('.'))
     .toSorted(byName)

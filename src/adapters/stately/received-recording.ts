@@ -1,6 +1,6 @@
 /** The records of all programs, in one order, the newest of them. */
 import type { InspectionRange, InspectionRecording } from '../../actors/inspection/inspection-source.ts';
-import { RecordBell } from '../../actors/inspection/record-bell.ts';
+import { RecordNotifier } from '../../actors/inspection/record-notifier.ts';
 import { RememberedRecords } from '../../actors/inspection/remembered-records.ts';
 import type { RememberedLimits } from '../../actors/inspection/remembered-records.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
@@ -18,13 +18,13 @@ export interface ReceivedRecordingOptions {
 export class ReceivedRecording implements InspectionRecording {
   readonly header: InspectionHeader;
   readonly #kept: RememberedRecords;
-  readonly #bell: RecordBell;
+  readonly #notifier: RecordNotifier;
   #next = 1;
 
   constructor({ boot, startedAt, limits, onProblem }: ReceivedRecordingOptions) {
     this.header = { format: INSPECTION_LOG_FORMAT, boot, startedAt };
     this.#kept = new RememberedRecords(limits);
-    this.#bell = new RecordBell(onProblem);
+    this.#notifier = new RecordNotifier(onProblem);
   }
 
   /** How many have fallen out. */
@@ -40,7 +40,7 @@ export class ReceivedRecording implements InspectionRecording {
       this.#next += 1;
       this.#kept.add([record], JSON.stringify(record).length);
     }
-    if (records.length > 0) this.#bell.ring();
+    if (records.length > 0) this.#notifier.notify();
   }
 
   range(): InspectionRange {
@@ -56,6 +56,6 @@ export class ReceivedRecording implements InspectionRecording {
   }
 
   follow(listener: () => void): () => void {
-    return this.#bell.add(listener);
+    return this.#notifier.add(listener);
   }
 }

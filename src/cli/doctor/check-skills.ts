@@ -7,7 +7,7 @@ import { note, problem, remedyOf } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 
 export interface SkillsCheck {
-  readonly skills: Pick<FileSkillCatalog, 'list' | 'strangers'>;
+  readonly skills: Pick<FileSkillCatalog, 'list' | 'unknownEntries'>;
   readonly agents: Pick<AgentCatalog, 'list'>;
   /** Where those of all agents lie. */
   readonly directory: string;
@@ -31,7 +31,7 @@ async function findingsOf(
 ): Promise<readonly RepairableFinding[]> {
   try {
     const broken = (await skills.list(query)).flatMap((listing) => brokenFindings(listing, query));
-    const strangers = (await skills.strangers(query)).map(({ path, because }) =>
+    const strangers = (await skills.unknownEntries(query)).map(({ path, because }) =>
       note({
         area: 'skills',
         where: path,

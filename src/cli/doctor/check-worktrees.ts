@@ -4,14 +4,14 @@
  */
 import { stat } from 'node:fs/promises';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import type { KeptWorktree, ReconciledWorktree, WorktreeKeeper } from '../../actors/subagent/worktree-adapter.ts';
+import type { KeptWorktree, ReconciledWorktree, WorktreeStore } from '../../actors/subagent/worktree-adapter.ts';
 import { systemCodeOf } from '../../adapters/system/error-codes.ts';
 import { note, problem } from './finding.ts';
 import type { RepairableFinding } from './finding.ts';
 
 /** @param directory where they lie */
 export async function checkWorktrees(
-  keeper: Pick<WorktreeKeeper, 'list' | 'reconcile'>,
+  keeper: Pick<WorktreeStore, 'list' | 'reconcile'>,
   directory: string,
 ): Promise<RepairableFinding[]> {
   let worktrees: readonly KeptWorktree[];

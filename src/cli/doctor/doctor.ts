@@ -25,7 +25,7 @@ import { openStore, runtimeStore } from '../open/store.ts';
 import { withAgents } from '../open/stores.ts';
 import { Progress } from '../terminal/progress.ts';
 import { counted, printable } from '../terminal/text.ts';
-import { hostLifeOf, worktreeKeeper, WORKTREES_FOLDER } from '../worktree/worktrees.ts';
+import { hostLifeOf, worktreeStore, WORKTREES_FOLDER } from '../worktree/worktrees.ts';
 import { checkEnvironments, unconfinedAgents } from './check-environments.ts';
 import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from './check-home.ts';
 import { checkLeftFolders } from './check-left-folders.ts';
@@ -181,7 +181,7 @@ function withFindings<Result>(
         // say what those hold.
         ...(await checkJobs(context)),
         ...(await checkWorktrees(
-          { list: () => worktreeKeeper(home).list(), reconcile: async () => (await reconcileHome(context)).worktrees },
+          { list: () => worktreeStore(home).list(), reconcile: async () => (await reconcileHome(context)).worktrees },
           join(home, WORKTREES_FOLDER),
         )),
         ...(await checkTools()),

@@ -154,12 +154,12 @@ interface Recorded {
  */
 async function record(context: CommandContext, { path, recorder, inspected }: Recorded): Promise<void> {
   const { writeInspectionLog } = await import('../../adapters/inspection-files/inspection-log-file.ts');
-  const { SessionTape } = await import('../../actors/inspection/session-tape.ts');
+  const { SessionLogLines } = await import('../../actors/inspection/session-log-lines.ts');
   const { sessions, inspection } = inspected;
   const tape =
     sessions === undefined
       ? undefined
-      : new SessionTape({
+      : new SessionLogLines({
           sessions,
           redact: inspection.redact,
           onProblem: (error) => warn(context, `the recording ${path}: ${messageOf(error)}`),

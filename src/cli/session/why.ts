@@ -9,7 +9,7 @@ import { MAX_SESSION_DEPTH } from '../../machines/session/limits.ts';
 import type { SessionEventData } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ModelExplanation } from '../../machines/session/why-model.ts';
-import type { Surroundings } from '../../machines/session/why-surroundings.ts';
+import type { Conditions } from '../../machines/session/why-conditions.ts';
 import type { SessionWork } from '../../machines/session/why-work.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { Reason } from '../../machines/session/why-reason.ts';
@@ -18,7 +18,7 @@ import { ownRequests } from '../../actors/session/asked-requests.ts';
 import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import { askedLines, askedRecords } from './asked-text.ts';
 import { createCronerPlan } from '../../adapters/cron/croner-plan.ts';
-import { surroundingsOf } from '../../node/surroundings.ts';
+import { conditionsOf } from '../../node/conditions.ts';
 import type { CommandContext } from '../context.ts';
 import { exactLine } from '../../machines/exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
@@ -71,7 +71,7 @@ export async function explainSession(
     const nowMs = Date.now();
     const onProblem = (error: unknown): void =>
       void context.err.push(`${context.err.styles.yellow('note:')} ${messageOf(error)}\n`);
-    const surroundings = await surroundingsOf({
+    const conditions = await conditionsOf({
       home: context.store === undefined ? layout.home : undefined,
       schedules: new ScheduleRegistry({ ...schedules, cron: createCronerPlan(), clock }),
       onProblem,
@@ -79,7 +79,7 @@ export async function explainSession(
     const { sessionWork } = await import('../../node/session-work.ts');
     const workOf = sessionWork({ sessions, layout, clock, onProblem });
     const explained = await explainTree(
-      { sessions, agents, workspaceCopies, layout, surroundings, workOf },
+      { sessions, agents, workspaceCopies, layout, conditions, workOf },
       checkedSessionId(session),
       nowMs,
     );
@@ -112,7 +112,7 @@ function isAskedHere({ movers }: Reason): boolean {
 }
 
 interface ExplainedStore extends Pick<SessionStore, 'sessions' | 'agents' | 'workspaceCopies' | 'layout'> {
-  readonly surroundings: Surroundings;
+  readonly conditions: Conditions;
   readonly workOf: (state: SessionState) => Promise<SessionWork>;
 }
 
@@ -129,7 +129,7 @@ async function explainTree(
   const decision = model?.decisions.at(-1);
   const explanation = explain(state, nowMs, {
     ...(decision?.kind === 'waiting' ? { modelWait: decision } : {}),
-    surroundings: store.surroundings,
+    conditions: store.conditions,
     work: state.unreadable === undefined ? await store.workOf(state) : {},
     budget: await reachedBudget(sessions, state),
     isWakeDead: state.openWake !== undefined && (await sessions.hasWakeDied(sessionId)),

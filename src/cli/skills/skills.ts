@@ -28,7 +28,7 @@ export async function listSkills(context: CommandContext, options: SkillsOptions
   const { out, json, home } = context;
   const listings = await skillsOf(context, options);
   const skills = readable(listings);
-  const strangers = await skillCatalogOf(context).strangers({ agentId: options.agent });
+  const strangers = await skillCatalogOf(context).unknownEntries({ agentId: options.agent });
   if (json)
     await out.document({ skills: skills.map(withoutText), problems: problemsOf(listings), passedOver: strangers });
   else if (skills.length === 0)

@@ -1,5 +1,5 @@
 /** `wakechart worktree list | show | adopt | remove`. */
-import type { KeptWorktree, WorktreeKeeper } from '../../actors/subagent/worktree-adapter.ts';
+import type { KeptWorktree, WorktreeStore } from '../../actors/subagent/worktree-adapter.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { WorktreeFinding, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import type { CommandContext } from '../context.ts';
@@ -240,7 +240,7 @@ interface Removed {
  * Checks first: afterwards it is unknown what was in it. Whether it holds work is for its keeper to say, who refuses
  * then.
  */
-async function removed(keeper: WorktreeKeeper, { context, name, discard, ownerIsGone }: Removal): Promise<Removed> {
+async function removed(keeper: WorktreeStore, { context, name, discard, ownerIsGone }: Removal): Promise<Removed> {
   const found = await keeper.find(name);
   const inspection = await keeper.inspect(found);
   try {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
-import type { WorktreeKeeper } from '../../actors/subagent/worktree-adapter.ts';
+import type { WorktreeStore } from '../../actors/subagent/worktree-adapter.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { closestName } from '../../machines/closest-name.ts';
 import { createGitWorktreeIsolationAdapter } from '../../adapters/git/git-worktree-adapter.ts';
@@ -21,7 +21,7 @@ export function hostLifeOf(home: string): HostLife {
   return createHostLife({ directory: join(home, HOSTS_FOLDER) });
 }
 
-export function worktreeKeeper(home: string, hostLife = hostLifeOf(home)): WorktreeKeeper {
+export function worktreeStore(home: string, hostLife = hostLifeOf(home)): WorktreeStore {
   return createGitWorktreeIsolationAdapter({
     worktreesDirectory: join(home, WORKTREES_FOLDER),
     hostLife,
@@ -33,11 +33,11 @@ export function worktreeKeeper(home: string, hostLife = hostLifeOf(home)): Workt
 /** Lets `work` use the worktrees. An error about one that is not there says which ones are. */
 export async function withWorktrees<Result>(
   context: CommandContext,
-  work: (keeper: WorktreeKeeper) => Promise<Result>,
+  work: (keeper: WorktreeStore) => Promise<Result>,
 ): Promise<Result> {
   await checkHome(context.home);
   const hostLife = hostLifeOf(context.home);
-  const keeper = worktreeKeeper(context.home, hostLife);
+  const keeper = worktreeStore(context.home, hostLife);
   try {
     return await work(keeper);
   } catch (error) {
@@ -66,7 +66,7 @@ export function checkedWorktreeName(name: string): string {
 async function whatThereIs(
   { details }: RuntimeError,
   { home }: CommandContext,
-  keeper: WorktreeKeeper,
+  keeper: WorktreeStore,
 ): Promise<string> {
   const names = await keeper.list().then(
     (all) => all.map(({ id }) => id),

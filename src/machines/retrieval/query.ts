@@ -113,13 +113,13 @@ export interface PreparedQuery {
   /** Those and their synonyms, each once. */
   readonly terms: readonly QueryTerm[];
   /** `newest`: it asks how things are now; `oldest`: how they were at first. */
-  readonly wants: QueryWishes;
+  readonly wants: QueryOptions;
 }
 
 /** What kind of thing would answer. */
 export type AnswerKind = 'time' | 'number' | 'person' | 'place';
 
-export interface QueryWishes {
+export interface QueryOptions {
   readonly time?: 'newest' | 'oldest' | undefined;
   readonly trouble: boolean;
   readonly action: boolean;

@@ -12,7 +12,7 @@
 import type { AnswerKind, PreparedQuery } from './query.ts';
 import type { RetrievalDocument, RetrievalKind } from './retrieval-document.ts';
 import { wholeSessionId } from './session-documents.ts';
-import type { Kinship } from './session-relations.ts';
+import type { Relationship } from './session-relations.ts';
 import { termsOf } from './terms.ts';
 
 // Tells whether two documents say nearly the same: a summary that repeats a message, a message that was sent twice.
@@ -66,7 +66,7 @@ export interface RankingContext {
     readonly before?: RetrievalDocument | undefined;
     readonly after?: RetrievalDocument | undefined;
   };
-  readonly kinshipOf: (sessionId: string | undefined) => Kinship;
+  readonly relationshipOf: (sessionId: string | undefined) => Relationship;
   /** Whether a document may be a candidate at all. */
   readonly accepts: (document: RetrievalDocument) => boolean;
   /** Milliseconds since the epoch. */
@@ -196,7 +196,7 @@ function liftSessions(scored: ReadonlyMap<string, Scored>): void {
     each.score *= 1 + SESSION_SHARE * ((sums.get(each.document.sessionId ?? '') ?? 0) / most);
 }
 
-function priorOf(document: RetrievalDocument, { query, kinshipOf, now }: RankingContext): number {
+function priorOf(document: RetrievalDocument, { query, relationshipOf, now }: RankingContext): number {
   const { wants } = query;
   const isTrace = document.kind === 'trace';
   const trouble = wants.trouble && isTrace && document.outcome === 'failed' ? TROUBLE_BOOST : 1;
@@ -207,7 +207,7 @@ function priorOf(document: RetrievalDocument, { query, kinshipOf, now }: Ranking
   // It stands for all that is in it, and says little of each.
   const whole =
     document.sessionId !== undefined && document.id === wholeSessionId(document.sessionId) ? WHOLE_SESSION_PRIOR : 1;
-  const kin = document.sessionId !== undefined && kinshipOf(document.sessionId) !== 'none' ? KIN_BOOST : 1;
+  const kin = document.sessionId !== undefined && relationshipOf(document.sessionId) !== 'none' ? KIN_BOOST : 1;
   return (
     KIND_PRIOR[document.kind] *
     trouble *

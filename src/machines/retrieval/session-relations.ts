@@ -6,13 +6,17 @@ export const sessionRelation = z.enum(SESSION_RELATIONS);
 
 export type SessionRelation = z.output<typeof sessionRelation>;
 
-export type Kinship = 'self' | 'ancestors' | 'descendants' | 'siblings' | 'none';
+export type Relationship = 'self' | 'ancestors' | 'descendants' | 'siblings' | 'none';
 
 /** A log that was brought from elsewhere may name parents in a circle. */
 const MAX_GENERATIONS = 64;
 
 /** What `other` is to `own`. @param parentOf knows every session above both */
-export function kinshipOf(own: string, other: string, parentOf: (sessionId: string) => string | undefined): Kinship {
+export function relationshipOf(
+  own: string,
+  other: string,
+  parentOf: (sessionId: string) => string | undefined,
+): Relationship {
   if (own === other) return 'self';
   if (ancestorsOf(own, parentOf).includes(other)) return 'ancestors';
   if (ancestorsOf(other, parentOf).includes(own)) return 'descendants';
@@ -20,7 +24,7 @@ export function kinshipOf(own: string, other: string, parentOf: (sessionId: stri
   return parent !== undefined && parentOf(other) === parent ? 'siblings' : 'none';
 }
 
-export function isWithin(kinship: Kinship, relation: SessionRelation): boolean {
+export function isWithin(kinship: Relationship, relation: SessionRelation): boolean {
   if (relation === 'agent') return true;
   return relation === 'family' ? kinship !== 'none' : kinship === relation;
 }

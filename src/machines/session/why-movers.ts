@@ -66,14 +66,14 @@ export function restMovers(sessionId: string): readonly Mover[] {
   ];
 }
 
-export interface AskedOfSomebody {
+export interface AskedOfPerson {
   readonly sessionId: string;
   readonly requestId: string;
   readonly kind: PendingAction['kind'];
   readonly hasRules: boolean;
 }
 
-export function givenMovers({ sessionId, requestId, kind, hasRules }: AskedOfSomebody): readonly Mover[] {
+export function givenMovers({ sessionId, requestId, kind, hasRules }: AskedOfPerson): readonly Mover[] {
   const about = (command: string, ...words: readonly string[]): readonly string[] => [
     'session',
     command,

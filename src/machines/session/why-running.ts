@@ -7,8 +7,8 @@ import type { OpenToolCall, SessionState } from './session-state.ts';
 import { spanText } from './span-text.ts';
 import { messageMover, resetMover, wakeMover, workerMover } from './why-movers.ts';
 import type { OpenCallState, Reason } from './why-reason.ts';
-import { isDiskFull } from './why-surroundings.ts';
-import type { Surroundings } from './why-surroundings.ts';
+import { isDiskFull } from './why-conditions.ts';
+import type { Conditions } from './why-conditions.ts';
 import { callText, isLosing } from './why-work.ts';
 import type { SessionWork } from './why-work.ts';
 
@@ -54,17 +54,17 @@ export function running(state: SessionState, { modelWait, work: seen }: RunningF
 
 /** Its log says that a wake runs, and the process of that wake does not live. `since` is the last sign of it. */
 interface DeadFacts {
-  readonly surroundings: Surroundings;
+  readonly conditions: Conditions;
   readonly work: SessionWork;
 }
 
-export function dead(state: SessionState, nowMs: number, { surroundings, work }: DeadFacts): Reason {
+export function dead(state: SessionState, nowMs: number, { conditions, work }: DeadFacts): Reason {
   const { sessionId, openWake, updatedAt } = state;
   const movers = [
     { ...workerMover(), does: 'goes on with it' },
     { ...wakeMover(sessionId), does: 'does the same now' },
   ];
-  if (work.isHolderAlive === true && !isDiskFull(surroundings))
+  if (work.isHolderAlive === true && !isDiskFull(conditions))
     return {
       kind: 'dead',
       text: `Its wake ended without a word; its process ${openWake?.owner ?? ''} lives. A worker takes it up again by itself: nothing to do. When it ended, ${atWork(state, work, 'past')}; ${soFar(state)}.${cutOff(state)}`,
@@ -74,7 +74,7 @@ export function dead(state: SessionState, nowMs: number, { surroundings, work }:
     };
   return {
     kind: 'dead',
-    text: `${isDiskFull(surroundings) ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, work, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.${cutOff(state)}`,
+    text: `${isDiskFull(conditions) ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, work, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.${cutOff(state)}`,
     since: updatedAt,
     movers,
     calls: callStates(state),

@@ -23,8 +23,8 @@ import type { Mover } from './why-movers.ts';
 import type { Reason } from './why-reason.ts';
 import { dead, running } from './why-running.ts';
 import type { ModelWait } from './why-running.ts';
-import { diskReasons, scheduleReasons } from './why-surroundings.ts';
-import type { ScheduleReasons, Surroundings } from './why-surroundings.ts';
+import { diskReasons, scheduleReasons } from './why-conditions.ts';
+import type { ScheduleReasons, Conditions } from './why-conditions.ts';
 import type { TimerOptions } from './why-timers.ts';
 import { left, losing, suspendedHolder, suspendedMovers, suspendedText } from './why-work.ts';
 import type { SessionWork } from './why-work.ts';
@@ -51,7 +51,7 @@ export interface ExplainOptions extends TimerOptions {
   /** The wait of the open model step for a model that can be asked, while it lasts: the folded log does not keep it. */
   readonly modelWait?: ModelWait | undefined;
   /** Default: nothing is known of them. */
-  readonly surroundings?: Surroundings | undefined;
+  readonly conditions?: Conditions | undefined;
   /** Default: nothing is known of it. */
   readonly work?: SessionWork | undefined;
 }
@@ -60,13 +60,13 @@ export interface ExplainOptions extends TimerOptions {
 export function explain(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead = false, modelWait, surroundings = {}, work = {}, ...timers }: ExplainOptions = {},
+  { budget, isWakeDead = false, modelWait, conditions = {}, work = {}, ...timers }: ExplainOptions = {},
 ): Explanation {
   const { sessionId, agentId, status, stopReason } = state;
   const isOver = state.unreadable !== undefined || status === 'terminated';
-  const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait, surroundings, work });
-  const around = isOver ? NOTHING_AROUND : scheduleReasons(state, surroundings, nowMs);
-  const reasons = [...(isOver || found.length === 0 ? [] : diskReasons(surroundings)), ...found, ...around.failing];
+  const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait, conditions, work });
+  const around = isOver ? NOTHING_AROUND : scheduleReasons(state, conditions, nowMs);
+  const reasons = [...(isOver || found.length === 0 ? [] : diskReasons(conditions)), ...found, ...around.failing];
   return {
     sessionId,
     agentId,
@@ -102,7 +102,7 @@ const NOTHING_AROUND: ScheduleReasons = { failing: [], others: [] };
 function reasonsOf(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead, modelWait, surroundings = {}, work = {} }: Omit<ExplainOptions, keyof TimerOptions>,
+  { budget, isWakeDead, modelWait, conditions = {}, work = {} }: Omit<ExplainOptions, keyof TimerOptions>,
 ): Reason[] {
   if (state.unreadable !== undefined)
     return [
@@ -119,7 +119,7 @@ function reasonsOf(
   ];
   if (state.openWake !== undefined)
     return isWakeDead === true && suspendedHolder(state, work) === undefined
-      ? [dead(state, nowMs, { surroundings, work }), ...waits]
+      ? [dead(state, nowMs, { conditions, work }), ...waits]
       : [...losing(state, work), running(state, { modelWait, work }), ...waits];
   return [
     ...parked(state, { budget, work }),

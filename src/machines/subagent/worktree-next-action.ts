@@ -4,7 +4,7 @@
  */
 import type { WorktreeFinding, WorktreeFindingKind } from './worktree-findings.ts';
 
-export interface WorktreeWhereabouts {
+export interface WorktreePlaces {
   readonly id: string;
   /** The checkout in which the work is to arrive. */
   readonly repoRoot: string;
@@ -33,15 +33,12 @@ const UNCOMMITTED: ReadonlySet<WorktreeFindingKind> = new Set(['changed', 'stage
 const COMMITTED: ReadonlySet<WorktreeFindingKind> = new Set(['committed', 'moved_branch']);
 
 /** For one that no agent has worked in yet. */
-export function firstNextAction(place: WorktreeWhereabouts): string {
+export function firstNextAction(place: WorktreePlaces): string {
   return `Nothing has been done in it yet. What is committed there comes home with: ${mergeCommand(place)}`;
 }
 
 /** For what `findings` say; undefined when they say nothing. */
-export function worktreeNextAction(
-  place: WorktreeWhereabouts,
-  findings: readonly WorktreeFinding[],
-): string | undefined {
+export function worktreeNextAction(place: WorktreePlaces, findings: readonly WorktreeFinding[]): string | undefined {
   if (findings.length === 0) return undefined;
   const kinds = new Set(findings.map(({ kind }) => kind));
   if (place.isMerged === true && kinds.size === 1 && kinds.has('committed'))
@@ -66,7 +63,7 @@ export function worktreeNextAction(
  * committed.
  */
 function beforeWork(
-  place: WorktreeWhereabouts,
+  place: WorktreePlaces,
   kinds: ReadonlySet<WorktreeFindingKind>,
   findings: readonly WorktreeFinding[],
 ): string[] {
@@ -110,7 +107,7 @@ function holdsForeignSettings(kinds: ReadonlySet<WorktreeFindingKind>): boolean 
 const SHOWN_PATHS = 5;
 
 /** The commands that bring the work into the repository. There is none while a pasted one would do harm. */
-function bringHome(place: WorktreeWhereabouts, kinds: ReadonlySet<WorktreeFindingKind>): string[] {
+function bringHome(place: WorktreePlaces, kinds: ReadonlySet<WorktreeFindingKind>): string[] {
   const has = (wanted: ReadonlySet<WorktreeFindingKind>): boolean => [...kinds].some((kind) => wanted.has(kind));
   if (kinds.has('operation') || (holdsForeignSettings(kinds) && has(UNCOMMITTED))) return [];
   if (has(UNCOMMITTED)) return [`Commit what is there and merge it: ${commitCommand(place)} && ${mergeCommand(place)}`];
@@ -124,12 +121,12 @@ function git(folder: string): string {
   return `git -C ${shellWord(folder)}`;
 }
 
-function commitCommand(place: WorktreeWhereabouts): string {
+function commitCommand(place: WorktreePlaces): string {
   return `${git(place.worktreePath)} add -A && ${git(place.worktreePath)} commit -m ${shellWord(`Work of ${place.id}`)}`;
 }
 
 /** Of the branch that HEAD is on: an agent may have made one of its own. */
-function mergeCommand(place: WorktreeWhereabouts): string {
+function mergeCommand(place: WorktreePlaces): string {
   if (place.headBranch === place.branchName) return `${git(place.repoRoot)} merge ${shellWord(place.headBranch)}`;
   // By its full name: what an agent called it could be an option.
   if (place.headBranch !== undefined)

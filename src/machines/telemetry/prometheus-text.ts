@@ -1,5 +1,5 @@
 /** Metrics in the text format of Prometheus, version 0.0.4, which every scraper of it reads. */
-import type { MetricFamily, MetricSample } from './metric-book.ts';
+import type { MetricFamily, MetricSample } from './metric-registry.ts';
 
 export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -12,7 +12,7 @@ import type { TranscriptRow } from './transcript-entries.ts';
 import { exchangesOf, lastExchangeStart } from './transcript-exchanges.ts';
 import { isBlank, summaryPart } from './transcript-text.ts';
 
-export interface CompactionWish {
+export interface CompactionRequest {
   /** As `TranscriptBuilder.rows` gives them. */
   readonly rows: readonly TranscriptRow[];
   /** Of the text to be summarized, by estimate: what the model that summarizes can take. */
@@ -51,7 +51,7 @@ const MIN_SHRINK_SHARE = 0.3;
 const MAX_SHOWN_TOKENS = 600;
 
 /** Which part to summarize: everything settled but the newest exchanges. */
-export function planCompaction({ rows, maxTokens, keepExchanges }: CompactionWish): CompactionPlan {
+export function planCompaction({ rows, maxTokens, keepExchanges }: CompactionRequest): CompactionPlan {
   const messages = rows.map(({ message }) => message);
   const kept = Math.max(1, keepExchanges);
   const unread = lastExchangeStart(messages);

@@ -9,7 +9,7 @@ import type { SessionEventData, SessionEventDraft } from '../session/session-eve
 import type { OpenWake, SessionState } from '../session/session-state.ts';
 import type { Directive, QueuedWakeRequest } from './directive.ts';
 import type { WakeEnd } from './wake-decision.ts';
-import { isForGood, parkingEvents, retryDelayMs } from './wake-fuse.ts';
+import { isForGood, parkingEvents, retryDelayMs } from './wake-retries.ts';
 import { cancellingEvents, closingEvents } from './wake-repair.ts';
 
 export interface WakeCommit {

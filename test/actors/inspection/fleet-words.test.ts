@@ -1,13 +1,13 @@
 /** The fleet in words. */
 import { describe, expect, it } from 'vitest';
-import type { FleetSight } from '../../../src/actors/inspection/fleet.ts';
+import type { FleetOverview } from '../../../src/actors/inspection/fleet.ts';
 import { redactedFleet, shownFleet } from '../../../src/actors/inspection/fleet-words.ts';
 
 const AT = '2026-01-01T00:10:00.000Z';
 const SINCE = '2026-01-01T00:00:00.000Z';
 const SESSION = '0192f0c1-2345-7abc-8def-0123456789ab';
 
-const NOBODY: FleetSight = {
+const NOBODY: FleetOverview = {
   at: AT,
   workers: { items: [], total: 0, isCut: false },
   leases: { items: [], total: 0, isCut: false },
@@ -17,7 +17,7 @@ const NOBODY: FleetSight = {
   isHearing: true,
 };
 
-const MANY: FleetSight = {
+const MANY: FleetOverview = {
   ...NOBODY,
   workers: {
     items: [

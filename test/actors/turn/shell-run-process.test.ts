@@ -6,7 +6,7 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
 import { createShellRunTool } from '../../../src/actors/turn/shell-run-tool.ts';
 import type { ShellRunOptions } from '../../../src/actors/turn/shell-run-tool.ts';
-import type { KeptOutput } from '../../../src/actors/turn/output-keeper.ts';
+import type { KeptOutput } from '../../../src/actors/turn/output-store.ts';
 import type { ShellRunInput, ShellRunOutput } from '../../../src/machines/turn/shell-run.ts';
 import type { PermissionSubject } from '../../../src/machines/permission/permission-subject.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';

@@ -3,7 +3,7 @@ import { createEmptyActor } from 'xstate';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
-import type { KeptOutput, OutputKeeper } from '../../../src/actors/turn/output-keeper.ts';
+import type { KeptOutput, OutputStore } from '../../../src/actors/turn/output-store.ts';
 import { ToolExecutor, storable } from '../../../src/actors/turn/tool-executor.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import { MAX_TOOL_RESULT_CHARACTERS } from '../../../src/machines/session/limits.ts';
@@ -14,7 +14,7 @@ import { noteTools } from '../../support/turn-tools.ts';
 
 const LONG = 'a line of text\n'.repeat(MAX_TOOL_RESULT_CHARACTERS);
 
-function keeper(): OutputKeeper & { readonly kept: KeptOutput[] } {
+function keeper(): OutputStore & { readonly kept: KeptOutput[] } {
   const kept: KeptOutput[] = [];
   return {
     kept,
@@ -25,7 +25,7 @@ function keeper(): OutputKeeper & { readonly kept: KeptOutput[] } {
   };
 }
 
-const store = (output: unknown, outputs?: OutputKeeper): Promise<ToolCallResult> =>
+const store = (output: unknown, outputs?: OutputStore): Promise<ToolCallResult> =>
   storable(output, { outputs, session: IDENTITY, callId: 'call_1' });
 
 describe('an output that JSON would lose', () => {
@@ -91,7 +91,7 @@ describe('an output that is too long', () => {
     expect(JSON.parse(outputs.kept[0]?.text ?? '')).toEqual(whole);
   });
 
-  it.each<[string, OutputKeeper | undefined]>([
+  it.each<[string, OutputStore | undefined]>([
     ['nobody keeps outputs', undefined],
     ['it cannot be kept', { keep: () => Promise.reject(new Error('the disk is full')) }],
   ])('is a result all the same when %s; the rest of it is said to be left out', async (_why, outputs) => {

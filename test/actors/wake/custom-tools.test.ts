@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ToolAttachmentInput } from '../../../src/machines/agent/tool-attachment.ts';
 import { MAX_TOOL_RESULT_CHARACTERS } from '../../../src/machines/session/limits.ts';
-import type { OutputKeeper } from '../../../src/actors/turn/output-keeper.ts';
+import type { OutputStore } from '../../../src/actors/turn/output-store.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { openTurnHouse } from '../../support/turn-house.ts';
 import type { Said, TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
@@ -126,7 +126,7 @@ describe('a tool that somebody outside runs', () => {
 
   it('has a result that is too long cut, and the whole kept where the agent can read it', async () => {
     const kept: string[] = [];
-    const outputs: OutputKeeper = {
+    const outputs: OutputStore = {
       keep: async ({ text, callId }) => {
         kept.push(text);
         return `outputs/${callId}.txt`;

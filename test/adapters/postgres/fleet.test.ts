@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createPostgresFleet } from '../../../src/adapters/postgres/fleet.ts';
 import type { PostgresDatabase } from '../../../src/adapters/postgres/postgres-database.ts';
 import type { PostgresEventStore } from '../../../src/adapters/postgres/postgres-event-store.ts';
-import type { FleetSight } from '../../../src/actors/inspection/fleet.ts';
+import type { FleetOverview } from '../../../src/actors/inspection/fleet.ts';
 import { IDENTITY, SESSION_ID, creation, idOf, messageOf } from '../../../src/testing/session-fixtures.ts';
 import type { Activation } from '../../../src/machines/session/activation.ts';
 import { emptyStores } from './empty-stores.ts';
@@ -16,7 +16,7 @@ const NEW = { epoch: 0, isOpen: false };
 const check = (
   store: PostgresEventStore,
   limits: { readonly listed?: number; readonly counted?: number; readonly seen?: number } = {},
-): Promise<FleetSight> =>
+): Promise<FleetOverview> =>
   createPostgresFleet({ database: store.database, isHearing: () => store.isHearing, ...limits }).check();
 const dueOf = (sessionId: string, dueAtMs: number, priority: Activation['priority'] = 'normal'): Activation => ({
   sessionId,

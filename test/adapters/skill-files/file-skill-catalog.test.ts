@@ -121,7 +121,7 @@ describe('what lies among skills and is none', () => {
     await writeFile(join(at('spelt'), 'skill.md'), text('spelt'));
     for (const file of ['README.md', 'loose.md', 'notes.txt']) await writeFile(at(file), 'x');
     await symlink(join(home.path, 'gone'), at('dangling'));
-    expect(await skills.strangers()).toEqual([
+    expect(await skills.unknownEntries()).toEqual([
       { path: at('Not A Name'), because: expect.stringContaining('lower-case letters') as string },
       { path: at('dangling'), because: 'there is no SKILL.md in it' },
       { path: at('empty'), because: 'there is no SKILL.md in it' },
@@ -129,7 +129,7 @@ describe('what lies among skills and is none', () => {
       { path: at('spelt'), because: 'there is no SKILL.md in it, but "skill.md": rename it' },
     ]);
     await mkdir(join(home.path, 'agents/worker/skills/own'), { recursive: true });
-    expect((await skills.strangers({ agentId: 'worker' })).map(({ path }) => path)).toContain(
+    expect((await skills.unknownEntries({ agentId: 'worker' })).map(({ path }) => path)).toContain(
       join(home.path, 'agents/worker/skills/own'),
     );
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import type { Reason } from '../../../src/machines/session/why-reason.ts';
-import type { SendingSchedule, Surroundings } from '../../../src/machines/session/why-surroundings.ts';
+import type { SendingSchedule, Conditions } from '../../../src/machines/session/why-conditions.ts';
 import { explain } from '../../../src/machines/session/why.ts';
 import type { ExplainOptions } from '../../../src/machines/session/why.ts';
 import {
@@ -101,8 +101,8 @@ it('needs nothing of a person whose wake ended while its process lives', () => {
 
 const SOON = new Date(START_MS + 60_000).toISOString();
 const clock = { id: 'news', sessionId: IDENTITY.sessionId, status: 'active', nextFireAt: SOON } as const;
-const kinds = (drafts: readonly SessionEventDraft[], surroundings: Surroundings): readonly string[] =>
-  explain(stateAfter(...drafts), START_MS, { surroundings }).reasons.map(({ kind }) => kind);
+const kinds = (drafts: readonly SessionEventDraft[], conditions: Conditions): readonly string[] =>
+  explain(stateAfter(...drafts), START_MS, { conditions }).reasons.map(({ kind }) => kind);
 
 describe('what there is around a session', () => {
   it('comes first where its disk is full, and only where it has something to do', () => {
@@ -115,7 +115,7 @@ describe('what there is around a session', () => {
 
   it('tells a schedule that is paused after those that fire', () => {
     const schedules = [{ ...clock, id: 'backup', status: 'paused' } as const, clock];
-    const { reasons } = explain(stateAfter(created), START_MS, { surroundings: { schedules } });
+    const { reasons } = explain(stateAfter(created), START_MS, { conditions: { schedules } });
     expect(reasons.map(({ text }) => /schedule (\w+) sends/.exec(text)?.[1])).toEqual([undefined, 'news', 'backup']);
   });
 
@@ -126,7 +126,7 @@ describe('what there is around a session', () => {
       { path: '/srv/agents/a/events.jsonl', bytes: 4_096 },
     ];
     const full = { freeBytes: 0, home: '/srv/agents' };
-    const [reason] = explain(stateAfter(...awake), START_MS, { surroundings: { ...full, largestFiles } }).reasons;
+    const [reason] = explain(stateAfter(...awake), START_MS, { conditions: { ...full, largestFiles } }).reasons;
     expect(reason?.text).toBe(
       'The disk of its home, /srv/agents, is full (0 bytes left): what happens cannot be written, so nothing goes on. Largest there: a/workspace/trace.log (4096 KiB).',
     );
@@ -135,7 +135,7 @@ describe('what there is around a session', () => {
 
   it('asks to remove nothing of a full disk but what an agent wrote', () => {
     const largestFiles = [{ path: '/srv/agents/a/events.jsonl', bytes: 4_096 }];
-    const [reason] = explain(stateAfter(...awake), START_MS, { surroundings: { freeBytes: 0, largestFiles } }).reasons;
+    const [reason] = explain(stateAfter(...awake), START_MS, { conditions: { freeBytes: 0, largestFiles } }).reasons;
     expect(reason?.movers[0]).toMatchObject({ does: expect.stringMatching(/^frees space on that disk; /) });
     expect(reason?.movers[0]?.program).toBeUndefined();
   });
@@ -143,7 +143,7 @@ describe('what there is around a session', () => {
   it('does not call a process dead that could not write', () => {
     const [, reason] = explain(stateAfter(...awake), START_MS, {
       isWakeDead: true,
-      surroundings: { freeBytes: 0 },
+      conditions: { freeBytes: 0 },
     }).reasons;
     expect(reason?.text).toMatch(/^Its wake could not write how it ended, or its process has died, test, /);
   });
@@ -168,7 +168,7 @@ describe('what there is around a session', () => {
     ['will fire', {}, ['nothing', 'schedule'], /sends to it next, while a worker runs\.$/, 'worker'],
   ])('a schedule that %s is told, first where it should have sent', (_, changes, expected, text, command) => {
     const { reasons } = explain(stateAfter(created), START_MS, {
-      surroundings: {
+      conditions: {
         schedules: [
           { ...clock, ...changes },
           { ...clock, id: 'other', sessionId: 'another' },

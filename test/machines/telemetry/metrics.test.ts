@@ -1,6 +1,6 @@
 import parsePrometheus from 'parse-prometheus-text-format';
 import { describe, expect, it } from 'vitest';
-import { MetricBook } from '../../../src/machines/telemetry/metric-book.ts';
+import { MetricRegistry } from '../../../src/machines/telemetry/metric-registry.ts';
 import { MAX_LABEL_VALUES, MetricFold, OTHER } from '../../../src/machines/telemetry/metric-fold.ts';
 import { prometheusText } from '../../../src/machines/telemetry/prometheus-text.ts';
 import type { MetricChange } from '../../../src/machines/telemetry/metric-catalog.ts';
@@ -122,7 +122,7 @@ describe('what is counted of a wake', () => {
 
 describe('the text for a scraper', () => {
   it('is read by a parser of it, with names that hold quotes, line breaks and backslashes', () => {
-    const book = new MetricBook();
+    const book = new MetricRegistry();
     const tool = 'a "b"\n\\c, {d}';
     book.apply([
       { metric: 'wakechart_tool_calls_total', labels: { tool, outcome: 'completed' }, value: 1 },
@@ -142,7 +142,7 @@ describe('the text for a scraper', () => {
   });
 
   it('gives histograms cumulative buckets, their sum and their count', () => {
-    const book = new MetricBook();
+    const book = new MetricRegistry();
     for (const value of [0.2, 4, 4_000])
       book.apply([{ metric: 'wakechart_wake_duration_seconds', labels: { agent: 'tester' }, value }]);
     const text = prometheusText(book.families());

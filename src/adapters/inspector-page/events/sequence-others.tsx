@@ -12,13 +12,13 @@ const OTHERS_ID = 'sequence-others';
 const MOST = 200;
 
 /** The actors that the user has brought in, the latest last. */
-export interface Wishes {
+export interface SequenceSelection {
   readonly keys: readonly string[];
   readonly bringIn: (key: string) => void;
   readonly leaveOut: (key: string) => void;
 }
 
-export function useWishes(): Wishes {
+export function useSequenceSelection(): SequenceSelection {
   const [keys, setKeys] = useState<readonly string[]>([]);
   return {
     keys,
@@ -62,10 +62,10 @@ export function ListButton({ listing, class: name = 'link', style = {}, children
 
 interface OthersListProps {
   readonly others: readonly OtherActor[];
-  readonly wishes: Wishes;
+  readonly selection: SequenceSelection;
 }
 
-export function OthersList({ others, wishes: { keys, bringIn, leaveOut } }: OthersListProps): JSX.Element {
+export function OthersList({ others, selection: { keys, bringIn, leaveOut } }: OthersListProps): JSX.Element {
   return (
     <div id={OTHERS_ID} class="sequence-others" role="region" aria-label="Actors without a line" tabIndex={0}>
       <p class="quiet">

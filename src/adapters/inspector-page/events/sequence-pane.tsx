@@ -22,7 +22,7 @@ import { useSize } from '../shared/use-size.ts';
 import { VirtualList } from '../shared/virtual-list.tsx';
 import { RecordDetail } from './record-detail.tsx';
 import { latestNames } from './latest-names.ts';
-import { ListButton, OthersList, useListing, useWishes } from './sequence-others.tsx';
+import { ListButton, OthersList, useListing, useSequenceSelection } from './sequence-others.tsx';
 import type { Listing } from './sequence-others.tsx';
 import { OTHERS, OUTSIDE, sequenceOf } from './sequence.ts';
 import type { Sequence, SequenceRow } from './sequence.ts';
@@ -91,9 +91,9 @@ function useDrawing(width: number, broughtIn: readonly string[]): Drawing {
 
 function Diagram({ width }: { readonly width: number }): JSX.Element {
   const names = latestNames.value;
-  const wishes = useWishes();
+  const selection = useSequenceSelection();
   const listing = useListing();
-  const { sequence, vanished, moment, scope } = useDrawing(width, wishes.keys);
+  const { sequence, vanished, moment, scope } = useDrawing(width, selection.keys);
   const { rows, others } = sequence;
   const shown = moment === undefined ? -1 : rows.findLastIndex(({ seq }) => seq <= moment);
   const nameOf = (key: string): string =>
@@ -117,7 +117,7 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
   return (
     <>
       <Heads sequence={sequence} width={width} nameOf={nameOf} listing={listing} />
-      {listing.isOpen ? <OthersList others={others} wishes={wishes} /> : undefined}
+      {listing.isOpen ? <OthersList others={others} selection={selection} /> : undefined}
       <VirtualList
         role="grid"
         label="Sequence diagram"
@@ -137,7 +137,7 @@ function Diagram({ width }: { readonly width: number }): JSX.Element {
       />
       <p class="events-found">
         {scope}{' '}
-        {others.length === 0 && wishes.keys.length === 0 ? undefined : (
+        {others.length === 0 && selection.keys.length === 0 ? undefined : (
           <ListButton listing={listing}>{listing.isOpen ? 'Hide the list' : 'Which actors'}</ListButton>
         )}
       </p>

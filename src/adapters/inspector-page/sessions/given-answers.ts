@@ -20,23 +20,23 @@ export type GivenAnswer =
       readonly isUnknown: boolean;
     };
 
-interface Desk {
+interface AnswerState {
   readonly given: Signal<GivenAnswer | undefined>;
   readonly draft: Signal<string>;
 }
 
 const MAX_DESKS = 500;
-const desks = new Map<string, Desk>();
+const answerStates = new Map<string, AnswerState>();
 let lastStoredAt = Number.NEGATIVE_INFINITY;
 
 /** By the id of the request, which is unique. */
-export function deskOf(requestId: string): Desk {
-  const found = desks.get(requestId) ?? { given: signal<GivenAnswer | undefined>(undefined), draft: signal('') };
-  desks.delete(requestId);
-  desks.set(requestId, found);
-  for (const oldest of desks.keys()) {
-    if (desks.size <= MAX_DESKS) break;
-    desks.delete(oldest);
+export function answerStateOf(requestId: string): AnswerState {
+  const found = answerStates.get(requestId) ?? { given: signal<GivenAnswer | undefined>(undefined), draft: signal('') };
+  answerStates.delete(requestId);
+  answerStates.set(requestId, found);
+  for (const oldest of answerStates.keys()) {
+    if (answerStates.size <= MAX_DESKS) break;
+    answerStates.delete(oldest);
   }
   return found;
 }
@@ -52,7 +52,7 @@ export function isJustAnswered(nowMs: number): boolean {
 
 /** @param settled is told when the server has answered, whatever it said */
 export async function give(sessionId: string, answer: InspectionAnswer, settled: () => Promise<void>): Promise<void> {
-  const { given, draft } = deskOf(answer.requestId);
+  const { given, draft } = answerStateOf(answer.requestId);
   if (given.value?.name === 'sending' || given.value?.name === 'stored') return;
   given.value = { name: 'sending', answer };
   try {

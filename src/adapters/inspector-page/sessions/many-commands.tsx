@@ -9,7 +9,7 @@ import { visibleText } from '../model/visible-text.ts';
 import { counted } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { commandLine } from './command-line.ts';
-import { doWithMany, isManyBusy } from './many-desk.ts';
+import { doWithMany, isManyBusy } from './many-sessions.ts';
 import { nameOf, shortId } from './session-words.ts';
 import { tickedSessions } from './ticked.ts';
 

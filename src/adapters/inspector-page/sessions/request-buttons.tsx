@@ -8,7 +8,7 @@ import type { InspectionAnswer } from '../../../actors/inspection/inspection-sou
 import type { ShownRequest } from '../../../actors/inspection/shown-answers.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { askForSessions } from './known-sessions.ts';
-import { deskOf, give, isJustAnswered } from './given-answers.ts';
+import { answerStateOf, give, isJustAnswered } from './given-answers.ts';
 import type { GivenAnswer } from './given-answers.ts';
 import type { SessionWatch } from './session-watch.ts';
 
@@ -25,7 +25,7 @@ export interface RequestButtonsProps {
 type Send = (answer: InspectionAnswer) => void;
 
 export function RequestButtons({ watch, request }: RequestButtonsProps): JSX.Element {
-  const { given } = deskOf(request.requestId);
+  const { given } = answerStateOf(request.requestId);
   const [isReady, setReady] = useState(() => !isJustAnswered(performance.now()));
   useEffect(() => {
     if (isReady) return undefined;
@@ -76,7 +76,7 @@ interface AnswerProps {
 
 function Permission({ request: { requestId, rules }, isBusy, send }: AnswerProps): JSX.Element {
   const id = useId();
-  const { draft } = deskOf(requestId);
+  const { draft } = answerStateOf(requestId);
   const note = draft.value.trim();
   const about = { requestId, ...(note === '' ? {} : { note }) };
   const hasRules = rules !== undefined && rules.length > 0;
@@ -119,7 +119,7 @@ function Permission({ request: { requestId, rules }, isBusy, send }: AnswerProps
 
 function Text({ request: { requestId, kind, choices }, isBusy, send }: AnswerProps): JSX.Element {
   const id = useId();
-  const { draft } = deskOf(requestId);
+  const { draft } = answerStateOf(requestId);
   const text = draft.value;
   const isEmpty = text.trim() === '';
   const answer = (given: string): void => send({ type: 'answer', requestId, text: given });

@@ -11,7 +11,7 @@ import { about, now } from '../model/view.ts';
 import { duration, instant, left } from '../model/words.ts';
 import { When } from '../shared/when.tsx';
 import { CodeBox } from './code-box.tsx';
-import { deskOf } from './given-answers.ts';
+import { answerStateOf } from './given-answers.ts';
 import { RequestButtons } from './request-buttons.tsx';
 import { Receipt } from './request-receipt.tsx';
 import type { SessionWatch } from './session-watch.ts';
@@ -32,7 +32,7 @@ export function RequestCard({ watch, session, request }: RequestCardProps): JSX.
   const { requestId, kind, toolName, expiresAt, askedAt } = request;
   const card = useRef<HTMLElement>(null);
   const isWaiting = session.pendingActions.some((each) => each.requestId === requestId);
-  const isStored = deskOf(requestId).given.value?.name === 'stored';
+  const isStored = answerStateOf(requestId).given.value?.name === 'stored';
   const isOver = !isWaiting || isStored;
   const hadFocus = useRef(false);
   hadFocus.current = card.current?.contains(document.activeElement) === true;

@@ -6,7 +6,7 @@ import { visibleText } from '../model/visible-text.ts';
 import { now } from '../model/view.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { commandLine } from './command-line.ts';
-import { deskOf } from './given-answers.ts';
+import { answerStateOf } from './given-answers.ts';
 import type { GivenAnswer } from './given-answers.ts';
 import type { SessionWatch } from './session-watch.ts';
 import { outcomeOf } from './transcript.ts';
@@ -21,7 +21,7 @@ export interface ReceiptProps {
 }
 
 export function Receipt({ watch, session, request: { requestId } }: ReceiptProps): JSX.Element {
-  const { given, draft } = deskOf(requestId);
+  const { given, draft } = answerStateOf(requestId);
   const stored = given.value?.name === 'stored' ? given.value : undefined;
   return (
     <div class="receipt">

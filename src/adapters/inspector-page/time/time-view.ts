@@ -1,8 +1,8 @@
 /** What the time bar shows, as signals of its own. */
 import { computed, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
-import { calm } from '../model/calm.ts';
-import type { Calmed } from '../model/calm.ts';
+import { throttled } from '../model/throttled.ts';
+import type { Throttled } from '../model/throttled.ts';
 import { chosenActor, goLive, goTo, recording, recordingId, world } from '../model/view.ts';
 import { Axis, fittingKind } from './axis.ts';
 import type { AxisKind } from './axis.ts';
@@ -34,9 +34,9 @@ function draw(): Axis | undefined {
 }
 
 /** For as long as it is shown. */
-export function watchAxis(): Calmed<Axis | undefined> {
+export function watchAxis(): Throttled<Axis | undefined> {
   let before: Axis | undefined;
-  return calm({
+  return throttled({
     urgent: () =>
       JSON.stringify([
         recordingId.value,

@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import type { SessionBar } from '../../../machines/inspection-log/session-bar.ts';
 import type { SessionTimeline } from '../../../machines/inspection-log/session-timeline.ts';
-import { calm } from '../model/calm.ts';
+import { throttled } from '../model/throttled.ts';
 import { chooseRecord, chosenRecord, cursor, now, recording, world } from '../model/view.ts';
 import type { SessionWatch } from '../sessions/session-watch.ts';
 import { endOf } from './bar-words.ts';
@@ -39,7 +39,7 @@ export class TimelineView {
   constructor(watch: SessionWatch) {
     this.#watch = watch;
     const fold = (): Folded | undefined => this.#fold();
-    this.#folded = calm({
+    this.#folded = throttled({
       urgent: () => JSON.stringify([watch.session.value?.usage.prices, [...this.#opened.value]]),
       restless: () => recording.value.watched,
       everyMs: AGAIN_MS,

@@ -4,8 +4,8 @@ import type { ReadonlySignal } from '@preact/signals';
 import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
 import { indexOf } from '../model/record-index.ts';
 import { chosenActor, cursor, isInPast, recording, recordingId, shownTime, world } from '../model/view.ts';
-import { calm } from '../model/calm.ts';
-import type { Calmed } from '../model/calm.ts';
+import { throttled } from '../model/throttled.ts';
+import type { Throttled } from '../model/throttled.ts';
 import { TreeModel, lineOf } from './tree-model.ts';
 import type { TreeRows } from './tree-rows.ts';
 
@@ -122,8 +122,8 @@ function saysText({ key, id, kind, facts, value }: InspectedActorState, text: st
 }
 
 /** What was found, for as long as it is shown. */
-export function watchFound(): Calmed<FoundActors> {
-  return calm({
+export function watchFound(): Throttled<FoundActors> {
+  return throttled({
     urgent: () => JSON.stringify([recordingId.value, cursor.value, searched.value, filter.value]),
     restless: () => world.value,
     everyMs: SEARCH_AGAIN_MS,

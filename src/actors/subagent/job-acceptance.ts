@@ -11,7 +11,7 @@ import type { PlaceGuard } from '../permission/place-guard.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { requireSameAgent } from './continued-session.ts';
 
-export interface JobDoorPorts {
+export interface JobAcceptancePorts {
   readonly guard: PlaceGuard | undefined;
   readonly sessions: Pick<Sessions, 'get'>;
 }
@@ -20,7 +20,10 @@ export interface JobDoorPorts {
  * @throws RuntimeError SUBAGENT_CWD_IN_HOME, SUBAGENT_CWD_MISSING, SUBAGENT_PARENT_NOT_BEGUN, SESSION_NOT_FOUND,
  * SUBAGENT_SESSION_OTHER
  */
-export async function requireAcceptable(request: AgentTaskRequest, { guard, sessions }: JobDoorPorts): Promise<void> {
+export async function requireAcceptable(
+  request: AgentTaskRequest,
+  { guard, sessions }: JobAcceptancePorts,
+): Promise<void> {
   const { cwd, parentTaskId, parentSessionId } = request;
   if ((await guard?.protects(cwd, cwd)) === true) {
     throw new BackgroundTaskError(

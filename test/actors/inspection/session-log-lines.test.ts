@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { openLogSource } from '../../../src/actors/inspection/log-source.ts';
 import type { LogSource } from '../../../src/actors/inspection/log-source.ts';
-import { SessionTape } from '../../../src/actors/inspection/session-tape.ts';
-import type { SessionTapeOptions } from '../../../src/actors/inspection/session-tape.ts';
+import { SessionLogLines } from '../../../src/actors/inspection/session-log-lines.ts';
+import type { SessionTapeOptions } from '../../../src/actors/inspection/session-log-lines.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { MAX_LINE_CHARACTERS } from '../../../src/machines/inspection-log/inspection-record.ts';
@@ -36,8 +36,8 @@ class Stage {
     for (const watcher of this.#watchers.get(sessionId) ?? []) watcher();
   }
 
-  tape(options: Partial<SessionTapeOptions> = {}): SessionTape {
-    const tape = new SessionTape({
+  tape(options: Partial<SessionTapeOptions> = {}): SessionLogLines {
+    const tape = new SessionLogLines({
       sessions: {
         status: async (sessionId) => foldAll(this.#log(sessionId)),
         events: (sessionId, wanted) =>

@@ -3,7 +3,7 @@ import type { SessionState } from './session-state.ts';
 import { spanText } from './span-text.ts';
 import type { Reason } from './why-reason.ts';
 
-export interface Surroundings {
+export interface Conditions {
   /** What is left on the disk of its home, for this user. Absent: it is unknown. */
   readonly freeBytes?: number | undefined;
   /** Where its home is. */
@@ -29,13 +29,13 @@ export interface SendingSchedule {
 /** Below that not even the end of a wake can be written for sure. */
 const FULL_BYTES = 64 * 1024;
 
-export function isDiskFull({ freeBytes }: Surroundings): boolean {
+export function isDiskFull({ freeBytes }: Conditions): boolean {
   return freeBytes !== undefined && freeBytes < FULL_BYTES;
 }
 
-export function diskReasons(surroundings: Surroundings): Reason[] {
-  if (!isDiskFull(surroundings)) return [];
-  const { freeBytes = 0, home, largestFiles = [] } = surroundings;
+export function diskReasons(conditions: Conditions): Reason[] {
+  if (!isDiskFull(conditions)) return [];
+  const { freeBytes = 0, home, largestFiles = [] } = conditions;
   const at = home === undefined ? '' : `, ${home},`;
   // What is small beside the largest frees nothing.
   const large = largestFiles.filter(({ bytes }) => bytes >= (largestFiles[0]?.bytes ?? 0) / 10);
@@ -74,7 +74,7 @@ export interface ScheduleReasons {
 /** @param nowMs milliseconds since the epoch */
 export function scheduleReasons(
   { sessionId }: SessionState,
-  { schedules = [] }: Surroundings,
+  { schedules = [] }: Conditions,
   nowMs: number,
 ): ScheduleReasons {
   const own = schedules.filter((schedule) => schedule.sessionId === sessionId);

@@ -2,8 +2,8 @@
 import type { ScheduleRegistry } from '../actors/schedule/durable-registry.ts';
 import { sendingSchedules } from '../actors/schedule/sending-schedules.ts';
 import { freeSpace, largestFiles } from '../adapters/system/free-space.ts';
-import { isDiskFull } from '../machines/session/why-surroundings.ts';
-import type { Surroundings } from '../machines/session/why-surroundings.ts';
+import { isDiskFull } from '../machines/session/why-conditions.ts';
+import type { Conditions } from '../machines/session/why-conditions.ts';
 
 interface SurroundingsParts {
   /** Absolute path. Absent: they are kept elsewhere. */
@@ -14,7 +14,7 @@ interface SurroundingsParts {
 }
 
 /** What cannot be found out is left out: it is told beside what a log says. */
-export async function surroundingsOf({ home, schedules, onProblem }: SurroundingsParts): Promise<Surroundings> {
+export async function conditionsOf({ home, schedules, onProblem }: SurroundingsParts): Promise<Conditions> {
   const sending =
     schedules === undefined
       ? undefined

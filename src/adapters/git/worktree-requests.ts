@@ -36,7 +36,7 @@ const requestSchema = z.object({
   signal: z.custom<AbortSignal>((signal) => signal instanceof AbortSignal, 'expected an AbortSignal').optional(),
 });
 
-export class WorktreeDesk {
+export class WorktreeRequests {
   readonly #context: WorktreeContext;
 
   constructor(context: WorktreeContext) {

@@ -43,7 +43,7 @@ interface Followed {
   reading: Promise<void>;
 }
 
-export class SessionTape {
+export class SessionLogLines {
   readonly #options: SessionTapeOptions;
   readonly #limits: SessionTapeLimits;
   readonly #text: InspectedText;

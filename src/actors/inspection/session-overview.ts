@@ -4,7 +4,7 @@ import type { PriceTable } from '../../machines/run/prices.ts';
 import { LEAST_STUCK_MS, isStuck } from '../../machines/inspection-log/session-words.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
-import type { Surroundings } from '../../machines/session/why-surroundings.ts';
+import type { Conditions } from '../../machines/session/why-conditions.ts';
 import type { SessionWork } from '../../machines/session/why-work.ts';
 import { explain } from '../../machines/session/why.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -35,7 +35,7 @@ export interface SessionSightsOptions extends Omit<WakerFacts, 'text' | 'onProbl
   /** The folder in which a session works, absolute. Absent: as the session says itself. */
   readonly workspaceOf?: ((session: SessionState) => string) | undefined;
   /** What there is around the sessions. Absent: nothing is known of it. */
-  readonly surroundings?: (() => Promise<Surroundings>) | undefined;
+  readonly conditions?: (() => Promise<Conditions>) | undefined;
   /** When one of its calls that run told something last, ISO-8601. Absent: that is unknown. */
   readonly activityOf?: ((session: SessionState) => Promise<string | undefined>) | undefined;
   /** Tells what git has begun in a folder. Absent: it is unknown. */
@@ -50,7 +50,7 @@ const INPUT_LIMITS = { characters: 64_000, text: 32_000, entries: 200, depth: 20
 
 const NOTHING_USED: InspectedUsage = { inputTokens: 0, outputTokens: 0, isCostPartial: false, wakes: [], wakeCount: 0 };
 
-interface WorkSight {
+interface WorkOverview {
   readonly worker: InspectedWorker | undefined;
   readonly former: readonly InspectedFormerWorker[];
   readonly work: SessionWork;
@@ -94,7 +94,7 @@ export class SessionSights {
       work,
       budget,
       modelWait: ledger.modelWait,
-      surroundings: await this.#options.surroundings?.(),
+      conditions: await this.#options.conditions?.(),
       isWakeDead: state.openWake !== undefined && (await this.#options.sessions.hasWakeDied(sessionId)),
       maxSecondsPerWake: await this.#secondsPerWake(state),
     });
@@ -132,7 +132,7 @@ export class SessionSights {
     return (await this.ledgerOf(state)).usualMs;
   }
 
-  async #workOf(state: SessionState, { calls, owners }: SessionLedger): Promise<WorkSight> {
+  async #workOf(state: SessionState, { calls, owners }: SessionLedger): Promise<WorkOverview> {
     const worker = await workerOf(state, this.#options);
     const former = await formerWorkersOf(state, owners, this.#options);
     const suspended = suspendedOf(worker, former);

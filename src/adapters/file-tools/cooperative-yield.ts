@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Milliseconds of work after which others have their turn. */
 const WORK_MS = 12;
 
-export class Breather {
+export class CooperativeYield {
   readonly #signal: AbortSignal;
   #since = performance.now();
 

@@ -18,7 +18,7 @@ export interface KeptBytes {
   readonly extension: string;
 }
 
-export interface OutputKeeper {
+export interface OutputStore {
   /**
    * Keeps the text. Resolves with the path of the file from the session's workspace. @throws RuntimeError
    * STORAGE_FAILED
@@ -26,7 +26,7 @@ export interface OutputKeeper {
   keep(output: KeptOutput): Promise<string>;
 }
 
-export interface FileKeeper {
+export interface OutputFileStore {
   /**
    * Keeps the bytes as they are. Resolves with the path of the file from the session's workspace: the same for the same
    * bytes of a call, another for any others. @throws RuntimeError OUTPUT_TOO_LARGE, STORAGE_FAILED

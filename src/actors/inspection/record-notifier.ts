@@ -4,7 +4,7 @@
  */
 import { Followers } from '../streams/followers.ts';
 
-export class RecordBell {
+export class RecordNotifier {
   readonly #listeners = new Followers<() => void>();
   readonly #onProblem: (error: unknown) => void;
   #isTurnAwaited = false;
@@ -25,16 +25,16 @@ export class RecordBell {
   }
 
   /** Once at the end of this turn, however often it is asked for. */
-  ring(): void {
+  notify(): void {
     if (this.#isTurnAwaited || !this.isHeard) return;
     this.#isTurnAwaited = true;
     setImmediate(() => {
       this.#isTurnAwaited = false;
-      this.ringNow();
+      this.notifyNow();
     });
   }
 
-  ringNow(): void {
+  notifyNow(): void {
     for (const listener of this.#listeners.all) {
       try {
         listener();

@@ -28,7 +28,7 @@ interface Series {
   readonly buckets: number[];
 }
 
-export class MetricBook {
+export class MetricRegistry {
   readonly #metrics = new Map<MetricName, Map<string, Series>>();
 
   apply(changes: readonly MetricChange[]): void {

@@ -5,7 +5,7 @@
  */
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 
-export class SlotAlarm {
+export class SlotTimer {
   readonly #clock: Clock;
   readonly #checkIntervalMs: number;
   readonly #ring: () => void;

@@ -1,8 +1,8 @@
 /** Requests of many sessions, the same together. */
 import { describe, expect, it } from 'vitest';
 import type { ShownRequest } from '../../../src/actors/inspection/shown-answers.ts';
-import { groupsIn, groupsOf } from '../../../src/adapters/inspector-page/sessions/many-desk.ts';
-import type { AskedOne } from '../../../src/adapters/inspector-page/sessions/many-desk.ts';
+import { groupsIn, groupsOf } from '../../../src/adapters/inspector-page/sessions/many-sessions.ts';
+import type { AskedOne } from '../../../src/adapters/inspector-page/sessions/many-sessions.ts';
 
 function asked(sessionId: string, request: Partial<ShownRequest> = {}, folder?: string): AskedOne {
   return {

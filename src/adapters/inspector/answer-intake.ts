@@ -27,7 +27,7 @@ interface Given {
   readonly receipt: Promise<SendReceipt>;
 }
 
-export class AnswerDesk {
+export class AnswerIntake {
   readonly #source: Pick<InspectionSource, 'answer'>;
   readonly #given = new Map<string, Given>();
 

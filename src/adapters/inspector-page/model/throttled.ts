@@ -4,7 +4,7 @@
 import { effect, signal, untracked } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 
-export interface CalmOptions<Value> {
+export interface ThrottledOptions<Value> {
   /** What is followed at once; signals that it reads. Values of different texts are different. */
   readonly urgent: () => string;
   /** What is followed at most every `everyMs`; signals that it reads. */
@@ -13,12 +13,12 @@ export interface CalmOptions<Value> {
   readonly compute: () => Value;
 }
 
-export interface Calmed<Value> {
+export interface Throttled<Value> {
   readonly value: ReadonlySignal<Value>;
   readonly leave: () => void;
 }
 
-export function calm<Value>({ urgent, restless, everyMs, compute }: CalmOptions<Value>): Calmed<Value> {
+export function throttled<Value>({ urgent, restless, everyMs, compute }: ThrottledOptions<Value>): Throttled<Value> {
   const value = signal(untracked(compute));
   let [before, doneAt] = [untracked(urgent), performance.now()];
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
-import { SlotAlarm } from '../../../src/actors/schedule/slot-alarm.ts';
+import { SlotTimer } from '../../../src/actors/schedule/slot-timer.ts';
 import { MINUTE, START } from './schedule-stage.ts';
 
 function alarm() {
   const clock = createSimulatedClock({ now: START });
   const rings: number[] = [];
-  return { clock, rings, alarm: new SlotAlarm(clock, MINUTE, () => rings.push(clock.now() - START)) };
+  return { clock, rings, alarm: new SlotTimer(clock, MINUTE, () => rings.push(clock.now() - START)) };
 }
 
 describe('the alarm of a schedule', () => {

@@ -39,7 +39,7 @@ export interface InspectedMachine extends ToldChart {
   taken(transitions: readonly object[]): readonly string[];
 }
 
-export class ChartBook {
+export class ChartRegistry {
   readonly #text: InspectedText;
   readonly #maxCharts: number;
   /** By the logic of actors. */

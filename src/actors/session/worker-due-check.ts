@@ -8,7 +8,7 @@ import { backOffMs } from '../../machines/session/worker-rules.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 import { letOthersRun } from '../clock/waiting.ts';
 
-export interface LookoutOptions {
+export interface DueCheckOptions {
   readonly clock: Clock;
   readonly restLimitMs: number;
   /** Checks, and answers when to check again at the latest, in milliseconds since the epoch. */
@@ -28,8 +28,8 @@ const QUICK_CHECK_MS = 5;
 /** Delays of a rest between checks end here, in milliseconds. */
 const MAX_REST_AFTER_CHECK_MS = 1_000;
 
-export class Lookout {
-  readonly #options: LookoutOptions;
+export class DueCheck {
+  readonly #options: DueCheckOptions;
   #rings = 0;
   #isWanted = false;
   #isChecking = false;
@@ -41,7 +41,7 @@ export class Lookout {
   #timer: TimerHandle | undefined;
   #stopWatching: (() => void) | undefined;
 
-  constructor(options: LookoutOptions) {
+  constructor(options: DueCheckOptions) {
     this.#options = options;
   }
 

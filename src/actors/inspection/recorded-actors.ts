@@ -1,7 +1,7 @@
 /** The actors that are recorded while they live, and which events each of them has been sent and not processed yet. */
 import type { AnyActorRef } from 'xstate';
 import type { InspectedStatus } from '../../machines/inspection-log/inspection-record.ts';
-import type { InspectedMachine } from './chart-book.ts';
+import type { InspectedMachine } from './chart-registry.ts';
 import { RecordOwner } from './record-owner.ts';
 
 /** An event in the mailbox of an actor. XState tells of what is processed by the same object. */

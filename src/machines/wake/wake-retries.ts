@@ -27,7 +27,7 @@ export function retryDelayMs(failures: number, error?: ErrorRecord): number {
   return typeof asked === 'number' && asked > ours ? asked : ours;
 }
 
-export interface FuseCheck {
+export interface ParkingCheck {
   readonly state: SessionState;
   readonly wake: OpenWake;
   readonly end: WakeEnd;
@@ -48,7 +48,7 @@ export function parkingEvents({
   modelSteps,
   goesOn,
   maxAutonomousWakes,
-}: FuseCheck): SessionEventDraft[] {
+}: ParkingCheck): SessionEventDraft[] {
   if (end.outcome === 'failed') {
     if (end.error.details?.['givenUp'] === true)
       return [parked('given_up', `Asked again, the model would come to the same: ${withoutEnd(end.error.message)}.`)];

@@ -16,7 +16,7 @@ const BELL_MODE = 0o600;
 /** How often the bell is checked when the system cannot notify, as when its limit of watches is reached. */
 const FALLBACK_CHECK_INTERVAL_MS = 500;
 
-export interface BellWatch {
+export interface ActivationSignalOptions {
   /** The folder that the bell lies in. */
   readonly directory: string;
   readonly clock: Clock;
@@ -24,17 +24,17 @@ export interface BellWatch {
 }
 
 /** Rings for every process that watches. The hint is made: one that misses the bell checks without it in a while. */
-export function ringBell(directory: string): void {
+export function raiseActivationSignal(directory: string): void {
   const path = join(directory, BELL_FILE);
   const now = new Date();
   try {
     utimesSync(path, now, now);
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') makeBell(path);
+    if (systemCodeOf(error) === 'ENOENT') makeSignalFile(path);
   }
 }
 
-function makeBell(path: string): void {
+function makeSignalFile(path: string): void {
   try {
     closeSync(openSync(path, 'a', BELL_MODE));
   } catch {
@@ -43,14 +43,14 @@ function makeBell(path: string): void {
 }
 
 /** Calls `onRing` once when it hears, since what rang before would go unnoticed. Returns the function that ends it. */
-export function watchBell(options: BellWatch): () => void {
+export function watchActivationSignal(options: ActivationSignalOptions): () => void {
   const ear = new Ear(options);
   ear.open().catch(() => undefined);
   return () => ear.close();
 }
 
 class Ear {
-  readonly #options: BellWatch;
+  readonly #options: ActivationSignalOptions;
   #watcher: FSWatcher | undefined;
   #timer: TimerHandle | undefined;
   #folder: number | undefined;
@@ -58,7 +58,7 @@ class Ear {
   #isMoving = false;
   #isClosed = false;
 
-  constructor(options: BellWatch) {
+  constructor(options: ActivationSignalOptions) {
     this.#options = options;
   }
 
