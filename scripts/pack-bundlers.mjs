@@ -29,7 +29,7 @@ const PROGRAMS = [
     text: `import { auditChart, charts } from 'wakechart/machines'; console.log(auditChart(charts[0]).chart.id);`,
     platform: 'browser',
     prints: 'task',
-    bytes: 1_000_000,
+    bytes: 300_000,
   },
   {
     name: 'a-runtime',
@@ -37,7 +37,6 @@ const PROGRAMS = [
       import { mkdtemp, rm } from 'node:fs/promises';
       import { tmpdir } from 'node:os';
       import { join } from 'node:path';
-import { promisify } from 'node:util';
       import { createAgentRuntime, defineAgent } from 'wakechart';
       import { createNodeRuntime } from 'wakechart/node';
 

@@ -1,5 +1,5 @@
 /** Identifiers: how they check, and how one is made from a time and random bytes that the caller brings. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -1,5 +1,5 @@
 /** The keys that a schema knows, for what is said about one that it does not. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { closestName } from './closest-name.ts';
 
 export interface KnownKeys {

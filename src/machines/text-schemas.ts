@@ -1,5 +1,5 @@
 /** Texts that go to the operating system or over HTTP, read in one way. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What no argument, variable or path can carry is refused. */
 export const textWithoutNul = z.string().regex(/^[^\0]*$/, 'expected text without NUL characters');

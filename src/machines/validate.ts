@@ -1,7 +1,7 @@
 /**
  * Turns what comes from outside into typed data, or into an error that says where it is wrong and what was expected.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { RuntimeError, messageOf } from './errors.ts';
 import { meantKeyAt } from './known-keys.ts';
 

@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createRecorder } from '../actors/inspection/recorder.ts';
 import type { Recorder } from '../actors/inspection/recorder.ts';
 import type { FactsOf } from '../actors/inspection/recorded-facts.ts';

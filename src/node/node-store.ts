@@ -1,5 +1,5 @@
 /** What a store of a Node runtime is, be it files or a database, and how a database is named. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../actors/clock/clock.ts';
 import type { Fleet } from '../actors/inspection/fleet.ts';
 import type { WorkspaceCopyStore } from '../actors/workspace-copy/copy-store.ts';

@@ -1,6 +1,6 @@
 /** What a runtime over a home can be told, and how that is checked. */
 import type { InspectionEvent } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../actors/clock/clock.ts';
 import type { AgentRunConfig, AgentRuntime } from '../actors/run/agent-runtime.ts';
 import type { StoreNews } from '../actors/session/store-watch.ts';

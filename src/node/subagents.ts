@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../actors/clock/clock.ts';
 import type { FolderChanges } from '../actors/inspection/folder-changes.ts';
 import type { HostLife } from '../actors/host/host-life.ts';

@@ -1,6 +1,6 @@
 /** What the settings of a provider say about its agent, checked. */
 import { isAbsolute, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { settingsOf } from '../../machines/run/provider-settings.ts';
 import type { ProviderTable } from '../../machines/run/provider-settings.ts';
 import { describeIssues } from '../../machines/validate.ts';

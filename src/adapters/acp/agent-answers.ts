@@ -1,7 +1,7 @@
 /**
  * What agents answer, in the shapes that are needed here. What an agent adds, or leaves out where it may, is no matter.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { describeIssues } from '../../machines/validate.ts';
 import { RunFailed } from './run-failed.ts';
 

@@ -2,7 +2,7 @@
  * What an agent tells while it works, read from its updates. Malformed ones and kinds that do not matter here are
  * passed over.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Ids are made by programs; a longer one is none. */
 const MAX_ID_CHARACTERS = 500;

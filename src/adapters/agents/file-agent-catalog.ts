@@ -1,7 +1,7 @@
 /** Agents as files: `<agents>/<agentId>/agent.md`. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkedFrontmatter } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition, AgentFrontmatter } from '../../machines/agent/agent-definition.ts';
 import { frontmatterIssues } from '../../machines/agent/frontmatter-issues.ts';

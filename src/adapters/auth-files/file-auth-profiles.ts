@@ -3,7 +3,7 @@
  * error, and nothing is written.
  */
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunCredential } from '../../actors/run/agent-runtime.ts';
 import type { AuthProfiles } from '../../actors/run/auth-profiles.ts';
 import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';

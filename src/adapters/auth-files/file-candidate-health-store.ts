@@ -3,7 +3,7 @@
  * damage begins it anew, and says so.
  */
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { CandidateHealthStore } from '../../actors/run/candidate-health-store.ts';
 import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';

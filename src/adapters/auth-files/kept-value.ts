@@ -3,7 +3,7 @@
  * a time.
  */
 import { join } from 'node:path';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { describeIssues } from '../../machines/validate.ts';

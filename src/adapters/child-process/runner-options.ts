@@ -1,7 +1,7 @@
 /** What a runner of forked workers is made with, checked before anything is forked. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { WorkerKeysRequest } from '../../actors/subagent/worker-keys.ts';

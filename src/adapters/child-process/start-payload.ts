@@ -1,5 +1,5 @@
 /** What a worker makes of the start that it was sent: the request of the job, and the agent that came along. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { NewAgent } from '../../actors/session/agent-catalog.ts';
 import type { SubagentJobRequest } from '../../actors/subagent/subagent-runner.ts';
 import { agentFrontmatter } from '../../machines/agent/agent-definition.ts';

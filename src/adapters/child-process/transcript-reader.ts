@@ -4,7 +4,7 @@
  */
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../../machines/cut-text.ts';
 import { DEFAULT_LOG_PAGE_LINES, clampLogOffset, logPage, prefixedLogLine } from '../../machines/task/log-pages.ts';
 import type { BackgroundTaskLogCursor, BackgroundTaskLogPage } from '../../machines/task/task-state.ts';

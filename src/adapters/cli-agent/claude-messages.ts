@@ -2,7 +2,7 @@
  * The messages of the stream of Claude Code (`--output-format stream-json`), as far as they are relied upon. Everything
  * else in them, and every other kind of message, is let through unread.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What says how much is taken where it makes sense, and for unsaid where it does not: it must not cost an answer. */
 const count = z.number().nonnegative().transform(Math.round).optional().catch(undefined);

@@ -2,7 +2,7 @@
  * What Claude Code says, once: it streams each block of text in pieces and then tells the whole block again, and an
  * older one tells whole blocks only.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { CliFact } from './dialect.ts';
 import type { streamEvent } from './claude-messages.ts';
 

@@ -1,5 +1,5 @@
 /** The events of the stream of `codex exec --json`, as far as they are relied upon. The rest is let through unread. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const count = z.number().nonnegative().transform(Math.round).optional().catch(undefined);
 

@@ -1,5 +1,5 @@
 /** Checks what is to be drawn: descriptions also come from files, and what draws them relies on their order. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../../machines/errors.ts';
 import { chartDescription } from '../../machines/inspection/chart-description.ts';
 import { ROOT } from '../../machines/inspection/chart-states.ts';

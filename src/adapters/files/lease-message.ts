@@ -7,7 +7,7 @@
  *   taker  → holder   {"type":"passed","by":6}                                   you were silent; epoch 6 has taken over
  *   reader → holder   {"type":"follow","by":"…"}                                 what does the model say? words come, see word-lines.ts
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { LEASE_PHASES } from '../../machines/wake/lease-machine.ts';
 
 /** Longest line that we send, in characters. */

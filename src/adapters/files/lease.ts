@@ -8,7 +8,7 @@
  * succeed. See docs/decisions/0009.
  */
 import { access } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { sessionNotFound } from '../../actors/session/event-store.ts';
 import type { WakeClaim, WakeRight } from '../../actors/session/event-store.ts';

@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { z } from 'zod';
+import * as z from 'zod';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { openToRead } from './file-operations.ts';
 import type { FileOperations, ReadableFile, WritableFile } from './file-operations.ts';

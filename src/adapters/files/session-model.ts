@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import { VIEW_FILE } from './layout.ts';
 import type { HomeLayout } from './layout.ts';

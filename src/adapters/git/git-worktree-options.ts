@@ -1,6 +1,6 @@
 /** What the adapter may be told, checked before anything is done. */
 import { isAbsolute } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';

@@ -1,7 +1,7 @@
 /** Whether commits could be lost: where HEAD and branch are, what only their histories name, and what was stashed. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { WorktreeFinding } from '../../machines/subagent/worktree-findings.ts';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import { namesIn } from '../system/whole-files.ts';

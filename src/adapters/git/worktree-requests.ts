@@ -1,7 +1,7 @@
 /** Takes the requests for worktrees, one at a time for each of them. */
 import { realpath, rm } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type {
   KeptWorktree,
   PreparedSubagentWorktree,

@@ -1,5 +1,5 @@
 /** A session as an agent of AG-UI: a thread is a session, a run is a turn, and what a person is asked is an interrupt. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../../machines/errors.ts';
 import { sessionId as sessionIdSchema } from '../../machines/ids.ts';
 import { approvalScope } from '../../machines/session/event-parts.ts';

@@ -1,5 +1,5 @@
 /** What a chat client has answered: approvals of calls, and the results of calls that it runs itself. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { approvalScope } from '../../machines/session/event-parts.ts';

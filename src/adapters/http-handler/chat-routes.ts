@@ -1,5 +1,5 @@
 /** A session as a chat of the AI SDK: what `useChat` asks for with its `DefaultChatTransport`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../../machines/errors.ts';
 import { sessionId as sessionIdSchema } from '../../machines/ids.ts';
 import { approvalScope } from '../../machines/session/event-parts.ts';

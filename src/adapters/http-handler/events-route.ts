@@ -1,5 +1,5 @@
 /** The log of a session over HTTP: as a page, or as server-sent events that go on where a client was cut off. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { merged } from './merged.ts';

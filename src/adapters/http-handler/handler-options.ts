@@ -1,5 +1,5 @@
 /** What the handler is given, and how that is checked. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';

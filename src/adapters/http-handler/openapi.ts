@@ -1,5 +1,5 @@
 /** The routes as an OpenAPI 3.1 document: what it says of a body is what checks the body. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { STATUS_WORDS } from './refusal.ts';
 import type { Answer, Route } from './route.ts';
 

@@ -1,5 +1,5 @@
 /** What a route is: how it is asked for, what it takes and gives. The OpenAPI document is made of the same. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { RuntimeError } from '../../machines/errors.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { Access } from './access.ts';

@@ -6,7 +6,7 @@ import { openApi } from './openapi.ts';
 import { json, route } from './route.ts';
 import type { Route } from './route.ts';
 import { sessionRoutes } from './session-routes.ts';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const described: readonly Route[] = [...sessionRoutes, ...eventRoutes, ...chatRoutes, ...agUiRoutes];
 

@@ -1,5 +1,5 @@
 /** Sessions over HTTP: made, listed, shown, sent into, answered, cut short and ended. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SendReceipt } from '../../actors/session/ingress.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { agentId, environmentId, sessionId } from '../../machines/ids.ts';

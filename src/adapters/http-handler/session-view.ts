@@ -1,5 +1,5 @@
 /** What a client sees of a session: nothing of where it lies, and of what binds it nothing but what it waits for. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Access } from './access.ts';

@@ -1,6 +1,6 @@
 /** Takes answers to requests that wait, each once: the same again gives the same receipt, another one is refused. */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { InspectionAnswer, InspectionSource } from '../../actors/inspection/inspection-source.ts';
 import type { SendReceipt } from '../../actors/session/ingress.ts';
 import { canonicalJson } from '../../machines/canonical-json.ts';

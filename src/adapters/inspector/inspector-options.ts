@@ -1,7 +1,7 @@
 /** Checks what the inspector is started with, and fills in what was left out. */
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { InspectionSource } from '../../actors/inspection/inspection-source.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import { parseOrThrow } from '../../machines/validate.ts';

@@ -7,7 +7,7 @@ import {
   shownSessions,
   shownSteps,
 } from '../../actors/inspection/shown-answers.ts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { AnswerIntake } from './answer-intake.ts';
 import { soon } from './answer-soon.ts';

@@ -9,7 +9,7 @@ import type {
   ServerRequest,
   Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import { awaitTurn } from '../../actors/protocol/await-turn.ts';
 import type { ProtocolRuntime } from '../../actors/protocol/protocol-runtime.ts';
 import type { TurnNews } from '../../actors/protocol/turn-watch.ts';

@@ -1,5 +1,5 @@
 /** The tools that the MCP server offers: their names, words, inputs, and what they can do. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_MESSAGE_CHARACTERS } from '../../machines/session/limits.ts';
 
 /** How long one call may wait at most, in seconds: more than most clients do. */

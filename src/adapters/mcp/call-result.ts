@@ -1,5 +1,5 @@
 /** What a tool of an MCP server answered, as a JSON value for the model. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../../machines/cut-text.ts';
 import { MAX_TOOL_RESULT_CHARACTERS } from '../../machines/session/limits.ts';
 import { imageReferencesIn } from '../../machines/turn/provider-message.ts';

@@ -3,7 +3,7 @@
  * what.
  */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../../machines/cut-text.ts';
 import { inputCheckOf } from '../../machines/turn/input-check.ts';
 import type { ToolDefinition, ToolEffect } from '../../machines/turn/tool-definition.ts';

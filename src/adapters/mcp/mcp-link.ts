@@ -3,7 +3,7 @@
  * another.
  */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { ToolProgress } from '../../actors/turn/tool.ts';
 import { MAX_MCP_TIMEOUT_MS } from '../../machines/agent/mcp-server.ts';

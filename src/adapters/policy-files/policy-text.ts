@@ -9,7 +9,7 @@
  */
 import { LineCounter, isMap, isSeq, parseDocument } from 'yaml';
 import type { Document, Node } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { KeptRule } from '../../actors/permission/policy-store.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { formatRule, parseRule } from '../../machines/permission/permission-rule.ts';

@@ -2,7 +2,7 @@
  * The rules that people have kept by an answer, in PostgreSQL: one row for each agent, for the workers of all machines.
  * What people write by hand stays in the files of a home, and stands before them.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { KeptRule, PolicyStore } from '../../actors/permission/policy-store.ts';

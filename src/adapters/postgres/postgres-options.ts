@@ -1,5 +1,5 @@
 /** How a store is opened: what may be said, and what holds when it is not. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../../machines/errors.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { Clock } from '../../actors/clock/clock.ts';

@@ -6,7 +6,7 @@
  * recognized as made, by the statement that is run again and by a later read alike.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { KeyedMutex } from '../../actors/concurrency/mutex.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { CANDIDATE_HEALTH_TABLE, SCHEDULE_STATE_TABLE } from '../../machines/stored-names.ts';

@@ -4,7 +4,7 @@
  * sees no word of what was said. The statements may be run again at any time, and an administrator who shuts tenants
  * apart or has it watched runs them again after each migration.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { ledgerStatement } from './migrate.ts';
 import { DEFAULT_SCHEMA, quoted, schemaName } from './postgres-options.ts';

@@ -3,7 +3,7 @@
  * claim and reading back whether it holds is an atomic claim of a slot, as it is with files.
  */
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ScheduleStore } from '../../actors/schedule/schedule-store.ts';
 import { EMPTY_HISTORY, SlotLedger, scheduleHistory } from '../../machines/schedule/slot-ledger.ts';
 import type { ScheduleHistory } from '../../machines/schedule/slot-ledger.ts';

@@ -3,7 +3,7 @@
  * says where each workspace is.
  */
 import { Buffer } from 'node:buffer';
-import { z } from 'zod';
+import * as z from 'zod';
 import { WORKSPACE_COPY_GRACE_MS } from '../../actors/workspace-copy/copy-store.ts';
 import type {
   WorkspaceCopyStore,

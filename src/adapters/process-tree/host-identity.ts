@@ -1,6 +1,6 @@
 /** Which process on which boot of which system a record belongs to. */
 import { readlinkSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { systemHere } from '../system/process-life.ts';

@@ -1,7 +1,7 @@
 /** Process trees of this system: through /proc on Linux, through `ps` on other POSIX systems. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../../machines/cut-text.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../../actors/clock/clock.ts';

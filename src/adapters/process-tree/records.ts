@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hasCode } from '../system/error-codes.ts';
 import { makeFolder, namesIn, replaceFile, sweepDrafts } from '../system/whole-files.ts';
 import { hostIdentity } from './host-identity.ts';

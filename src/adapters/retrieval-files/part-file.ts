@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { endianness } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import { canonicalJson } from '../../machines/canonical-json.ts';
 import { sessionCursor } from '../../machines/retrieval/session-documents.ts';
 import type { SessionCursor } from '../../machines/retrieval/session-documents.ts';

@@ -13,7 +13,7 @@
  *   words      bytes                    the terms, a line each, in the order of their hashes
  *   documents  bytes                    JSON, one after another, in the order of the session
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Bits of a posting, from the lowest: times in the text, times in the title, document. */
 const TEXT_BITS = 8;

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ScheduleStore } from '../../actors/schedule/schedule-store.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { storeError } from './file-access.ts';

@@ -7,7 +7,7 @@
  * line that does not check is such a remnant: it was never acknowledged, and readers pass over it.
  */
 import { crc32 } from 'node:zlib';
-import { z } from 'zod';
+import * as z from 'zod';
 import { scheduleHistory } from '../../machines/schedule/slot-ledger.ts';
 import { slotRecord, storedRecord } from '../../machines/schedule/slot-record.ts';
 

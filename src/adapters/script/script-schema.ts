@@ -1,5 +1,5 @@
 /** The script format `wakechart-script/1`: what a model says, written down beforehand. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { runFailureKind } from '../../machines/run/run-failure.ts';
 import { runUsage } from '../../machines/run/run-output.ts';

@@ -6,7 +6,7 @@
 import { constants } from 'node:fs';
 import { open, readdir, realpath, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Stage, StagedFile, SharedFilesStage } from '../../actors/memory/shared-files-stage.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { STAGE_FOLDER } from '../../machines/stored-names.ts';

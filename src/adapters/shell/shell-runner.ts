@@ -2,7 +2,7 @@
  * Runs process tasks: a command in a POSIX shell, its whole process tree owned from before the start until it is proven
  * gone.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { ByteRedaction } from '../../actors/environment/session-secrets.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';

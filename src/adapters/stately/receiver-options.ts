@@ -1,5 +1,5 @@
 /** Checks what a receiver is started with, and fills in what was left out. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { isLoopbackAddress } from '../system/loopback.ts';

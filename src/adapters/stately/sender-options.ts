@@ -1,5 +1,5 @@
 /** Checks where an inspection may be sent to, and says what would leave the machine. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import { namedSecrets } from '../../actors/inspection/learned-secrets.ts';

@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { jobRecordOf, jobRecordText } from '../../machines/subagent/job-record.ts';
 import type { JobRecord } from '../../machines/subagent/job-record.ts';

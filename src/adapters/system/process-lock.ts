@@ -8,7 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { lstat, readFile, readlink, symlink, unlink } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RuntimeError } from '../../machines/errors.ts';
 import { hasCode, unlessCode } from './error-codes.ts';
 import { livenessHere, thisProcess } from './process-life.ts';

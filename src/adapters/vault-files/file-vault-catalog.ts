@@ -6,7 +6,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Document } from 'yaml';
 import { isAlias, isNode, LineCounter, parseDocument, visit } from 'yaml';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { VaultCatalog, VaultListing } from '../../actors/vault/vault-catalog.ts';
 import { vaultName } from '../../machines/environment/environment-definition.ts';
 import { RuntimeError } from '../../machines/errors.ts';

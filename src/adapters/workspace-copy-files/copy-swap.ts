@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, open, readFile, readdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { syncFolder as syncWhole } from '../system/whole-files.ts';
 import { nativePath } from '../system/native-path.ts';
 import { isMissing } from './copy-errors.ts';

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { link, open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { HomeHost } from '../../machines/workspace-copy/copy-state.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { placeOf } from './host-place.ts';

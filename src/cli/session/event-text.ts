@@ -1,6 +1,6 @@
 /** One event of a session as one line for people: what happened, in as many words as it takes. */
 import { environmentText } from '../env/text.ts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { markText } from '../../machines/agent/definition-mark.ts';
 import { restoredText } from '../../machines/workspace-copy/copy-notes.ts';
 import type {

@@ -1,7 +1,7 @@
 /**
  * What an agent is: who it is, which model speaks for it, what it may use. Written as Markdown with YAML frontmatter.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageOf } from '../errors.ts';
 import { parseRule } from '../permission/permission-rule.ts';
 import { environmentId } from '../ids.ts';

@@ -1,5 +1,5 @@
 /** An agent as a program gives it: the keys of an agent file, with its id, its instructions and its model in one word. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { agentId } from '../ids.ts';
 import { isRecord, pathOf } from '../validate.ts';

@@ -1,5 +1,5 @@
 /** Says under which definition of its agent a wake ran: the same words have the same mark, others have another. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Hexadecimal digits of a hash. */
 export const MARK_DIGITS = 12;

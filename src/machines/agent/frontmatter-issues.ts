@@ -2,7 +2,7 @@
  * What is wrong with a frontmatter, place by place: of the forms that a value may have, the one that was probably meant
  * is judged.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { closestName } from '../closest-name.ts';
 import { beginningOf } from '../cut-text.ts';
 import { keysAt } from '../known-keys.ts';

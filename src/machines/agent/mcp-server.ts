@@ -2,7 +2,7 @@
  * How an agent file names an MCP server. Secrets come by reference: a value may be taken from the environment of the
  * runtime, or from a vault.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { headerName, textWithoutNul } from '../text-schemas.ts';
 
 /** What no argument, variable or header can carry. */

@@ -1,5 +1,5 @@
 /** How an agent file names the tools of its agent. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageOf } from '../errors.ts';
 import { agentId } from '../ids.ts';
 

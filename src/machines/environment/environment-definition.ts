@@ -2,7 +2,7 @@
  * What an environment is: how commands are shut in, what is mounted, which secrets may be used, what needs consent,
  * what may be used up. Written as YAML.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentBudget, permissionMode, ruleTexts } from '../agent/agent-definition.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { environmentId } from '../ids.ts';

@@ -1,5 +1,5 @@
 /** The paths that an agent sees, and the folders of the host that they stand for. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What lies there. `workspace`: where the session works. `agent`: what all sessions of the agent share, changed by

@@ -6,7 +6,7 @@
  * fields they do not know. All payloads (`data`, `context`, `params`, `output`) are JSON, redacted and bounded before
  * they came here; `cut` says that something was left out.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { chartDescription } from '../inspection/chart-description.ts';
 import { ACTOR_STATUSES } from './actor-statuses.ts';
 

@@ -1,5 +1,5 @@
 /** How much a recorder keeps, and how much of what it meets it writes down. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const bounded = (standard: number, max: number): z.ZodDefault<z.ZodInt> =>
   z.int().positive().max(max).default(standard);

@@ -3,7 +3,7 @@
  * a recording shows the session as a living inspector does. It has no number among the records: older readers pass it
  * over as a kind that they do not know, and miss no record.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentId, sessionId } from '../ids.ts';
 import { placeEvent, readStoredEvent } from '../session/session-event.ts';
 import type { SessionEvent } from '../session/session-event.ts';

@@ -3,7 +3,7 @@
  * event that was sent to one, and how an actor stands after it has processed one. Read with what is known of it; other
  * fields are passed over, other types are told apart.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../cut-text.ts';
 import { describeIssues } from '../validate.ts';
 import { ACTOR_STATUSES } from './actor-statuses.ts';

@@ -1,5 +1,5 @@
 /** The processes of a session as one program tells them to another, and why it did not end one. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isErrorCategory } from '../errors.ts';
 import type { ErrorCategory } from '../errors.ts';
 

@@ -6,7 +6,7 @@
  * `state|event|index`, where the event of what the machine itself raises is written as people say it: `done(fetch)`,
  * `error(fetch)`, `after(soon)`, `always`, `done`.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Something named in a machine: an action, a guard, an invoked actor. One without a name of its own is inline. */
 const operation = z.strictObject({ name: z.string(), isInline: z.boolean() });

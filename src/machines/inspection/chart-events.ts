@@ -2,7 +2,7 @@
  * What may be sent to a chart: one zod schema for each event, with what it says and who sends it. Machines declare it
  * beside themselves.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
 
 export interface DeclaredEvent<Schema extends z.ZodType = z.ZodType> {

@@ -2,7 +2,7 @@
  * What a chart says about itself in the `meta` of its states, for audits: what becomes of events that no state takes,
  * and what may stand as it is, with the reason.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { ROOT } from './chart-states.ts';
 import type { ChartWaiver } from './chart-description.ts';

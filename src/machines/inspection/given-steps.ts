@@ -1,5 +1,5 @@
 /** Steps as a test gives them, from a story that it was told: what is misspelt is no step. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const event = z.looseObject({ type: z.string().min(1) });
 const call = z.string().min(1);

@@ -1,5 +1,5 @@
 /** What was seen of charts while they worked: how it is written down, and how what several have seen becomes one. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { describeIssues, parseOrThrow } from '../validate.ts';
 import type { ChartHits } from './chart-change.ts';

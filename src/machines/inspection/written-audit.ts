@@ -2,7 +2,7 @@
  * What a written audit is needed for later: the chart as it was, and the configurations that were found. The rest of
  * the file is for people.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { chartDescription } from './chart-description.ts';
 
 const writtenAudit = z.object({

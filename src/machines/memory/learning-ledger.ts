@@ -1,7 +1,7 @@
 /**
  * Folds what is recorded of an agent's learnings. Total: a record that makes no sense where it stands changes nothing.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_SESSIONS_OF_LEARNING, capturedLearning, identityOf } from './learning.ts';
 import type { CapturedLearning, KeptLearning } from './learning.ts';
 

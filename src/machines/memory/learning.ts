@@ -1,7 +1,7 @@
 /**
  * What an agent has learned, as it is kept for all its sessions, and how it is told that two learnings are the same.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_DETAIL_CHARACTERS, MAX_TITLE_CHARACTERS, learningKind } from './memory-entry.ts';
 
 /** Learnings that are kept of one agent. */

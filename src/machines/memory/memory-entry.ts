@@ -5,7 +5,7 @@
  *   - **Lesson**: The tests want CI=true
  *     Without it they wait for a terminal.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const learningKind = z.enum(['lesson', 'correction', 'error']);
 

@@ -1,5 +1,5 @@
 /** The managed tools about memory and learnings as data. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { learningKind } from './memory-entry.ts';

@@ -1,5 +1,5 @@
 /** The managed tools about the files that all sessions of an agent share, as data. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import {

@@ -1,5 +1,5 @@
 /** Paths of the files that all sessions of an agent share: plain, relative, and below their folder on every system. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../cut-text.ts';
 
 /** The file whose managed section holds what was promoted of an agent's learnings. */

@@ -1,5 +1,5 @@
 /** What is asked of shared files, checked before anything is touched. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentId } from '../ids.ts';
 import { parseOrThrow } from '../validate.ts';
 import { sharedFilePath } from './shared-file-path.ts';

@@ -2,7 +2,7 @@
  * A version of the files that all sessions of an agent share: who made it of which one before, when, why, and what it
  * holds.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../cut-text.ts';
 import { sharedFilePath } from './shared-file-path.ts';
 import { MANIFEST_FORMAT } from '../stored-names.ts';

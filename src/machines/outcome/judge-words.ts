@@ -1,5 +1,5 @@
 /** What a judge model is asked, and how its answer is read: strictly, since half an answer is none. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OutcomeEvidence } from '../session/improvement-events.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { describeIssues } from '../validate.ts';

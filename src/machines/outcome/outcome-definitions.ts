@@ -1,5 +1,5 @@
 /** The managed tools around outcomes: what a model is told of each, what it may send and what it gets. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { outcomeGrade, outcomeVerdict } from '../session/improvement-events.ts';
 import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';

@@ -2,7 +2,7 @@
  * What an agent is told of its permissions: how it is judged, what it waits for, and what one call would meet. As a
  * tool: its input and output.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SessionState } from '../session/session-state.ts';
 import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';

@@ -8,7 +8,7 @@
  *   deny write(config/**)           every path that this pattern means, from the workspace
  *   ask docs__search                every call
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../cut-text.ts';
 import { RuntimeError } from '../errors.ts';
 import { describeIssues } from '../validate.ts';

@@ -1,5 +1,5 @@
 /** The unit of retrieval: a short piece of something that an agent can open again, with where it came from. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../cut-text.ts';
 import { MAX_DOCUMENT_CHARACTERS } from './retrieval-limits.ts';
 import { RETRIEVAL_KINDS } from './retrieval-words.ts';

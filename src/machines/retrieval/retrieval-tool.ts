@@ -1,5 +1,5 @@
 /** The tool `retrieval_search` as data. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 import { retrievalKind } from './retrieval-document.ts';

@@ -2,7 +2,7 @@
  * A session's log as documents, made event by event: what was said, what was done, and what was summed up. Goes on from
  * where it stopped, and gives the same documents however the log is cut into pieces.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../cut-text.ts';
 import type { SessionEvent, SessionEventData } from '../session/session-event.ts';
 import { passagesOf } from './passages.ts';

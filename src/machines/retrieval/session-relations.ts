@@ -1,5 +1,5 @@
 /** How sessions are related: by the session that each works for. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { SESSION_RELATIONS } from './retrieval-words.ts';
 
 export const sessionRelation = z.enum(SESSION_RELATIONS);

@@ -1,5 +1,5 @@
 /** An account with a provider, as data: it says where its secret is, never what it is. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 

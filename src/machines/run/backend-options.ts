@@ -1,5 +1,5 @@
 /** What a backend of a program is made with, and what it says of its own accord. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseOrThrow } from '../validate.ts';
 import { directive } from '../wake/directive.ts';
 import type { DirectiveInput } from '../wake/directive.ts';

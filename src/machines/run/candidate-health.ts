@@ -1,5 +1,5 @@
 /** How a candidate stands, as data that outlasts processes. Its states are those of `breakerMachine`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { candidate } from './candidate.ts';
 import { runFailure, runFailureKind } from './run-failure.ts';
 

@@ -1,5 +1,5 @@
 /** One way to attempt a run: a backend, a provider, a model and the account that pays. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const name = z.string().min(1).max(200);
 

@@ -2,7 +2,7 @@
  * What models cost, as data. Providers that tell the cost of a step are believed; this is for those that tell tokens
  * only, and for what a step may cost before it is taken.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const perMillion = z.number().nonnegative();
 

@@ -1,5 +1,5 @@
 /** How a provider is reached, as data: which backend serves it and what that backend has to know. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 

@@ -1,5 +1,5 @@
 /** One attempt of a run over its candidates, and what was decided after it, as data. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { attemptKey, candidate } from './candidate.ts';
 import { runFailure } from './run-failure.ts';
 import type { RunFailure, RunFailureKind } from './run-failure.ts';

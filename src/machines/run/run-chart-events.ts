@@ -1,5 +1,5 @@
 /** What may be sent to the chart of a run over its candidates, and who sends it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { chartEvents } from '../inspection/chart-events.ts';
 
 export const runChartEvents = chartEvents({

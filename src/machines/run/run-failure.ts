@@ -2,7 +2,7 @@
  * The ways a run of a backend fails, as data. Structured codes of a provider are mapped to these; `unknown` never
  * disables anything.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const runFailureKinds = [
   'auth',

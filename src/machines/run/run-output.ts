@@ -1,5 +1,5 @@
 /** What a run of a backend yields, and the events it streams while it goes: plain data, the same for every backend. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Candidate } from './candidate.ts';
 import { runAttempt } from './run-attempt.ts';
 import type { RunDecision } from './run-attempt.ts';

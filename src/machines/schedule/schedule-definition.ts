@@ -1,5 +1,5 @@
 /** A schedule that exists without a program: what fires when, as it is kept on disk and run by any worker. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { sessionId } from '../ids.ts';
 import { MAX_MESSAGE_CHARACTERS } from '../session/limits.ts';
 import { catchUpPolicy, overlapPolicy } from '../task/task-request.ts';

@@ -1,5 +1,5 @@
 /** What can be said to schedules from outside, checked: the limits of all of them, and the change of one. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BackgroundTaskError } from '../task/task-error.ts';
 import { overlapPolicy } from '../task/task-request.ts';
 

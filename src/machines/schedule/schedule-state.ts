@@ -3,7 +3,7 @@
  * change is a new value, which takes effect only when it replaces exactly the one it was made from (see
  * ScheduleStates).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../cut-text.ts';
 import { nextScheduleStatus } from './durable-machine.ts';
 import type { DurableScheduleStatus } from './durable-machine.ts';

@@ -8,7 +8,7 @@
  * Every writer settles or queues slots in the order of their times. Therefore whatever lies at or before `through` is
  * decided, and the ledger keeps only what is still open: its size does not grow with the history.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { assertNever } from '../errors.ts';
 import { epochMsOf, instant, instantOf, isSamePlan } from './slot-record.ts';
 import type { RecordOf, ScheduleRecord, SchedulePlan } from './slot-record.ts';

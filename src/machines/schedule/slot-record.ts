@@ -6,7 +6,7 @@
  * rest of its life is closed: claimed → fired | refused | interrupted, or skipped, or missed, with queued as a possible step before.
  * These records are stored for good, so their names and fields are API and change only with a new version.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { overlapPolicy } from '../task/task-request.ts';
 

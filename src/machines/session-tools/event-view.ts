@@ -1,5 +1,5 @@
 /** An event as a tool shows it: whole where it is short, and else with its long texts cut, visibly. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SessionEvent } from '../session/session-event.ts';
 import { cutOutput } from '../turn/output-cut.ts';
 import { MAX_EVENT_CHARACTERS, MAX_TEXT_CHARACTERS } from './session-tool-limits.ts';

@@ -1,5 +1,5 @@
 /** The tools about sessions as data: what a model is told of each, what it may ask, and what it gets. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentId, sessionId } from '../ids.ts';
 import { retrievalCandidate } from '../retrieval/retrieval-tool.ts';
 import { MAX_CANDIDATES, MAX_QUERY_CHARACTERS } from '../retrieval/retrieval-limits.ts';

@@ -1,5 +1,5 @@
 /** A session as it stands, for an agent: what it is, what it came to, what it waits for, who it is related to. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { depthOf } from '../session/session-state.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { bounded } from '../retrieval/retrieval-document.ts';

@@ -2,7 +2,7 @@
  * What a hint of an activation has to look like, wherever it is kept: names of files and rows of tables are made from
  * it.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentId, sessionId } from '../ids.ts';
 import { parseOrThrow } from '../validate.ts';
 import type { Activation } from './activation.ts';

@@ -2,7 +2,7 @@
  * The events of an agent at work: its model steps and the attempts behind them, what it said, the tool calls it made and
  * who allowed them, and what it wants to come next.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentId } from '../ids.ts';
 import { MAX_BACKEND_SESSION_ID_CHARACTERS } from '../run/backend-session-id.ts';
 import { candidate } from '../run/candidate.ts';

@@ -1,5 +1,5 @@
 /** What an event is, as data: its version, its schema, its meaning, and how older versions are read. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /**
  * Makes data of the next version out of data of the one before. Total: what it cannot read it passes on for the schema

@@ -1,5 +1,5 @@
 /** What several events have in common: names, amounts, bounds, and who allowed what. Persisted with them, and API as they are. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { candidate } from '../run/candidate.ts';
 import { MAX_SUMMARY_CHARACTERS } from './limits.ts';
 

@@ -4,7 +4,7 @@
  * Names are dotted and in the past tense. Names and versions are persisted and are API: a changed meaning is a new
  * version.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { definitionMark } from '../agent/definition-mark.ts';
 import { agentId } from '../ids.ts';
 import { wakePriority } from '../wake/directive.ts';

@@ -2,7 +2,7 @@
  * The events by which an agent gets better: what a session is to achieve and whether it did, what was learned, and what
  * all sessions share from then on.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { runUsage } from '../run/run-output.ts';
 import { define } from './event-definition.ts';
 import { id, note, summary } from './event-parts.ts';

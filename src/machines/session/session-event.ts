@@ -1,5 +1,5 @@
 /** Session events as data: the envelope, the union of all types, and how both are read from what a store holds. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
 import type { HandedDown } from '../permission/handed-down.ts';
 import { isUuidV7 } from '../ids.ts';

@@ -9,7 +9,7 @@
  * The hash is chained over blocks of lines: h(n) = SHA-256(h(n-1) as hex, then the lines of block n with their
  * newlines).
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentId, sessionId } from '../ids.ts';
 
 export const EXPORT_FORMAT = 'wakechart-export/1';

@@ -1,5 +1,5 @@
 /** What callers pass to the sessions service, checked before anything is written. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { agentId, environmentId, eventId, sessionId } from '../ids.ts';
 import { hostPath } from '../text-schemas.ts';

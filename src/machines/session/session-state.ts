@@ -5,7 +5,7 @@ import type { Allowance, DeliveryMode, Narrowing, Restriction, approvalScope, me
 import type { SessionEventData } from './session-event.ts';
 import type { SessionStatus, SessionStopReason } from './session-machine.ts';
 import type { Directive } from '../wake/directive.ts';
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 type ApprovalScope = z.output<typeof approvalScope>;
 

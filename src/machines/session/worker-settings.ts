@@ -1,5 +1,5 @@
 /** The options of a worker, checked, with their defaults. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentId } from '../ids.ts';
 import { parseOrThrow } from '../validate.ts';
 

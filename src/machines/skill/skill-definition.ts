@@ -1,5 +1,5 @@
 /** What a skill is: a folder with a SKILL.md, whose frontmatter says what it is called and when it is of use. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentId } from '../ids.ts';
 
 export const SKILL_FILE = 'SKILL.md';

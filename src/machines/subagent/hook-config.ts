@@ -2,7 +2,7 @@
  * Hooks that run when a worktree has been made for a subagent and when it has been removed: what they are told, and how
  * they are named.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BackgroundTaskError } from '../task/task-error.ts';
 import { parsedOrRefused } from '../task/task-validation.ts';
 

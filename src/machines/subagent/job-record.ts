@@ -7,7 +7,7 @@
  * ending:   how it ended is known, in full; the log of the session it worked for has yet to hear of it, or has just.
  * ended:    that has been heard. The record stays until the job is closed.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageOf } from '../errors.ts';
 import type { BackgroundTaskState } from '../task/task-state.ts';
 

@@ -2,7 +2,7 @@
  * How many jobs there may be at once, how deep they may nest and how wide they may fan out: named numbers, and the
  * refusals of what is beyond them.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BackgroundTaskError } from '../task/task-error.ts';
 import { parsedOrRefused } from '../task/task-validation.ts';
 

@@ -1,5 +1,5 @@
 /** What a caller may ask a subagent manager for, checked before anything is recorded, and the task that it becomes. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { sessionId } from '../ids.ts';
 import { BackgroundTaskError } from '../task/task-error.ts';

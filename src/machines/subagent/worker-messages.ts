@@ -2,7 +2,7 @@
  * Reads what came over the wire: a message, a reference to a file that holds one, or the reason why it is neither.
  * Never throws.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { messageOf } from '../errors.ts';
 import { utf8Length } from '../utf8.ts';
 import { describeIssues } from '../validate.ts';

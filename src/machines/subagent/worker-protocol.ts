@@ -14,7 +14,7 @@
  * worker-messages.ts. What is larger than WORKER_INLINE_BYTES goes by file, see `byFile`. Only prompts and answers may
  * be long: see worker-bounds.ts.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { environmentId } from '../ids.ts';
 import { providerTable } from '../run/provider-settings.ts';
 import { textWithoutNul } from '../text-schemas.ts';

@@ -2,7 +2,7 @@
  * Provider profiles: how a caller names the model that a job's agent speaks with, and the provider settings that this
  * comes to.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
 import type { AuthProfile } from '../run/auth-profile.ts';
 import { KNOWN_PROVIDERS, providerSettings } from '../run/provider-settings.ts';

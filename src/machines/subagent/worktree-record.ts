@@ -2,7 +2,7 @@
  * What is written down about one worktree before it exists and for as long as it does: the truth that a start finds
  * after a crash.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
 import { describeIssues } from '../validate.ts';
 import { worktreeLifecycle } from './worktree-machine.ts';

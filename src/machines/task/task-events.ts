@@ -1,5 +1,5 @@
 /** What may be sent to the chart of a task, and who sends it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { chartEvents } from '../inspection/chart-events.ts';
 
 const errorRecord = z.looseObject({

@@ -2,7 +2,7 @@
  * What may be handed to a running task, and where a reader of its log stands: schemas, and the errors of what does not
  * fit them.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { taskMachine } from './task-machine.ts';
 import { parsedOrRefused } from './task-validation.ts';
 import type { BackgroundTaskInput, BackgroundTaskLogCursor } from './task-state.ts';

@@ -1,5 +1,5 @@
 /** What a caller may ask the task manager for: one schema per kind, checked before anything is recorded. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parsedOrRefused } from './task-validation.ts';
 
 /** Milliseconds; 0 turns the limit off. */

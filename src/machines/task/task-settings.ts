@@ -1,5 +1,5 @@
 /** The numbers a task manager runs by, with their defaults. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parsedOrRefused } from './task-validation.ts';
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Reads what callers of the task manager pass in; what does not fit becomes a task error that names each wrong place.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { describeIssues } from '../validate.ts';
 import { BackgroundTaskError } from './task-error.ts';
 

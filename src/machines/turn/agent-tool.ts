@@ -1,5 +1,5 @@
 /** Tools that agent files define, as data: another agent, and a tool that a client runs. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolAttachment } from '../agent/tool-attachment.ts';
 import { MAX_MESSAGE_CHARACTERS } from '../session/limits.ts';
 import { inputCheckOf } from './input-check.ts';

@@ -1,5 +1,5 @@
 /** The managed tool `ask_human` as data. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolDefinition } from './tool-definition.ts';
 
 const MAX_QUESTION_CHARACTERS = 4_000;

@@ -2,7 +2,7 @@
  * The tool `http_request`, as a model sees it: one request, whose headers may hold secrets by reference, and what came
  * back.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { vaultValue } from '../agent/mcp-server.ts';
 import { headerName } from '../text-schemas.ts';
 import type { ToolDefinition } from './tool-definition.ts';

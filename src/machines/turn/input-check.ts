@@ -6,7 +6,7 @@
  * the tool that carries out the call. So patterns are not run here (some take for ever), references are written out
  * within bounds, and formats count as notes, as the standard has them.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isRecord } from '../validate.ts';
 
 /** Parts of a schema after its references are written out. */

@@ -1,5 +1,5 @@
 /** The managed tool `shell_run`: one command in the session's workspace, run to its end in a shell of its own. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { hostPath } from '../text-schemas.ts';
 import { shellCommand } from './shell/shell-definitions.ts';
 import { secretVariables } from './shell/environment.ts';

@@ -1,5 +1,5 @@
 /** What may be sent to the chart of a tool call, and who sends it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { chartEvents } from '../inspection/chart-events.ts';
 
 const planner = 'the wake, when it plans the calls of a step';

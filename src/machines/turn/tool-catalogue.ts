@@ -2,7 +2,7 @@
  * The catalogue of managed tools: what each is, takes, gives and can do, read off its definition. Pages, lists and
  * artifacts are made from it.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolDefinition, ToolEffect } from './tool-definition.ts';
 import { TOOL_FAMILIES } from './tool-family.ts';
 import type { ToolFamily } from './tool-family.ts';

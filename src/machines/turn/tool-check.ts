@@ -2,7 +2,7 @@
  * Checks a tool that a program brings, before a model is offered it: what is wrong with it would else show in the
  * middle of a wake.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { toolName } from '../agent/tool-attachment.ts';
 import { RuntimeError, messageOf } from '../errors.ts';
 import { isRecord, parseOrThrow } from '../validate.ts';

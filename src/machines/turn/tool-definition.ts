@@ -1,5 +1,5 @@
 /** What the runtime and a model know about a tool. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolFamily } from './tool-family.ts';
 
 /**

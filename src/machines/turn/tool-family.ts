@@ -1,5 +1,5 @@
 /** The families of managed tools: an agent file may name one in place of each of its tools. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const toolFamily = z.enum([
   'files',

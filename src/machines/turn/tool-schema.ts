@@ -1,5 +1,5 @@
 /** Reads a tool's schema two ways: as JSON Schema for models, and as the check of what a model sent. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { describeIssues } from '../validate.ts';
 import type { ToolDefinition, ToolDescriptor } from './tool-definition.ts';
 

@@ -2,7 +2,7 @@
  * The hosts that a secret may be sent to: `api.github.com`, `*.example.com` for those below it, `localhost:8080` where
  * the port is not the usual one.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?';
 const HOST = new RegExp(

@@ -1,5 +1,5 @@
 /** What a vault is: secrets by name, where each of them is, and where it may be put. Written as YAML. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { environmentId } from '../ids.ts';
 import { hostPattern } from './host-pattern.ts';
 

@@ -1,5 +1,5 @@
 /** The tool `vault_list`, as a model sees it: which secrets there are. No value is ever told. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { readsOnly } from '../turn/tool-definition.ts';
 import type { ToolDefinition } from '../turn/tool-definition.ts';
 

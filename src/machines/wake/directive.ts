@@ -9,7 +9,7 @@
  * The block counts only where it ends the text: a model that quotes its instructions, a page or a file in what it says
  * asks for nothing. A turn without one means sleep. A malformed one means sleep too, and is recorded.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../cut-text.ts';
 import { describeIssues } from '../validate.ts';
 

@@ -1,5 +1,5 @@
 /** What callers pass to a wake, checked before it begins: a misspelt `signal` must not be none. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseOrThrow } from '../validate.ts';
 
 const listener = z.custom<unknown>((value) => typeof value === 'function', 'expected a function').optional();

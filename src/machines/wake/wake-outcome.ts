@@ -1,5 +1,5 @@
 /** What a caller of `wake` learns when it is over. Everything in it can also be read from the log. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ErrorRecord } from '../errors.ts';
 import type { SessionEventData } from '../session/session-event.ts';
 import type { SessionStatus, SessionStopReason } from '../session/session-machine.ts';

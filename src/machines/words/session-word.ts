@@ -1,5 +1,5 @@
 /** What a model says while it says it, as followers of a session hear it: plain data, also between processes. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What a model says while it says it, and how far calls have come. Lossy by design: the log has what was said in the

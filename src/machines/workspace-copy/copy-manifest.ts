@@ -6,7 +6,7 @@
  * others are there already. The index names the parts, and the hash of the index is the id of the manifest: the same
  * id, the same copy.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { canonicalJson } from '../canonical-json.ts';
 import { RuntimeError } from '../errors.ts';
 import { describeIssues } from '../validate.ts';

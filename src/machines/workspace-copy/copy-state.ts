@@ -12,7 +12,7 @@
  * may die before anything of it is in the log. Where the workspace was worked in last is therefore what the log says,
  * and so is what may be lost.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { copyFile, pieceHash } from './copy-manifest.ts';

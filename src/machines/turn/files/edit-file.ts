@@ -1,5 +1,5 @@
 /** The managed tool `edit`: parts of a file replaced by others, all of them or none. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolDefinition } from '../tool-definition.ts';
 import { MAX_EDIT_TEXT_CHARACTERS, MAX_EDITS } from './file-limits.ts';
 import { filePath } from './file-path.ts';

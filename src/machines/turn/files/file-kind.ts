@@ -1,5 +1,5 @@
 /** What a file is, told from how it begins: an image, some other known kind of data, or text. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export type FileKind =
   | { readonly kind: 'text' }

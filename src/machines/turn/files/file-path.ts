@@ -1,5 +1,5 @@
 /** How a model names a file, and how a file is named to a model. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { MAX_PATH_CHARACTERS } from './file-limits.ts';
 
 /** A path from the workspace, or an absolute one. Whether it may be touched is decided where the file system is. */

@@ -1,5 +1,5 @@
 /** The managed tool `glob`: files by how their paths check. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { readsOnly } from '../tool-definition.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
 import { DEFAULT_GLOB_FILES, MAX_GLOB_CHARACTERS, MAX_GLOB_FILES } from './file-limits.ts';

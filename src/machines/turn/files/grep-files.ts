@@ -1,5 +1,5 @@
 /** The managed tool `grep`: lines of files by a regular expression that takes linear time. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { readsOnly } from '../tool-definition.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
 import {

@@ -1,5 +1,5 @@
 /** The managed tool `read`: a page of a text file, or what a file is that is no text. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { readsOnly } from '../tool-definition.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
 import { DEFAULT_READ_LINES, MAX_READ_LINES } from './file-limits.ts';

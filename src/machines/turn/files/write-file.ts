@@ -1,5 +1,5 @@
 /** The managed tool `write`: a whole file, put in place at once. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolDefinition } from '../tool-definition.ts';
 import { MAX_WRITE_CHARACTERS } from './file-limits.ts';
 import { filePath } from './file-path.ts';

@@ -2,7 +2,7 @@
  * The environment of commands that an agent runs: an allow-list, not what the runtime itself was started with. Keys and
  * tokens of the runtime's owner reach a command only when the owner has named them.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { textWithoutNul } from '../../text-schemas.ts';
 import { parseOrThrow } from '../../validate.ts';
 

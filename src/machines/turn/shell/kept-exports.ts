@@ -1,7 +1,7 @@
 /**
  * Which of a shell's exported variables are kept for the shell that takes its place, and in words why others are not.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { looksLikeSecret } from '../../agent/agent-warnings.ts';
 import { beginningOf } from '../../cut-text.ts';
 import type { ExportedVariables } from './export-report.ts';

@@ -1,5 +1,5 @@
 /** The managed tools around persistent shells: what a model is told of each, and what it may send. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ToolDefinition } from '../tool-definition.ts';
 import { secretVariables } from './environment.ts';
 import {

@@ -2,7 +2,7 @@
  * What is kept of an open shell, so that it can be opened again when its process has ended. Of variables that calls
  * have set no value is in it; of exported ones those that are no secret.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { keptExports } from './kept-exports.ts';
 import { MAX_HISTORY_ENTRIES, MAX_SHELL_VARIABLES } from './shell-limits.ts';
 import { shellHistoryEntry } from './shell-results.ts';

@@ -1,5 +1,5 @@
 /** What the shell tools answer a model. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OutputPage } from './kept-output.ts';
 
 const shell = z.string();
