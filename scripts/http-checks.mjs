@@ -4,9 +4,9 @@
  * and by the check of the package under Next.
  */
 import { strict as assert } from 'node:assert';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as ask } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** As the page says: streams of one subject, and bytes of a body. */
@@ -45,6 +45,16 @@ Server.prototype.listen = function (...given) {
   return listen.call(this, 0, '127.0.0.1');
 };
 `;
+
+const PAGE = readFileSync(new URL('../docs/http.md', import.meta.url), 'utf8');
+
+/** Writes a file as docs/http.md shows it. @param {string} folder @param {string} name */
+export function writeFromPage(folder, name) {
+  const [, code] = PAGE.split(`\n\`\`\`js file=${name}\n`);
+  assert.ok(code, `docs/http.md shows no ${name}`);
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), code.slice(0, code.indexOf('```')));
+}
 
 /** Prepares a home with an agent, and what is loaded before the program. @param {string} folder */
 export function prepareServer(folder) {
@@ -215,6 +225,18 @@ async function refusesStrangers(at) {
   });
   assert.equal(preflight.headers.get('access-control-allow-origin'), null);
   assert.equal((await asked(at, '/nothing')).status, 404);
+}
+
+/**
+ * A server that is told to end does, though a client holds a stream open. @param {string} at @param {() => Promise<unknown>}
+ * end tells it, and waits for it
+ */
+export async function endsWithOpenStreams(at, end) {
+  const sessionId = await newSession(at);
+  const events = await eventsOf(at, sessionId);
+  await events.until(/event: session\.created\n/);
+  assert.deepEqual(await end(), [0, null]);
+  await events.leave().catch(() => undefined);
 }
 
 /** @type {Readonly<Record<string, (at: string) => Promise<void>>>} each asked of the origin of a server */

@@ -1,19 +1,13 @@
 /** The servers of docs/http.md as they stand there, asked by clients over real sockets. Next: scripts/pack-next.mjs. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { symlink, writeFile } from 'node:fs/promises';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HTTP_CHECKS, prepareServer } from '../../scripts/http-checks.mjs';
-import { checkout, codeBlocks, readPage } from './pages.ts';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { HTTP_CHECKS, endsWithOpenStreams, prepareServer, writeFromPage } from '../../scripts/http-checks.mjs';
+import { checkout } from './pages.ts';
 import { readersFolder, removeFolders } from './running-pages.ts';
-
-const files = codeBlocks(readPage('docs/http.md')).flatMap(({ info, code }) => {
-  const name = /\bfile=(?<name>\w+\.mjs)$/.exec(info)?.groups?.['name'];
-  return name === undefined ? [] : [{ name, code }];
-});
-const codeOf = (wanted: string): string => files.find(({ name }) => name === wanted)?.code ?? '';
 
 afterAll(removeFolders);
 
@@ -25,7 +19,7 @@ describe.each(['node', 'express', 'fastify', 'hono'])('the server of the page wi
     const folder = await readersFolder();
     for (const name of ['express', 'fastify', 'hono', '@hono'])
       await symlink(join(checkout, 'node_modules', name), join(folder, 'node_modules', name));
-    for (const name of ['agent.mjs', `${server}.mjs`]) await writeFile(join(folder, name), codeOf(name));
+    for (const name of ['agent.mjs', `${server}.mjs`]) writeFromPage(folder, name);
     const { home, yours } = prepareServer(folder);
     const child = spawn(process.execPath, ['--import', yours, `${server}.mjs`], {
       cwd: folder,
@@ -49,17 +43,6 @@ describe.each(['node', 'express', 'fastify', 'hono'])('the server of the page wi
   });
 
   it('ends when it is told to, though a client holds a stream open', async () => {
-    const made = await fetch(`${at}/agent/sessions`, {
-      method: 'POST',
-      headers: { authorization: 'eve', 'content-type': 'application/json' },
-      body: JSON.stringify({ agentId: 'noter' }),
-    });
-    const { sessionId } = (await made.json()) as { readonly sessionId: string };
-    const stream = await fetch(`${at}/agent/sessions/${sessionId}/events`, {
-      headers: { authorization: 'eve', accept: 'text/event-stream' },
-    });
-    expect(stream.status).toBe(200);
-    expect(await end()).toEqual([0, null]);
-    await stream.text().catch(() => undefined);
+    await endsWithOpenStreams(at, end);
   });
 });
