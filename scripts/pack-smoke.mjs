@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
 import { bundleEach } from './pack-bundlers.mjs';
+import { serveUnderNext } from './pack-next.mjs';
 
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 const workplace = realpathSync(mkdtempSync(join(tmpdir(), 'wakechart-smoke-')));
@@ -307,6 +308,7 @@ try {
   runContracts(project);
   useCommandLine(project);
   await bundleEach(project, run);
+  await serveUnderNext(project, run);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -36,7 +36,8 @@ export function eventStream(parts: StreamParts): Response {
     headers: {
       ...STRICT,
       'content-type': 'text/event-stream; charset=utf-8',
-      // Proxies that collect what they pass on would keep it from the client.
+      // Proxies and compression that collect what they pass on would keep it from the client.
+      'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
       ...parts.headers,
     },

@@ -1,5 +1,6 @@
 /** How often a subject may ask, how many streams it may hold open, and how long a body may be. */
 import type { Clock } from '../../actors/clock/clock.ts';
+import { RuntimeError } from '../../machines/errors.ts';
 import type { HandlerSettings } from './handler-options.ts';
 import { Refusal } from './refusal.ts';
 
@@ -90,7 +91,10 @@ export class OpenLimit {
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
 
-/** @returns undefined for an empty body @throws Refusal API_BODY_TYPE, API_BODY_TOO_LARGE, API_BODY_INVALID */
+/**
+ * @returns undefined for an empty body @throws Refusal API_BODY_TYPE, API_BODY_TOO_LARGE, API_BODY_INVALID
+ * @throws RuntimeError API_BODY_TAKEN
+ */
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   const bytes = await bytesOf(request, maxBytes);
   if (bytes.length === 0) return undefined;
@@ -113,12 +117,10 @@ export async function readJson(request: Request, maxBytes: number): Promise<unkn
 async function bytesOf(request: Request, maxBytes: number): Promise<Uint8Array> {
   // What was said beforehand spares us to read up to it.
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (request.bodyUsed || request.body?.locked === true) throw taken();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  const { body } = request;
-  // Then `authorize` has taken it, and it is no fault of the client's.
-  const isTaken = body?.locked === true;
-  const parts: AsyncIterable<Uint8Array> | null = body;
+  const parts: AsyncIterable<Uint8Array> | null = request.body;
   try {
     // Leaving the loop cancels the body: what comes after the limit is not read.
     for await (const chunk of parts ?? []) {
@@ -127,7 +129,7 @@ async function bytesOf(request: Request, maxBytes: number): Promise<Uint8Array> 
       chunks.push(chunk);
     }
   } catch (error) {
-    if (error instanceof Refusal || isTaken) throw error;
+    if (error instanceof Refusal) throw error;
     throw new Refusal('API_BODY_INVALID', 'the body was cut off before its end', {
       category: 'validation',
       hint: 'Send all of it.',
@@ -136,11 +138,17 @@ async function bytesOf(request: Request, maxBytes: number): Promise<Uint8Array> 
   return Buffer.concat(chunks);
 }
 
+/** No fault of the client's. */
+function taken(): RuntimeError {
+  return new RuntimeError('API_BODY_TAKEN', 'the body of the request was read before the handler could read it', {
+    category: 'crash',
+    hint: 'Mount the handler before what parses bodies, and read a clone of the request in authorize().',
+  });
+}
+
 function tooLarge(maxBytes: number): Refusal {
   return new Refusal('API_BODY_TOO_LARGE', `expected a body of at most ${maxBytes} bytes`, {
     category: 'validation',
     hint: 'Send less at once.',
-    // What is left of the body is not read, so no other request can follow on the connection.
-    headers: { connection: 'close' },
   });
 }

@@ -1,6 +1,5 @@
 /** The handler as what Node's `createServer` and Express take. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import type { HttpHandler } from './handler.ts';
 import { errorResponse, Refusal } from './refusal.ts';
 
@@ -17,7 +16,8 @@ export function toNodeListener(handler: HttpHandler): (incoming: IncomingMessage
 async function answer(handler: HttpHandler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort());
-  const request = requestOf(incoming, gone.signal);
+  const body = new IncomingBody(incoming);
+  const request = requestOf(incoming, body, gone.signal);
   const response = request === undefined ? errorResponse(malformed()) : await handler(request);
   outgoing.statusCode = response.status;
   response.headers.forEach((value, name) => {
@@ -26,35 +26,45 @@ async function answer(handler: HttpHandler, incoming: IncomingMessage, outgoing:
   const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) outgoing.setHeader('set-cookie', cookies);
   outgoing.flushHeaders();
-  const reader = response.body?.getReader();
-  if (reader === undefined) return void outgoing.end();
+  if (response.body !== null) await send(response.body, outgoing);
+  outgoing.end();
+  await body.discardRest();
+}
+
+async function send(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+  const reader = body.getReader();
   const leave = (): void => void reader.cancel().catch(() => undefined);
   if (outgoing.destroyed) return leave();
   outgoing.once('close', leave);
   for (let read = await reader.read(); !read.done; read = await reader.read())
     if (!outgoing.write(read.value)) await drained(outgoing);
-  outgoing.end();
 }
 
 /** Paths that a URL shortens: what stands before the server would have checked another path than the one it gets. */
 const LEADS_ELSEWHERE = /^\/\/|\\|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
+/** What Express and parsers of bodies add to a request. */
+type Incoming = IncomingMessage & { readonly originalUrl?: string; readonly body?: unknown };
+
 /** Undefined for what no client sends that means well: a path with bytes that no URL has. */
-function requestOf(incoming: IncomingMessage & { originalUrl?: string }, signal: AbortSignal): Request | undefined {
+function requestOf(incoming: Incoming, body: IncomingBody, signal: AbortSignal): Request | undefined {
   const { method = 'GET', headers, originalUrl, url = '/' } = incoming;
   const target = originalUrl ?? url;
   if (LEADS_ELSEWHERE.test(target.split('?', 1)[0] ?? '')) return undefined;
   const isBare = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
   try {
     // The name of the host says nothing here, and comes from the client.
-    return new Request(new URL(target, 'http://localhost'), {
+    const request = new Request(new URL(target, 'http://localhost'), {
       method,
       headers: Object.entries(headers).flatMap(([name, value]) =>
         value === undefined || name.startsWith(':') ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
       ),
       signal,
-      ...(isBare ? {} : { body: Readable.toWeb(incoming), duplex: 'half' }),
+      ...(isBare ? {} : { body: body.content(), duplex: 'half' }),
     });
+    // The handler says that there is nothing left to read.
+    if (incoming.readableDidRead && incoming.body === undefined) void request.text();
+    return request;
   } catch {
     return undefined;
   }
@@ -78,4 +88,65 @@ function drained(outgoing: ServerResponse): Promise<void> {
     outgoing.once('drain', settle);
     outgoing.once('close', settle);
   });
+}
+
+/**
+ * A client that still sends does not read an answer on a connection that is closed: what is left of its body is thrown
+ * away for so long and so far, then the connection is cut off.
+ */
+const LINGER_MS = 500;
+const LINGER_BYTES = 64 * 1024 * 1024;
+
+class IncomingBody {
+  readonly #incoming: Incoming;
+  readonly #isTaken: boolean;
+  #chunks: AsyncIterator<Uint8Array> | undefined;
+
+  constructor(incoming: Incoming) {
+    this.#incoming = incoming;
+    this.#isTaken = incoming.readableDidRead;
+  }
+
+  /** Of a request that a parser has read, what it made of it. Empty where it kept nothing. */
+  content(): ReadableStream | string | Uint8Array<ArrayBuffer> {
+    const { body } = this.#incoming;
+    if (!this.#isTaken) return this.#stream();
+    if (typeof body === 'string') return body;
+    return body instanceof Uint8Array ? new Uint8Array(body) : (JSON.stringify(body) ?? '');
+  }
+
+  /** Cancelled by its reader it only stops: an iterator that is returned would end the connection. */
+  #stream(): ReadableStream<Uint8Array> {
+    const chunks: AsyncIterator<Uint8Array> = this.#incoming[Symbol.asyncIterator]();
+    this.#chunks = chunks;
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          const { done, value } = await chunks.next();
+          if (done === true) controller.close();
+          else controller.enqueue(value);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  async discardRest(): Promise<void> {
+    const chunks = this.#chunks;
+    const { readableEnded, destroyed, socket } = this.#incoming;
+    if (chunks === undefined || readableEnded || destroyed) return;
+    const cutOff = (): void => void socket.destroySoon();
+    const timer = setTimeout(cutOff, LINGER_MS);
+    let bytes = 0;
+    try {
+      for (let read = await chunks.next(); read.done !== true; read = await chunks.next()) {
+        bytes += read.value.byteLength;
+        if (bytes > LINGER_BYTES) return cutOff();
+      }
+    } catch {
+      // The client was gone first.
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 }

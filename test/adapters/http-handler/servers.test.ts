@@ -1,7 +1,12 @@
-/** One handler under the servers that people have: Node's own, Express and Hono, each over real sockets. */
+/**
+ * One handler under the servers that people have, each over real sockets: Node's own, Express, Fastify and Hono, and
+ * what stands before it there. docs/http.md is held by test/docs/http-servers-processes.test.ts.
+ */
 import { createServer, request as ask } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
+import Fastify from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpHandler } from '../../../src/adapters/http-handler/handler.ts';
@@ -15,9 +20,10 @@ afterEach(async () => {
 });
 
 type Listener = Parameters<typeof createServer>[1];
+type Handler = (request: Request) => Promise<Response>;
 
-async function listening(listener: Listener): Promise<string> {
-  const server = createServer(listener as Exclude<Listener, undefined>);
+async function listening(listener: Listener | Promise<Listener>): Promise<string> {
+  const server = createServer((await listener) as Exclude<Listener, undefined>);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   cleanUps.push(
     () =>
@@ -29,7 +35,7 @@ async function listening(listener: Listener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const servers: readonly (readonly [string, (handler: (request: Request) => Promise<Response>) => Listener])[] = [
+const servers: readonly (readonly [string, (handler: Handler) => Listener | Promise<Listener>])[] = [
   ['Node', (handler) => toNodeListener(handler)],
   [
     'Express',
@@ -37,6 +43,20 @@ const servers: readonly (readonly [string, (handler: (request: Request) => Promi
       const app = express();
       app.use('/agent', toNodeListener(handler));
       return app as Listener;
+    },
+  ],
+  [
+    'Fastify',
+    async (handler) => {
+      const app = Fastify();
+      const listener = toNodeListener(handler);
+      const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
+        reply.hijack();
+        listener(request.raw, reply.raw);
+      };
+      app.all('/agent/*', { onRequest }, () => undefined);
+      await app.ready();
+      return (request, response) => app.routing(request, response);
     },
   ],
   [
@@ -76,6 +96,8 @@ describe.each(servers)('under %s', (_, under) => {
     const decoder = new TextDecoder();
     while (!text.includes('id: 1')) text += decoder.decode((await reader.read()).value);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    // What compresses would keep events back until there is enough of them.
+    expect(response.headers.get('cache-control')).toContain('no-transform');
     expect((await events()).status).toBe(429);
     gone.abort();
     await expect
@@ -143,18 +165,71 @@ describe('a listener of Node', () => {
     const handler = createHttpHandler(house.runtime, { authorize: callerOf, maxBodyBytes: 10_000 });
     const at = new URL(await listening(toNodeListener(handler)));
     const answered = await new Promise<string>((resolve, reject) => {
+      let status: number | undefined;
       const asking = ask(
         { host: at.hostname, port: at.port, path: '/sessions', method: 'POST', headers: HEADERS },
-        (response) => resolve(`${response.statusCode} ${response.headers.connection}`),
+        (response) => {
+          status = response.statusCode;
+          response.resume();
+        },
       );
-      asking.on('error', reject);
+      asking.on('error', (error) => (status === undefined ? reject(error) : undefined));
+      asking.once('close', () => resolve(`${status}, then cut off`));
       const more = (): void => {
-        if (asking.writableEnded || asking.destroyed) return;
-        asking.write(Buffer.alloc(4_096), () => setImmediate(more));
+        if (!asking.destroyed) asking.write(Buffer.alloc(4_096), () => setImmediate(more));
       };
       more();
-      asking.once('response', () => asking.destroy());
     });
-    expect(answered).toBe('413 close');
+    expect(answered).toBe('413, then cut off');
+  });
+});
+
+describe('what has read a body before the handler', () => {
+  const asked = async (before: express.RequestHandler): Promise<{ answer: string; heard: unknown[] }> => {
+    const house = await openHouse();
+    cleanUps.push(() => house.close());
+    await house.session([]);
+    const heard: unknown[] = [];
+    const handler = createHttpHandler(house.runtime, {
+      ...{ authorize: callerOf, basePath: '/agent', maxBodyBytes: 1_000 },
+      onError: (error) => void heard.push(error),
+    });
+    const app = express();
+    app.use(before, toNodeListener(handler));
+    const at = await listening(app as Listener);
+    const post = (body: object): Promise<Response> =>
+      fetch(`${at}/agent/sessions`, { method: 'POST', headers: HEADERS, body: JSON.stringify(body) });
+    const [made, long] = [await post({ agentId: 'player' }), await post({ agentId: 'x'.repeat(2_000) })];
+    return { answer: `${made.status} ${long.status}`, heard };
+  };
+
+  it.each([
+    ['an object', express.json()],
+    ['text', express.text({ type: 'application/json' })],
+    ['bytes', express.raw({ type: 'application/json' })],
+  ])('and made %s of it changes nothing', async (_, parser) => {
+    expect(await asked(parser)).toEqual({ answer: '201 413', heard: [] });
+  });
+
+  it('and kept nothing of it is told to the operator', async () => {
+    const { answer, heard } = await asked(
+      (request, _response, next) => void request.resume().once('end', () => next()),
+    );
+    expect(answer).toBe('500 413');
+    expect(heard).toEqual([expect.objectContaining({ code: 'API_BODY_TAKEN' })]);
+  });
+
+  it('is told to the operator where that was authorize()', async () => {
+    const house = await openHouse();
+    cleanUps.push(() => house.close());
+    const heard: unknown[] = [];
+    const handler = createHttpHandler(house.runtime, {
+      onError: (error) => void heard.push(error),
+      authorize: async (request) => ({ subject: ((await request.json()) as { readonly by: string }).by }),
+    });
+    const body = JSON.stringify({ by: 'ada' });
+    const response = await handler(new Request('http://x/sessions', { method: 'POST', headers: HEADERS, body }));
+    expect(response.status).toBe(500);
+    expect(heard).toEqual([expect.objectContaining({ code: 'API_BODY_TAKEN' })]);
   });
 });
