@@ -32,8 +32,8 @@ const LONG_RUNS = [
 ];
 
 /** Files that have a process of their own and the ordinary temporary folder. All others leave their process as they found it, so that many of
- *  them can run in one, which spares each the start and the imports, and have their files in memory, which spares each the waits for the disk:
- *  a file that does not put back what it replaced fails there. */
+ *  them can run in one, which spares each the start and the imports, and but for those in test/setup/on-disk.ts have their files in memory, which
+ *  spares each the waits for the disk: a file that does not put back what it replaced fails there. */
 const ALONE = areLongRunsAskedFor
   ? [
       // They need a sandbox, namespaces or mounts, which take nothing in /dev.
@@ -50,12 +50,6 @@ const ALONE = areLongRunsAskedFor
       // Their pipes are named after the process that made them, or they watch its clock.
       'test/adapters/shell/shell-pipes-{left,missing}.test.ts',
       'test/actors/clock/clock.test.ts',
-      // They need a sandbox or mounts, which take nothing in /dev.
-      'test/adapters/{bubblewrap/*,environment-files/file-mount-places}.test.ts',
-      'test/properties/descendants.test.ts',
-      'test/actors/{environment/session-environments,shell/shell-exports,shell/shell-restoring,shell/shell-sandbox}.test.ts',
-      'test/cli/{env,wake}.test.ts',
-      'test/scenarios/{improvement/mcp,bounds/delegated}-in-sandbox.test.ts',
       // They load a compiler, or start many programs.
       'test/{docs/code,package/public-types,setup/leave-nothing-behind,structure/*}.test.ts',
       'test/cli/{demo,worker}.test.ts',

@@ -167,6 +167,8 @@ export const longPages: readonly string[] = [
   'docs/import.md',
   'docs/sandbox.md',
   'docs/postgres.md',
+  'docs/schedules.md',
+  'docs/walk-through.md',
 ];
 
 /** They start programs in the background that later commands need. */

@@ -7,7 +7,8 @@
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, inject } from 'vitest';
+import { afterAll, expect, inject } from 'vitest';
+import { isOnDisk } from './on-disk.ts';
 import { processMarks, replacedSince } from './process-marks.ts';
 import { processesLeft } from './processes-left.ts';
 import type { LeftProcess } from './processes-left.ts';
@@ -38,7 +39,8 @@ interface Leftovers {
 // A test that leaves simulated timers behind must not stop the clock of this check.
 const realSetTimeout = globalThis.setTimeout;
 const realNow = performance.now.bind(performance);
-const temporaryFolder = mkdtempSync(join(inject('scratchFolders')[inject('scratchPlace')], 'f-'));
+const place = isOnDisk(expect.getState().testPath ?? '') ? 'ordinary' : inject('scratchPlace');
+const temporaryFolder = mkdtempSync(join(inject('scratchFolders')[place], 'f-'));
 process.env['TMPDIR'] = temporaryFolder;
 
 // Both open their handle when first touched, which may be in a test.

@@ -17,7 +17,8 @@ declare module 'vitest' {
     /** Absolute paths of the folders in which each test file gets its own temporary folder. */
     readonly scratchFolders: Readonly<Record<ScratchPlace, string>>;
     /**
-     * Not `memory` for whoever needs a sandbox: it has a /dev of its own, so that nothing in ours can be its workspace.
+     * Not `memory` for files that need a sandbox: it has a /dev of its own, so that nothing in ours can be its
+     * workspace. Those that share a process all the same are listed in on-disk.ts.
      */
     readonly scratchPlace: ScratchPlace;
   }

@@ -1,6 +1,6 @@
 /** The text that a person is writing, and what each key does to it. It may have several lines. */
 import type { Key } from './keys.ts';
-import { displayWidth } from './text-width.ts';
+import { displayWidth, graphemesOf } from './text-width.ts';
 import { printable } from './text.ts';
 
 export interface Draft {
@@ -88,8 +88,6 @@ export function movedByLine(draft: Draft, by: -1 | 1): Draft | undefined {
   return moved(draft, onCharacter(draft.text, Math.min(below.cursor + column, lineEnd(below))));
 }
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
 export interface DrawnDraft {
   readonly rows: readonly string[];
   /** Where the cursor is: row, and places from its left. */
@@ -109,7 +107,7 @@ export function drawnDraft({ text, cursor }: Draft, width: number): DrawnDraft {
     rows[rows.length - 1] += shown;
     used += places;
   };
-  for (const { segment, index } of graphemes.segment(text)) {
+  for (const { segment, index } of graphemesOf(text)) {
     if (index === cursor) place = placeOf(rows, used, width);
     if (segment === '\n') {
       rows.push('');
@@ -148,11 +146,11 @@ function lineEnd({ text, cursor }: Draft): number {
 
 /** Where the character before the cursor begins. */
 function before({ text, cursor }: Draft): number {
-  return cursor === 0 ? 0 : (graphemes.segment(text).containing(cursor - 1)?.index ?? 0);
+  return cursor === 0 ? 0 : (graphemesOf(text).containing(cursor - 1)?.index ?? 0);
 }
 
 function after({ text, cursor }: Draft): number {
-  const at = graphemes.segment(text).containing(cursor);
+  const at = graphemesOf(text).containing(cursor);
   return at === undefined ? text.length : at.index + at.segment.length;
 }
 
@@ -165,5 +163,5 @@ function wordEnd({ text, cursor }: Draft): number {
 }
 
 function onCharacter(text: string, at: number): number {
-  return graphemes.segment(text).containing(at)?.index ?? at;
+  return graphemesOf(text).containing(at)?.index ?? at;
 }

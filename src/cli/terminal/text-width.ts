@@ -13,12 +13,18 @@ const WIDE =
 /** Drawn in the place of what is before it, or not at all. */
 const NO_WIDTH = /^[\p{M}\p{Default_Ignorable_Code_Point}\u200B]+$/u;
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
+
+/** What a reader takes for characters. Made when first asked for: that takes 10 ms, which few commands need. */
+export function graphemesOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of graphemesOf(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -67,7 +73,7 @@ export function broken(text: string, width: number): string[] {
   while (displayWidth(rest) > width) {
     const part = beginning(rest, width);
     // Something that is wider than a whole line still has to go somewhere.
-    const taken = part === '' ? (graphemes.segment(rest)[Symbol.iterator]().next().value?.segment ?? rest) : part;
+    const taken = part === '' ? (graphemesOf(rest)[Symbol.iterator]().next().value?.segment ?? rest) : part;
     parts.push(taken);
     rest = rest.slice(taken.length);
   }
@@ -78,7 +84,7 @@ function beginning(text: string, width: number): string {
   if (PLAIN.test(text.slice(0, width + 1))) return text.slice(0, width);
   let used = 0;
   let end = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     used += graphemeWidth(segment);
     if (used > width) break;
     end += segment.length;
