@@ -65,7 +65,9 @@ export function requestFailure(error: unknown, { label, route, redaction }: Fail
   const pages = code === URL_NEEDED_CODE ? pagesOf(error) : [];
   return callFailed(
     label,
-    pages.length === 0 ? words : shortened(redaction.text(`${words}: a person has to open ${pages.join(' and ')} first`)),
+    pages.length === 0
+      ? words
+      : shortened(redaction.text(`${words}: a person has to open ${pages.join(' and ')} first`)),
     { code },
   );
 }

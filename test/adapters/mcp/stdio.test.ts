@@ -223,7 +223,9 @@ describe('a call', () => {
     });
     await expect(house.call(server, 'sign_in')).rejects.toMatchObject({
       code: 'TOOL_CALL_FAILED',
-      message: expect.stringMatching(/not signed in: .* open https:\/\/id\.example\.com\/x \(Sign in\) first/) as string,
+      message: expect.stringMatching(
+        /not signed in: .* open https:\/\/id\.example\.com\/x \(Sign in\) first/,
+      ) as string,
     });
   });
 
