@@ -39,17 +39,23 @@ const listening = (port?: number): Promise<ListeningServer> =>
 
 const at = (port: number, more: object = {}): McpServerInput => ({ url: `http://127.0.0.1:${port}/mcp`, ...more });
 
-/** Runs the same over both ways to the server. */
-const overBoth = (
-  test: (server: (more?: object) => McpServerInput) => Promise<void>,
-): Record<string, () => Promise<void>> => ({
-  'as a program': () => test(asProgram),
-  'over HTTP': async () => {
-    await using program = await listening();
-    await test((more) => at(program.port, more));
-    await house.source.close();
-  },
-});
+const WAYS = ['as a program', 'over HTTP'] as const;
+
+interface Served extends AsyncDisposable {
+  at(more?: object): McpServerInput;
+}
+
+async function served(way: (typeof WAYS)[number]): Promise<Served> {
+  if (way === 'as a program') return { at: asProgram, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const program = await listening();
+  return {
+    at: (more) => at(program.port, more),
+    [Symbol.asyncDispose]: async () => {
+      await house.source.close();
+      await program.kill();
+    },
+  };
+}
 
 const toolNamed = (tools: readonly Tool[], name: string): Tool | undefined =>
   tools.find(({ definition }) => definition.name === `s__${name}`);
@@ -65,115 +71,105 @@ async function begun(server: McpServerInput, signal?: AbortSignal): Promise<{ re
   return { result };
 }
 
-async function listsWhatCanBeDone(server: McpServerInput): Promise<void> {
-  // Over HTTP it says that its list has changed before there is a stream to say it on: the list is read again each time.
-  await expect
-    .poll(async () => {
-      await house.tools(server);
-      return house.news.filter((line) => line.startsWith('left_out:'));
-    })
-    .toEqual([
-      'left_out: 1 left out, run only as tasks of the protocol, which are not supported: simulate-research-query',
-    ]);
-  const names = namesOf(await house.tools(server));
-  expect(names).toContain('s__get-resource-reference');
-  // It has these for clients that say that they can sample, ask or list roots.
-  expect(names.filter((name) => /sampling|elicitation|roots/.test(name))).toEqual([]);
-}
+describe.each(WAYS)('the server "everything" %s', (way) => {
+  it('tells what it can do; what needs a client that can do more is not there, or left out', async () => {
+    await using program = await served(way);
+    const server = program.at();
+    // Over HTTP it says that its list has changed before there is a stream to say it on: the list is read again each time.
+    await expect
+      .poll(async () => {
+        await house.tools(server);
+        return house.news.filter((line) => line.startsWith('left_out:'));
+      })
+      .toEqual([
+        'left_out: 1 left out, run only as tasks of the protocol, which are not supported: simulate-research-query',
+      ]);
+    const names = namesOf(await house.tools(server));
+    expect(names).toContain('s__get-resource-reference');
+    // It has these for clients that say that they can sample, ask or list roots.
+    expect(names.filter((name) => /sampling|elicitation|roots/.test(name))).toEqual([]);
+  });
 
-async function answersOfAllKinds(server: McpServerInput): Promise<void> {
-  const annotated = await house.call(server, 'get-annotated-message', { messageType: 'error', includeImage: true });
-  expect(annotated).toMatchObject({ content: [{ type: 'text', text: 'Error: Operation failed' }, { type: 'image' }] });
-  expect(imageReferencesIn(annotated)).toMatchObject([{ mediaType: 'image/png' }]);
-  expect(await house.call(server, 'get-structured-content', { location: 'Chicago' })).toEqual({
-    temperature: 36,
-    conditions: 'Light rain / drizzle',
-    humidity: 82,
+  it('answers with texts, images, resources, files and data', async () => {
+    await using program = await served(way);
+    const server = program.at();
+    const annotated = await house.call(server, 'get-annotated-message', { messageType: 'error', includeImage: true });
+    expect(annotated).toMatchObject({
+      content: [{ type: 'text', text: 'Error: Operation failed' }, { type: 'image' }],
+    });
+    expect(imageReferencesIn(annotated)).toMatchObject([{ mediaType: 'image/png' }]);
+    expect(await house.call(server, 'get-structured-content', { location: 'Chicago' })).toEqual({
+      temperature: 36,
+      conditions: 'Light rain / drizzle',
+      humidity: 82,
+    });
+    const text = await house.call(server, 'get-resource-reference', { resourceType: 'Text', resourceId: 2 });
+    expect(text).toMatchObject({
+      content: [
+        {},
+        {
+          type: 'resource',
+          uri: 'demo://resource/dynamic/text/2',
+          text: expect.stringContaining('Resource 2') as string,
+        },
+        {},
+      ],
+    });
+    const blob = await house.call(server, 'get-resource-reference', { resourceType: 'Blob', resourceId: 2 });
+    const kept = (blob as { content: { path?: string }[] }).content[1];
+    expect(await readFile(join(house.directory, kept?.path ?? ''), 'utf8')).toContain('Resource 2');
+    const gzip = { name: 'a.gz', data: 'data:text/plain,hello', outputType: 'resource' };
+    expect(await house.call(server, 'gzip-file-as-resource', gzip)).toMatchObject({
+      content: [{ type: 'resource', mediaType: 'application/gzip', path: expect.stringMatching(/\.gz$/) as string }],
+    });
+    expect(await house.call(server, 'gzip-file-as-resource', { ...gzip, outputType: 'resourceLink' })).toMatchObject({
+      content: [{ type: 'resource_link', uri: 'demo://resource/session/a.gz' }],
+    });
+    await expect(
+      house.call(server, 'get-resource-reference', { resourceType: 'Text', resourceId: -1 }),
+    ).rejects.toThrow(/resourceId/);
   });
-  const text = await house.call(server, 'get-resource-reference', { resourceType: 'Text', resourceId: 2 });
-  expect(text).toMatchObject({
-    content: [
-      {},
-      {
-        type: 'resource',
-        uri: 'demo://resource/dynamic/text/2',
-        text: expect.stringContaining('Resource 2') as string,
-      },
-      {},
-    ],
-  });
-  const blob = await house.call(server, 'get-resource-reference', { resourceType: 'Blob', resourceId: 2 });
-  const kept = (blob as { content: { path?: string }[] }).content[1];
-  expect(await readFile(join(house.directory, kept?.path ?? ''), 'utf8')).toContain('Resource 2');
-  const gzip = { name: 'a.gz', data: 'data:text/plain,hello', outputType: 'resource' };
-  expect(await house.call(server, 'gzip-file-as-resource', gzip)).toMatchObject({
-    content: [{ type: 'resource', mediaType: 'application/gzip', path: expect.stringMatching(/\.gz$/) as string }],
-  });
-  expect(await house.call(server, 'gzip-file-as-resource', { ...gzip, outputType: 'resourceLink' })).toMatchObject({
-    content: [{ type: 'resource_link', uri: 'demo://resource/session/a.gz' }],
-  });
-  await expect(house.call(server, 'get-resource-reference', { resourceType: 'Text', resourceId: -1 })).rejects.toThrow(
-    /resourceId/,
-  );
-}
 
-describe.each([
-  ['tells what it can do, and what it can do only with other clients is left out', listsWhatCanBeDone],
-  ['answers with texts, images, resources, files and data', answersOfAllKinds],
-])('the server "everything" %s', (_what, exercise) => {
-  it.each(Object.entries(overBoth((server) => exercise(server()))))('%s', (_way, test) => test());
+  it('ends a call that is stopped at once, and the next one finds the same connection', async () => {
+    await using server = await served(way);
+    const stop = new AbortController();
+    const call = await begun(server.at(), stop.signal);
+    stop.abort(new Error('no longer wanted'));
+    await expect(call.result).rejects.toThrow('no longer wanted');
+    expect(await house.call(server.at(), 'echo', { message: 'still here' })).toBe('Echo: still here');
+    expect(house.news.filter((line) => /^(?:lost|noise)/.test(line))).toEqual([]);
+  });
+
+  it('is not waited for when it says nothing for too long, and is when it reports', async () => {
+    await using program = await served(way);
+    const hasty = program.at({ timeoutMs: 700 });
+    const seen: ToolProgress[] = [];
+    const onProgress = (progress: ToolProgress): void => void seen.push(progress);
+    // With a sign of life in time it may take longer than that altogether.
+    const steady = { duration: 1.2, steps: 12 };
+    expect(await house.call(hasty, 'trigger-long-running-operation', steady, { onProgress })).toContain('completed');
+    expect(seen.at(-1)).toEqual({ done: 12, total: 12 });
+    const silent = { duration: 60, steps: 1 };
+    await expect(house.call(hasty, 'trigger-long-running-operation', silent)).rejects.toMatchObject({
+      code: 'TOOL_CALL_TIMEOUT',
+    });
+    expect(await house.call(hasty, 'echo', { message: 'on' })).toBe('Echo: on');
+  });
+
+  it('gives each of twenty calls of two agents at once its own answer', async () => {
+    await using program = await served(way);
+    const agents = await Promise.all(['one', 'two'].map((agentId) => house.tools(program.at(), { agentId })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        runTool(toolNamed(agents[index % 2] ?? [], 'get-sum'), { a: index, b: 1 }),
+      ),
+    );
+    expect(answers).toEqual(answers.map((_, index) => `The sum of ${index} and 1 is ${index + 1}.`));
+    expect(house.news.filter((line) => line.startsWith('connected'))).toHaveLength(2);
+  });
 });
 
 describe('a call of the server "everything"', () => {
-  it.each(
-    Object.entries(
-      overBoth(async (server) => {
-        const stop = new AbortController();
-        const call = await begun(server(), stop.signal);
-        stop.abort(new Error('no longer wanted'));
-        await expect(call.result).rejects.toThrow('no longer wanted');
-        expect(await house.call(server(), 'echo', { message: 'still here' })).toBe('Echo: still here');
-        expect(house.news.filter((line) => /^(?:lost|noise)/.test(line))).toEqual([]);
-      }),
-    ),
-  )('that is stopped ends at once, and the next one finds the same connection, %s', (_way, test) => test());
-
-  it.each(
-    Object.entries(
-      overBoth(async (server) => {
-        const hasty = server({ timeoutMs: 700 });
-        const seen: ToolProgress[] = [];
-        const onProgress = (progress: ToolProgress): void => void seen.push(progress);
-        // With a sign of life in time it may take longer than that altogether.
-        const steady = { duration: 1.2, steps: 12 };
-        expect(await house.call(hasty, 'trigger-long-running-operation', steady, { onProgress })).toContain(
-          'completed',
-        );
-        expect(seen.at(-1)).toEqual({ done: 12, total: 12 });
-        const silent = { duration: 60, steps: 1 };
-        await expect(house.call(hasty, 'trigger-long-running-operation', silent)).rejects.toMatchObject({
-          code: 'TOOL_CALL_TIMEOUT',
-        });
-        expect(await house.call(hasty, 'echo', { message: 'on' })).toBe('Echo: on');
-      }),
-    ),
-  )('that says nothing for too long times out, and one that reports does not, %s', (_way, test) => test());
-
-  it.each(
-    Object.entries(
-      overBoth(async (server) => {
-        const agents = await Promise.all(['one', 'two'].map((agentId) => house.tools(server(), { agentId })));
-        const answers = await Promise.all(
-          Array.from({ length: 20 }, (_, index) =>
-            runTool(toolNamed(agents[index % 2] ?? [], 'get-sum'), { a: index, b: 1 }),
-          ),
-        );
-        expect(answers).toEqual(answers.map((_, index) => `The sum of ${index} and 1 is ${index + 1}.`));
-        expect(house.news.filter((line) => line.startsWith('connected'))).toHaveLength(2);
-      }),
-    ),
-  )('is answered by its own answer, of two agents and twenty at once, %s', (_way, test) => test());
-
   it('goes with the program that is killed, and the next one starts it again', async () => {
     const call = await begun(asProgram());
     const first = await pidOfProgram();

@@ -72,7 +72,7 @@ describeProgram('mcp-sequential-thinking', () => {
 });
 
 describeProgram('mcp-context7', () => {
-  const exercise = async (server: McpServerInput): Promise<void> => {
+  const expectOffline = async (server: McpServerInput): Promise<void> => {
     expect(namesOf(await house.tools(server))).toEqual(['s__resolve-library-id', 's__query-docs']);
     const query = { libraryName: 'react', query: 'hooks' };
     // It has no service here, and calls that an answer: no error of the protocol.
@@ -82,7 +82,7 @@ describeProgram('mcp-context7', () => {
   const offline = { CONTEXT7_API_URL: 'http://127.0.0.1:9/api' };
 
   it('says as a program that it cannot reach its service', async () => {
-    await exercise({ command: programFile('mcp-context7'), env: offline });
+    await expectOffline({ command: programFile('mcp-context7'), env: offline });
   });
 
   it('says over HTTP that it cannot reach its service', async () => {
@@ -91,7 +91,7 @@ describeProgram('mcp-context7', () => {
       args: (port) => ['--transport', 'http', '--port', String(port)],
       environment: () => ({ HOME: house.directory, ...offline }),
     });
-    await exercise({ url: `http://127.0.0.1:${program.port}/mcp` });
+    await expectOffline({ url: `http://127.0.0.1:${program.port}/mcp` });
     await house.source.close();
   });
 });
