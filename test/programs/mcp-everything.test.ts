@@ -130,6 +130,17 @@ describe.each(WAYS)('the server "everything" %s', (way) => {
     ).rejects.toThrow(/resourceId/);
   });
 
+  it('gives its resources to agents that name them', async () => {
+    await using program = await served(way);
+    const tools = await house.tools(program.at(), { tools: ['echo'], resources: true });
+    expect(namesOf(tools)).toEqual(['s__echo', 's__list_resources', 's__read_resource']);
+    const { resources } = (await runTool(toolNamed(tools, 'list_resources'))) as { resources: { uri: string }[] };
+    const uri = resources.find((resource) => resource.uri.endsWith('/features.md'))?.uri;
+    expect(await runTool(toolNamed(tools, 'read_resource'), { uri })).toMatchObject({
+      content: [{ type: 'resource', uri, text: expect.stringContaining('Everything Server') as string }],
+    });
+  });
+
   it('ends a call that is stopped at once, and the next one finds the same connection', async () => {
     await using server = await served(way);
     const stop = new AbortController();
