@@ -1,6 +1,6 @@
 /**
- * Installs the agents' programs that the tests of test/programs run, each in the version that versions.json pins, into
- * `.build/programs/<name>`. They are no dependencies: together they have more than a gigabyte.
+ * Installs the programs and packages of others that the tests of test/programs run, each in the version that
+ * versions.json pins, into `.build/programs/<name>`. They are no dependencies: together they have more than a gigabyte.
  *
  * `node scripts/programs.mjs [NAME…]`: those named, else all. Where the registry does not answer it says what is missing
  * and exits 0: the tests that need it are skipped then, and counted. Any other failure exits 1.
@@ -15,19 +15,25 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, '.build/programs');
 const pinned = JSON.parse(await readFile(join(root, 'test/programs/versions.json'), 'utf8'));
 
+/** What is installed in the folder of that name, with versions. @param {string} name @returns {[string, string][]} */
+function packagesOf(name) {
+  const { package: program, version, packages = { [program]: version } } = pinned[name];
+  return Object.entries(packages);
+}
+
 /** @param {string} name */
 async function isThere(name) {
-  const { package: program, version } = pinned[name];
-  const manifest = join(folder, name, 'node_modules', program, 'package.json');
-  return readFile(manifest, 'utf8').then(
-    (text) => JSON.parse(text).version === version,
-    () => false,
+  const found = packagesOf(name).map(([program, version]) =>
+    readFile(join(folder, name, 'node_modules', program, 'package.json'), 'utf8').then(
+      (text) => JSON.parse(text).version === version,
+      () => false,
+    ),
   );
+  return (await Promise.all(found)).every(Boolean);
 }
 
 /** In a folder of another name first, so that one which is there is there whole. @param {string} name */
 async function install(name) {
-  const { package: program, version } = pinned[name];
   const draft = join(folder, `${name}.draft-${process.pid}`);
   await mkdir(draft, { recursive: true });
   try {
@@ -37,7 +43,7 @@ async function install(name) {
       draft,
       '--no-audit',
       '--no-fund',
-      `${program}@${version}`,
+      ...packagesOf(name).map((one) => one.join('@')),
     ]);
     await rm(join(folder, name), { recursive: true, force: true });
     await rename(draft, join(folder, name));
@@ -58,7 +64,11 @@ for (const name of names) {
   if (await isThere(name)) continue;
   try {
     await install(name);
-    process.stdout.write(`installed ${pinned[name].package} ${pinned[name].version}\n`);
+    process.stdout.write(
+      `installed ${packagesOf(name)
+        .map((one) => one.join(' '))
+        .join(', ')}\n`,
+    );
   } catch (error) {
     if (await isRegistryThere()) throw error;
     process.stderr.write(`${name} is missing, and the npm registry does not answer: its tests are skipped\n`);

@@ -10,7 +10,16 @@ import { fileURLToPath } from 'node:url';
 import { describe } from 'vitest';
 import { temporaryHome } from '../support/temporary-home.ts';
 
-export type ProgramName = 'claude' | 'codex' | 'opencode' | 'gemini' | 'claude-acp';
+export type ProgramName =
+  | 'claude'
+  | 'codex'
+  | 'opencode'
+  | 'gemini'
+  | 'claude-acp'
+  | 'mcp-memory'
+  | 'mcp-sequential-thinking'
+  | 'mcp-playwright'
+  | 'mcp-context7';
 
 interface Pinned {
   readonly package: string;

@@ -1,5 +1,6 @@
 /** From the tools that an agent names to tools that can be called: what is not there is skipped, with the reason. */
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import { isResourceTool, namedTools } from '../../machines/agent/tool-attachment.ts';
 import type { ToolAttachment } from '../../machines/agent/tool-attachment.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentToolDefinition, customToolDefinition } from '../../machines/turn/agent-tool.ts';
@@ -104,15 +105,15 @@ async function toolsOrReason(
 ): Promise<readonly (Tool | SkippedTool)[]> {
   try {
     const tools = await mapAgentTool(attachment, agent, box);
-    if (attachment.type !== 'mcp' || attachment.tools === undefined) return tools;
-    const missing = attachment.tools.filter(
+    if (attachment.type !== 'mcp') return tools;
+    const missing = namedTools(attachment).filter(
       (name) => !tools.some(({ definition }) => isNamed(definition.name, attachment.server, name)),
     );
     return [
       ...tools,
       ...missing.map((name) => ({
         name: `${attachment.server}__${name}`,
-        reason: `the server "${attachment.server}" has no tool of this name`,
+        reason: `the server "${attachment.server}" has no ${isResourceTool(name) ? 'resources' : 'tool of this name'}`,
       })),
     ];
   } catch (error) {
@@ -146,10 +147,11 @@ function agentTool(
 }
 
 async function serverTools(
-  { server: name, tools: wanted }: Extract<ToolAttachment, { readonly type: 'mcp' }>,
+  attachment: Extract<ToolAttachment, { readonly type: 'mcp' }>,
   { agentId, mcp }: Pick<AgentDefinition, 'agentId' | 'mcp'>,
   box: ToolBox,
 ): Promise<readonly Tool[]> {
+  const { server: name, tools: wanted, resources } = attachment;
   const server = mcp !== undefined && Object.hasOwn(mcp, name) ? mcp[name] : undefined;
   if (server === undefined) throw unavailable(`the agent file names no MCP server "${name}"`);
   if (box.source === undefined) throw unavailable('this runtime connects to no MCP servers');
@@ -161,10 +163,11 @@ async function serverTools(
     environment: box.environment,
     signal: box.signal,
     ...(wanted === undefined ? {} : { tools: wanted }),
+    ...(resources === undefined ? {} : { resources }),
   });
   return wanted === undefined
     ? tools
-    : tools.filter(({ definition }) => wanted.some((each) => isNamed(definition.name, name, each)));
+    : tools.filter(({ definition }) => namedTools(attachment).some((each) => isNamed(definition.name, name, each)));
 }
 
 function isNamed(toolName: string, server: string, wanted: string): boolean {

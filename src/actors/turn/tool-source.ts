@@ -18,11 +18,13 @@ export interface ToolServerRequest {
    * not errors.
    */
   readonly tools?: readonly string[] | undefined;
-  /** Ends the wait. What others wait for too goes on. */
+  /** Whether two tools are wanted besides, `list_resources` and `read_resource`, where the server has resources. */
+  readonly resources?: boolean | undefined;
   /**
    * Of the session that wants them: a program of the server's runs in its sandbox, and headers may hold its secrets.
    */
   readonly environment?: SessionEnvironment | undefined;
+  /** Ends the wait. What others wait for too goes on. */
   readonly signal: AbortSignal;
 }
 

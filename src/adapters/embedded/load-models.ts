@@ -74,9 +74,9 @@ export const DEFAULT_BASE_URLS: Readonly<Partial<Record<HttpInterface, string>>>
 };
 
 const PACKAGES: Readonly<Record<HttpInterface, { readonly name: string; readonly versions: string }>> = {
-  anthropic: { name: '@ai-sdk/anthropic', versions: '^3.0.138 || ^4.0.0' },
-  openai: { name: '@ai-sdk/openai', versions: '^3.0.141 || ^4.0.0' },
-  'openai-chat': { name: '@ai-sdk/openai-compatible', versions: '^2.0.87 || ^3.0.0' },
+  anthropic: { name: '@ai-sdk/anthropic', versions: '^3.0.138 || ^4.0.105' },
+  openai: { name: '@ai-sdk/openai', versions: '^3.0.141 || ^4.0.118' },
+  'openai-chat': { name: '@ai-sdk/openai-compatible', versions: '^2.0.87 || ^3.0.92' },
 };
 
 /** @throws RuntimeError AI_SDK_MISSING saying what to install */

@@ -5,6 +5,7 @@ import { MAX_TOOL_RESULT_CHARACTERS } from '../../machines/session/limits.ts';
 import { imageReferencesIn } from '../../machines/turn/provider-message.ts';
 import { FileReferences } from './file-references.ts';
 import type { FilePart, FileReferencesOptions, SentFile } from './file-references.ts';
+import { isRecord } from '../../machines/validate.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 
 /** Blocks of one result. */
@@ -25,8 +26,8 @@ export type CallResult = z.output<typeof callResultSchema>;
 type Part = FilePart;
 
 /**
- * A text when there is nothing but text; the structured content when the blocks say the same in words; else `{
- * structured?, content: [{ type, ... }] }`. What is too large or not known is named in its place. Images, sounds and
+ * A text when there is nothing but text; the structured content when the blocks say the same in words, but a text that
+ * is all of it as a text; else `{ structured?, content: [{ type, ... }] }`. What is too large or not known is named in its place. Images, sounds and
  * files are kept, and stand there by reference: the tool that was called must have run, so what cannot be kept is left
  * out and said to be.
  */
@@ -38,12 +39,12 @@ export async function resultForModel(result: CallResult, options: FileReferences
   for (const block of blocksOf(result.content, redaction))
     parts.push('file' in block ? await files.partOf(block.file) : block.part);
   const structured = withoutReferences(redaction.json(result.structuredContent));
-  const texts = parts.map((part) => (part.type === 'text' ? String(part['text']) : undefined));
-  const isOnlyText = texts.every((text) => text !== undefined);
-  if (structured === undefined) return isOnlyText ? texts.join('\n') : withImagesApart({ content: parts });
-  return isOnlyText && (texts.length === 0 || saysTheSame(texts.join('\n'), structured))
-    ? structured
-    : withImagesApart({ structured, content: parts });
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [String(part['text'])] : []));
+  const text = texts.join('\n');
+  const isOnlyText = texts.length === parts.length;
+  if (structured === undefined) return isOnlyText ? text : withImagesApart({ content: parts });
+  if (isOnlyText && onlyValueOf(structured) === text) return text;
+  return isOnlyText && sayTheSame(texts, structured) ? structured : withImagesApart({ structured, content: parts });
 }
 
 /**
@@ -157,10 +158,26 @@ function typeOf(given: unknown): string {
   return JSON.stringify(typeof type === 'string' ? type.slice(0, 40) : null);
 }
 
-/** Servers repeat structured content as text for clients that do not know it. */
-function saysTheSame(text: string, structured: unknown): boolean {
+/** What a tool answers that is no object, many servers wrap into one: `{ result }`, `{ content }`. */
+function onlyValueOf(structured: unknown): unknown {
+  const values = isRecord(structured) ? Object.values(structured) : [];
+  return values.length === 1 ? values[0] : undefined;
+}
+
+/** Servers repeat structured content as text for clients that do not know it: as a whole, or item by item. */
+function sayTheSame(texts: readonly string[], structured: unknown): boolean {
+  const value = onlyValueOf(structured);
+  const isSame = (text: string, item: unknown): boolean => text === item || isJsonOf(text, item);
+  return (
+    texts.length === 0 ||
+    [structured, value].some((whole) => isSame(texts.join('\n'), whole)) ||
+    (Array.isArray(value) && value.length === texts.length && value.every((item, at) => isSame(texts[at] ?? '', item)))
+  );
+}
+
+function isJsonOf(text: string, value: unknown): boolean {
   try {
-    return JSON.stringify(sorted(JSON.parse(text))) === JSON.stringify(sorted(structured));
+    return JSON.stringify(sorted(JSON.parse(text))) === JSON.stringify(sorted(value));
   } catch {
     return false;
   }

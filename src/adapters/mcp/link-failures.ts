@@ -1,4 +1,5 @@
 /** What the SDK throws, read: which failure it is, in our words and without secrets. */
+import { z } from 'zod';
 import { beginningOf } from '../../machines/cut-text.ts';
 import { BROKEN_OFF } from './guarded-stream.ts';
 import type { BrokenOff } from './guarded-stream.ts';
@@ -21,6 +22,9 @@ const MAX_WORDS = 2_000;
 
 /** The code of the SDK for a connection that has ended. */
 const CONNECTION_CLOSED_CODE = -32_000;
+
+/** The code of the protocol for a call that a person has to open a page for. */
+const URL_NEEDED_CODE = -32_042;
 
 /** Of a response that says: not now. */
 const PASSING_STATUS: ReadonlySet<number> = new Set([408, 425, 429]);
@@ -58,7 +62,14 @@ export function requestFailure(error: unknown, { label, route, redaction }: Fail
   if (code === TOO_LARGE_CODE)
     return messageTooLarge(label, { bytes: droppedBytesOf(error), limitBytes: MAX_MESSAGE_BYTES });
   if (code === undefined || code === CONNECTION_CLOSED_CODE) return serverLost(label, words);
-  return callFailed(label, words, { code });
+  const pages = code === URL_NEEDED_CODE ? pagesOf(error) : [];
+  return callFailed(
+    label,
+    pages.length === 0
+      ? words
+      : shortened(redaction.text(`${words}: a person has to open ${pages.join(' and ')} first`)),
+    { code },
+  );
 }
 
 /** The failure that stands in an answer which the server never gave; undefined for an answer of the server. */
@@ -117,6 +128,14 @@ function codeOf(error: unknown): number | undefined {
 function droppedBytesOf(error: unknown): number {
   const data = error instanceof Error && 'data' in error ? error.data : undefined;
   return typeof data === 'object' && data !== null && 'bytes' in data ? Number(data.bytes) : MAX_MESSAGE_BYTES;
+}
+
+/** The addresses, each with what the server says of it. */
+function pagesOf(error: unknown): readonly string[] {
+  const parsed = z
+    .object({ data: z.object({ elicitations: z.array(z.object({ url: z.string(), message: z.string() })) }) })
+    .safeParse(error);
+  return (parsed.data?.data.elicitations ?? []).map(({ url, message }) => `${url} (${message})`);
 }
 
 function shortened(words: string): string {

@@ -8,6 +8,7 @@ import { beginningOf } from '../../machines/cut-text.ts';
 import { inputCheckOf } from '../../machines/turn/input-check.ts';
 import type { ToolDefinition, ToolEffect } from '../../machines/turn/tool-definition.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
+import type { ResourceTool } from './resource-tools.ts';
 import type { ServerSettings } from './server-settings.ts';
 
 // The names under which models see the tools of a server: `<server>__<tool>`, made of letters, digits, `_` and `-`, 64
@@ -78,6 +79,8 @@ type Input = Record<string, unknown>;
 export interface ServerTool {
   /** What the server calls it. */
   readonly serverName: string;
+  /** Ours: the server is not called for it, but asked for its resources. */
+  readonly resourceTool?: ResourceTool | undefined;
   readonly definition: ToolDefinition<Input>;
 }
 

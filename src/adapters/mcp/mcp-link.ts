@@ -94,7 +94,7 @@ export class StartTimeout extends Error {
 }
 
 interface Question {
-  readonly method: 'tools/list' | 'tools/call';
+  readonly method: 'tools/list' | 'tools/call' | 'resources/list' | 'resources/templates/list' | 'resources/read';
   readonly params: Readonly<Record<string, unknown>>;
   /** For errors. */
   readonly what: string;
@@ -145,6 +145,10 @@ export class McpLink {
     return this.#client.getServerCapabilities()?.tools !== undefined;
   }
 
+  get hasResources(): boolean {
+    return this.#client.getServerCapabilities()?.resources !== undefined;
+  }
+
   /** Whether the server says when its tools change, on a line that loses nothing. */
   get announcesTools(): boolean {
     return this.#options.settings.kind === 'stdio' && this.#client.getServerCapabilities()?.tools?.listChanged === true;
@@ -152,7 +156,7 @@ export class McpLink {
 
   /** One page of the tools. @throws as `call` */
   listTools(cursor: string | undefined, request: LinkRequest): Promise<ToolsPage> {
-    return this.#ask(
+    return this.ask(
       { method: 'tools/list', params: cursor === undefined ? {} : { cursor }, what: 'what tools it has' },
       toolsPage,
       request,
@@ -164,11 +168,26 @@ export class McpLink {
    * SessionExpired; the signal's reason
    */
   call(name: string, input: Readonly<Record<string, unknown>>, request: LinkRequest): Promise<CallResult> {
-    return this.#ask(
+    return this.ask(
       { method: 'tools/call', params: { name, arguments: input }, what: `a call of ${name}` },
       callResultSchema,
       request,
     );
+  }
+
+  /** @throws as `call` */
+  async ask<Schema extends z.ZodType>(
+    question: Question,
+    schema: Schema,
+    request: LinkRequest,
+  ): Promise<z.output<Schema>> {
+    const { label } = this.#options;
+    const answer = await this.#send(question, request);
+    const failure = brokenOffFailure(answer['_meta'], label);
+    if (failure !== undefined) throw failure;
+    const parsed = schema.safeParse(answer);
+    if (parsed.success) return parsed.data;
+    throw callFailed(label, `MCP server "${label.server}" answered ${question.what} in a form that is not understood`);
   }
 
   /**
@@ -210,20 +229,6 @@ export class McpLink {
     client.onclose = (): void => {
       if (!this.#isClosing) this.#options.onLost(this.#route.endedBecause() ?? 'the connection was closed');
     };
-  }
-
-  async #ask<Schema extends z.ZodType>(
-    question: Question,
-    schema: Schema,
-    request: LinkRequest,
-  ): Promise<z.output<Schema>> {
-    const { label } = this.#options;
-    const answer = await this.#send(question, request);
-    const failure = brokenOffFailure(answer['_meta'], label);
-    if (failure !== undefined) throw failure;
-    const parsed = schema.safeParse(answer);
-    if (parsed.success) return parsed.data;
-    throw callFailed(label, `MCP server "${label.server}" answered ${question.what} in a form that is not understood`);
   }
 
   async #send(

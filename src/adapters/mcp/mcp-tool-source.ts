@@ -22,6 +22,7 @@ import type { McpSdk } from './load-sdk.ts';
 import { McpConnection } from './mcp-connection.ts';
 import type { LinkEvents, ReadyLink, UseOptions } from './mcp-connection.ts';
 import { McpLink } from './mcp-link.ts';
+import { askForResources } from './resource-tools.ts';
 import { callFailed, serverUnavailable } from './server-errors.ts';
 import type { ServerLabel } from './server-errors.ts';
 import { settingsOf } from './server-settings.ts';
@@ -54,7 +55,7 @@ export function createMcpToolSource(options: McpToolSourceOptions): ToolSource {
 }
 
 type Input = Readonly<Record<string, unknown>>;
-type Target = Omit<ToolServerRequest, 'signal' | 'tools'>;
+type Target = Omit<ToolServerRequest, 'signal' | 'tools' | 'resources'>;
 
 class McpToolSource implements ToolSource {
   readonly #options: McpToolSourceOptions;
@@ -75,7 +76,7 @@ class McpToolSource implements ToolSource {
     return this.#changes;
   }
 
-  async toolsOf({ signal, tools: wanted, ...target }: ToolServerRequest): Promise<readonly Tool[]> {
+  async toolsOf({ signal, tools: wanted, resources = false, ...target }: ToolServerRequest): Promise<readonly Tool[]> {
     const label = labelOf(target);
     signal.throwIfAborted();
     const { tools } = await this.#use(target, { signal, isRepeatable: true }, ({ tools: list }) =>
@@ -93,8 +94,12 @@ class McpToolSource implements ToolSource {
         'left_out',
         `it has no tool ${missing.map((name) => `"${name}"`).join(', ')}, which the agent file names`,
       );
+    if (resources && !tools.some(({ resourceTool }) => resourceTool !== undefined))
+      this.#tell(label, 'left_out', 'it has no resources, which the agent file names');
     return tools
-      .filter(({ serverName }) => wanted === undefined || wanted.includes(serverName))
+      .filter(({ serverName, resourceTool }) =>
+        resourceTool === undefined ? wanted === undefined || wanted.includes(serverName) : resources,
+      )
       .map((tool) => this.#toolOf(tool, target) as Tool);
   }
 
@@ -109,20 +114,20 @@ class McpToolSource implements ToolSource {
     this.#resting.clear();
   }
 
-  #toolOf({ serverName, definition }: ServerTool, target: Target): Tool<Input> {
+  #toolOf({ serverName, resourceTool, definition }: ServerTool, target: Target): Tool<Input> {
     const label = labelOf(target);
     const run = async (input: Input, { signal, onProgress, session, callId }: ToolContext): Promise<unknown> => {
       const { result, redaction } = await this.#use(
         target,
-        { signal, isRepeatable: false },
-        async ({ link }, settings) => ({
-          result: await link.call(serverName, input, {
-            signal,
-            timeoutMs: settings.timeoutMs,
-            onProgress: guarded(onProgress),
-          }),
-          redaction: settings.redaction,
-        }),
+        { signal, isRepeatable: resourceTool !== undefined },
+        async ({ link }, { timeoutMs, redaction: secrets }) => {
+          const request = { signal, timeoutMs, onProgress: guarded(onProgress) };
+          const answer =
+            resourceTool === undefined
+              ? link.call(serverName, input, request)
+              : askForResources(link, { tool: resourceTool, input }, request);
+          return { result: await answer, redaction: secrets };
+        },
       );
       if (result.isError === true)
         throw callFailed(label, wordsOf(result, redaction) || `The tool ${serverName} failed and did not say why.`);

@@ -1,7 +1,8 @@
 /** The tools of one connection: asked for page by page, and kept for as long as the server says nothing of changes. */
 import { readListedTools } from './listed-tools.ts';
-import type { ListReading, ListedTools } from './listed-tools.ts';
+import type { ListReading, ListedTools, ServerTool } from './listed-tools.ts';
 import type { McpLink } from './mcp-link.ts';
+import { resourceToolsBeside } from './resource-tools.ts';
 
 /** Of one server. */
 const MAX_TOOLS = 1_000;
@@ -69,11 +70,20 @@ export class ToolList {
     const { given, isCut } = await this.#pages();
     const text = JSON.stringify(given);
     if (this.#last?.text === text) return this.#last.tools;
-    const tools = readListedTools(given, reading);
+    const listed = readListedTools(given, reading);
+    const tools = { ...listed, tools: [...listed.tools, ...this.#resourceTools(listed)] };
     this.#last = { text, tools };
     for (const line of tools.leftOut) onLeftOut(line);
     if (isCut) onLeftOut(`it has more than ${MAX_TOOLS} tools; those after the first ${MAX_TOOLS} are left out`);
     return tools;
+  }
+
+  #resourceTools({ tools }: ListedTools): readonly ServerTool[] {
+    if (!this.#options.link.hasResources) return [];
+    const own = resourceToolsBeside(tools.map(({ serverName }) => serverName));
+    return own.flatMap((tool) =>
+      readListedTools([tool], this.#options).tools.map((read) => ({ ...read, resourceTool: tool.name })),
+    );
   }
 
   async #pages(): Promise<{ readonly given: readonly unknown[]; readonly isCut: boolean }> {

@@ -217,7 +217,7 @@ function toolText(attachment: ToolAttachment): string {
     case 'agent':
       return `${attachment.name} (the agent ${attachment.agentId})`;
     case 'mcp':
-      return `${attachment.tools === undefined ? 'all tools' : attachment.tools.map(printable).join(', ')} of mcp ${printable(attachment.server)}`;
+      return `${attachment.tools === undefined ? 'all tools' : attachment.tools.map(printable).join(', ')}${attachment.resources === true ? ' and the resources' : ''} of mcp ${printable(attachment.server)}`;
     case 'custom':
       return `${attachment.name} (run by a client)`;
   }

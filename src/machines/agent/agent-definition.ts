@@ -10,7 +10,7 @@ import type { ModelChoice } from '../run/candidate.ts';
 import { MAX_MODEL_STEPS_PER_WAKE } from '../session/limits.ts';
 import { mcpServer } from './mcp-server.ts';
 import type { McpServer } from './mcp-server.ts';
-import { toolAttachment, toolName } from './tool-attachment.ts';
+import { namedTools, toolAttachment, toolName } from './tool-attachment.ts';
 import type { ToolAttachment } from './tool-attachment.ts';
 
 /** Characters of an agent file. */
@@ -199,10 +199,10 @@ function attachmentProblems(
 /** The names under which a model will see it, as far as the file tells. */
 function namesOf(attachment: ToolAttachment): readonly string[] {
   if (attachment.type !== 'mcp') return [attachment.name];
-  const { server, tools } = attachment;
-  return tools === undefined
+  const { server } = attachment;
+  return attachment.tools === undefined
     ? [`${server}__*`]
-    : tools.map((tool) => (tool.startsWith(`${server}__`) ? tool : `${server}__${tool}`));
+    : namedTools(attachment).map((tool) => (tool.startsWith(`${server}__`) ? tool : `${server}__${tool}`));
 }
 
 function claim(wanted: readonly string[], taken: Set<string>): AttachmentProblem[] {

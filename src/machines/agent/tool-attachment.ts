@@ -20,6 +20,9 @@ const inputSchema = z.looseObject({ type: z.literal('object') }).superRefine((sc
   }
 });
 
+/** What the tools for the resources of an MCP server are called. */
+export const RESOURCE_TOOLS = ['list_resources', 'read_resource'] as const;
+
 export const toolAttachment = z.union([
   toolName.transform((name) => ({ type: 'builtin' as const, name })),
   /** Another agent: each call is a child session of its own. */
@@ -54,8 +57,16 @@ export const toolAttachment = z.union([
       mcp: z.string().min(1),
       /** Which of its tools. Default: all of them. */
       tools: z.array(z.string().min(1)).min(1).optional(),
+      /** Whether the model may list and read its resources too. Default false. */
+      resources: z.boolean().optional(),
     })
-    .transform(({ mcp, tools }) => ({ type: 'mcp' as const, name: mcp, server: mcp, tools })),
+    .transform(({ mcp, tools, resources }) => ({
+      type: 'mcp' as const,
+      name: mcp,
+      server: mcp,
+      tools,
+      ...(resources === true ? { resources } : {}),
+    })),
   /** A tool that a client runs. */
   z
     .strictObject({
@@ -74,3 +85,15 @@ export const toolAttachment = z.union([
 
 export type ToolAttachmentInput = z.input<typeof toolAttachment>;
 export type ToolAttachment = Readonly<z.output<typeof toolAttachment>>;
+
+export function isResourceTool(name: string): boolean {
+  return RESOURCE_TOOLS.some((each) => each === name);
+}
+
+/** The tools that an entry names one by one, by the names that their server has for them. */
+export function namedTools({
+  tools = [],
+  resources,
+}: Extract<ToolAttachment, { readonly type: 'mcp' }>): readonly string[] {
+  return resources === true ? [...tools, ...RESOURCE_TOOLS] : tools;
+}

@@ -137,7 +137,7 @@ class Rewriting {
     return Object.fromEntries(
       Object.entries(given)
         .filter(([key]) => !NOTES.has(key) && !NARROWING.has(key))
-        .map(([key, value]) => [key, this.#keyword(key, value, depth)]),
+        .map(([key, value]) => [key, key === 'required' ? namesToSend(given) : this.#keyword(key, value, depth)]),
     );
   }
 
@@ -179,4 +179,16 @@ class Rewriting {
     if (neighbours.length > 0 || !isRecord(place) || !Object.hasOwn(place, name)) throw new Beyond();
     return place[name];
   }
+}
+
+/**
+ * What has a default need not be sent: many a server lists it as required, since its schema says what an input is once
+ * it was read.
+ */
+function namesToSend({ required, properties }: Schema): unknown {
+  if (!Array.isArray(required) || !isRecord(properties)) return required;
+  return required.filter((name: unknown) => {
+    const property = typeof name === 'string' ? properties[name] : undefined;
+    return !isRecord(property) || !('default' in property);
+  });
 }

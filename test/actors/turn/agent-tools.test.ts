@@ -146,6 +146,24 @@ describe('tools of an MCP server', () => {
     expect(some.skipped).toEqual([{ name: 'docs__delete', reason: 'the server "docs" has no tool of this name' }]);
   });
 
+  it('are those for its resources too where the file says so; that it has none is said', async () => {
+    const attachment = { mcp: 'docs', tools: ['search'], resources: true };
+    const resourceful = sourceOf({
+      docs: ['search', 'list_resources', 'read_resource'].map((n) => tool(`docs__${n}`)),
+    });
+    const built = await buildTools(agentOf({ tools: [attachment], mcp }), box({ source: resourceful }));
+    expect(names(built)).toEqual(['docs__search', 'docs__list_resources', 'docs__read_resource']);
+    expect(resourceful.requests).toMatchObject([{ tools: ['search'], resources: true }]);
+    const without = await buildTools(agentOf({ tools: [{ mcp: 'docs', resources: true }], mcp }), box({ source }));
+    expect(names(without)).toEqual(['docs__search', 'docs__read']);
+    expect(without.skipped).toEqual(
+      ['docs__list_resources', 'docs__read_resource'].map((name) => ({
+        name,
+        reason: 'the server "docs" has no resources',
+      })),
+    );
+  });
+
   it('are asked for with what the file says of the server, and with the signal that ends the wait', async () => {
     const { signal } = new AbortController();
     await buildTools(agentOf({ tools: [{ mcp: 'docs' }], mcp }), box({ source, signal }));

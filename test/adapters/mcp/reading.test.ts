@@ -199,6 +199,13 @@ describe('a result', () => {
       { content: [text('{"b":2,"a":1}')], structuredContent: { a: 1, b: 2 } },
       { a: 1, b: 2 },
     ],
+    [{ content: [text('two\nlines')], structuredContent: { result: 'two\nlines' } }, 'two\nlines'],
+    [{ content: [text('[{"a":1}]')], structuredContent: { items: [{ a: 1 }] } }, { items: [{ a: 1 }] }],
+    [{ content: [text('a'), text('2')], structuredContent: { result: ['a', 2] } }, { result: ['a', 2] }],
+    [
+      { content: [text('a')], structuredContent: { result: ['a', 2] } },
+      { structured: { result: ['a', 2] }, content: [text('a')] },
+    ],
     [
       { content: [text('in words')], structuredContent: { a: 1 } },
       { structured: { a: 1 }, content: [text('in words')] },

@@ -221,6 +221,12 @@ describe('a call', () => {
       code: 'TOOL_CALL_FAILED',
       message: expect.stringContaining('no such thing') as string,
     });
+    await expect(house.call(server, 'sign_in')).rejects.toMatchObject({
+      code: 'TOOL_CALL_FAILED',
+      message: expect.stringMatching(
+        /not signed in: .* open https:\/\/id\.example\.com\/x \(Sign in\) first/,
+      ) as string,
+    });
   });
 
   it('whose result is twenty megabytes fails, and harms no other', async () => {

@@ -118,6 +118,17 @@ describe('a frontmatter is refused with the place of what is wrong', () => {
       /^tools\[1\]: expected each tool once, "docs__search" is named twice$/,
     ],
     [
+      'a custom tool that takes the name of one for resources',
+      {
+        mcp: { docs },
+        tools: [
+          { mcp: 'docs', tools: ['search'], resources: true },
+          { custom: 'docs__read_resource', description: 'd' },
+        ],
+      },
+      /^tools\[1\]: expected each tool once, "docs__read_resource" is named twice$/,
+    ],
+    [
       'one tool of a server whose tools are all there',
       { mcp: { docs }, tools: [{ mcp: 'docs' }, { mcp: 'docs', tools: ['search'] }] },
       /^tools\[1\]: expected each tool once, "docs__search" is one of "docs__\*" already$/,
@@ -133,7 +144,7 @@ describe('a frontmatter is refused with the place of what is wrong', () => {
         tools: [
           'read',
           { agent: 'helper' },
-          { mcp: 'docs', tools: ['search'] },
+          { mcp: 'docs', tools: ['search'], resources: true },
           {
             custom: 'deploy',
             description: 'Deploys.',

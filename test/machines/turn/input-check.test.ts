@@ -9,6 +9,12 @@ describe('a check made of a JSON schema', () => {
   it.each([
     ['types', objectOf({ a: { type: 'integer' } }), { a: 1 }, { a: 1.5 }],
     ['required keys', objectOf({ a: {} }, { required: ['a'] }), { a: null }, {}],
+    [
+      'required keys, but for those that have a default',
+      objectOf({ a: {}, b: { default: 1 } }, { required: ['a', 'b'] }),
+      { a: 1 },
+      { b: 1 },
+    ],
     ['closed objects', objectOf({ a: {} }, { additionalProperties: false }), { a: 1 }, { b: 1 }],
     ['choices', objectOf({ a: { enum: ['x', 1] } }), { a: 1 }, { a: 2 }],
     ['lists', objectOf({ a: { type: 'array', items: { type: 'string' }, maxItems: 1 } }), { a: ['x'] }, { a: [1] }],
