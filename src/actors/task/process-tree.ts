@@ -136,6 +136,8 @@ export interface ReconciledProcessTree {
   readonly startedAt?: string | undefined;
   /** The root, when the crashed host got as far as recording it. */
   readonly pid?: number | undefined;
+  /** The process that owns the tree. Its token is absent where it could have none. */
+  readonly host?: { readonly pid: number; readonly token?: string | undefined } | undefined;
   /** `left`: still there, for the reason given. */
   readonly action: 'killed' | 'gone' | 'adopted' | 'left';
   /** `elsewhere`: its host lives, or may live, in another pid namespace of this system, or something of it does. */

@@ -138,8 +138,9 @@ async function ownRecord(record: ProcessRecord, around: TreeSurroundings): Promi
 function reportHead(
   tag: string,
   record: ProcessRecord | undefined,
-): Pick<ReconciledProcessTree, 'tag' | 'taskId' | 'sessionId' | 'commandPreview' | 'limitMs' | 'startedAt' | 'pid'> {
+): Omit<ReconciledProcessTree, 'action' | 'reason' | 'survivors'> {
   if (record === undefined) return { tag };
-  const { taskId, sessionId, commandPreview, limitMs, startedAt, root } = record;
-  return { tag, taskId, sessionId, commandPreview, limitMs, startedAt, pid: root?.pid };
+  const { taskId, sessionId, commandPreview, limitMs, startedAt, root, host } = record;
+  const { pid, token } = host;
+  return { tag, taskId, sessionId, commandPreview, limitMs, startedAt, pid: root?.pid, host: { pid, token } };
 }
