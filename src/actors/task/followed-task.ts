@@ -9,6 +9,8 @@ import type { TaskLogFiles, TaskLogLines, TaskLogReader } from './task-logs.ts';
 export interface FollowOptions {
   /** Index of the first line that is wanted. Default 0. */
   readonly from?: number | undefined;
+  /** False: only what is there now is told, and not how it ends. Default true. */
+  readonly untilEnd?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -30,9 +32,10 @@ const CHECK_MS = 100;
 
 export async function* followTask(
   task: TaskElsewhere,
-  { from = 0, signal }: FollowOptions,
+  { from = 0, untilEnd = true, signal }: FollowOptions,
   asked: AskedProcess,
 ): AsyncGenerator<FollowedTaskNews, void, undefined> {
+  if (!untilEnd) return yield* toldNow(new GrowingLog(task.logPath, from, asked));
   const left = new AbortController();
   const log = new GrowingLog(task.logPath, from, asked);
   const end = new KnownEnd(asked.end(left.signal));
@@ -52,6 +55,10 @@ export async function* followTask(
   } finally {
     left.abort();
   }
+}
+
+async function* toldNow(log: GrowingLog): AsyncGenerator<FollowedTaskNews, void, undefined> {
+  for (let lines = await log.next(); lines !== undefined; lines = await log.next()) yield { type: 'lines', ...lines };
 }
 
 class KnownEnd {
