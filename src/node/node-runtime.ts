@@ -40,7 +40,7 @@ import { slotOwners, withSchedules } from './schedules.ts';
 import type { HomeSchedules } from './schedules.ts';
 import { openNodeStore } from './stores.ts';
 import type { NodeStore, NodeStoreOptions } from './node-store.ts';
-import { PROCESSES_FOLDER, TASK_LOGS_FOLDER, homeTasks } from './tasks.ts';
+import { LOST_TASKS_FOLDER, PROCESSES_FOLDER, TASK_LOGS_FOLDER, homeTasks } from './tasks.ts';
 import type { HomeTasks } from './tasks.ts';
 import { openTasksElsewhere, tellOfTasks } from './tasks-elsewhere.ts';
 import type { TasksElsewhere } from '../actors/task/tasks-elsewhere.ts';
@@ -141,7 +141,12 @@ function foundationOf({
   const { clock, schedules } = opened;
   const hostLife = createHostLife({ directory: join(layout.home, HOSTS_FOLDER) });
   const owners = slotOwners(layout.home, opened, hostLife);
-  const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER), hostLife });
+  const processTree = createProcessTree({
+    clock,
+    directory: join(layout.home, PROCESSES_FOLDER),
+    lostDirectory: join(layout.home, LOST_TASKS_FOLDER),
+    hostLife,
+  });
   const worked = nodeEnvironments({
     layout,
     clock,

@@ -13,7 +13,7 @@ export interface TasksElsewhereParts {
   readonly home: string;
   readonly clock: Clock;
   readonly hostLife: HostLife & HostExchange;
-  readonly processTree: Pick<ProcessTree, 'reconcile'>;
+  readonly processTree: Pick<ProcessTree, 'reconcile' | 'lost'>;
 }
 
 export function openTasksElsewhere({ home, clock, hostLife, processTree }: TasksElsewhereParts): TasksElsewhere {
@@ -21,13 +21,13 @@ export function openTasksElsewhere({ home, clock, hostLife, processTree }: Tasks
   return new TasksElsewhere({ hosts: hostLife, processTree, logs, clock });
 }
 
-/** @param toolTasks those among them to which their tools write */
+/** @param toolTasks those among them that tools keep for agents */
 export function tellOfTasks(
   hostLife: HostExchange,
   tasks: readonly BackgroundTaskManager[],
   toolTasks: readonly BackgroundTaskManager[] = [],
 ): void {
-  const managers = tasks.map((each) => ({ tasks: each, takesNoInput: toolTasks.includes(each) }));
+  const managers = tasks.map((each) => ({ tasks: each, isOfTools: toolTasks.includes(each) }));
   hostLife.answerWith(async (question, signal) => {
     // Most processes are never asked.
     const { answerAboutTasks } = await import('../actors/task/task-answers.ts');

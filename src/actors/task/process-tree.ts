@@ -51,6 +51,8 @@ export interface ProcessTree {
    * deleted. Several hosts may reconcile at once: each record is dealt with by one of them.
    */
   reconcile(options?: ReconcileOptions): Promise<readonly ReconciledProcessTree[]>;
+  /** What was reconciled lately, by whichever host, as far as that is kept. */
+  lost?(): Promise<readonly ReconciledProcessTree[]>;
   /** What one process of this system uses, whichever started it, for people. Undefined: there is none of that pid. */
   usageOf?(pid: number): Promise<Pick<LivingProcess, 'processorMs' | 'residentBytes' | 'isSuspended'> | undefined>;
   /** The tree that `reconcile` adopted under `tag`. */

@@ -11,8 +11,8 @@ import type { BackgroundTaskManager } from './background-task-manager.ts';
 /** A manager of this process. Ids of its tasks are none of another's. */
 export interface AnsweredTasks {
   readonly tasks: BackgroundTaskManager;
-  /** What else writes to its tasks would be confused by input from outside. */
-  readonly takesNoInput?: boolean | undefined;
+  /** What goes in and out is between its tasks and the tools that keep them. */
+  readonly isOfTools?: boolean | undefined;
 }
 
 /** More tasks than these are not listed, the newest are. */
@@ -55,7 +55,7 @@ async function aboutOne(
   { managers, pid, signal }: Asked,
 ): Promise<TaskAnswer> {
   const id = question.task;
-  const { tasks, takesNoInput = false } = managers.find((each) => each.tasks.get(id) !== undefined) ?? managers[0] ?? {};
+  const { tasks, isOfTools = false } = managers.find((each) => each.tasks.get(id) !== undefined) ?? managers[0] ?? {};
   const state = tasks?.get(id);
   if (tasks === undefined || state === undefined)
     throw new BackgroundTaskError('validation', `there is no task ${JSON.stringify(id)}`, {
@@ -75,9 +75,10 @@ async function aboutOne(
       return { is: 'task', pid, task: bounded(await end) };
     }
     case 'log':
+      if (isOfTools) throw ofTools(id, 'shows no log', 'TASK_LOG_UNSUPPORTED');
       return { is: 'page', page: await tasks.readLog(id, { offset: question.offset }), logPath: state.logPath };
     case 'send':
-      if (takesNoInput) throw noInput(id);
+      if (isOfTools) throw ofTools(id, 'takes no input', 'TASK_INPUT_UNSUPPORTED');
       await tasks.send(id, question.input);
       return { is: 'done' };
   }
@@ -118,10 +119,10 @@ function bounded(state: BackgroundTaskState): BackgroundTaskState {
   return { ...state, result: { ...result, output: beginningOf(result.output, MAX_OUTPUT_CHARACTERS) } };
 }
 
-function noInput(id: string): RuntimeError {
-  return new BackgroundTaskError('runner', `task ${id} does not take input: its agent writes to it`, {
-    code: 'TASK_INPUT_UNSUPPORTED',
-    hint: 'Send a message to its session.',
+function ofTools(id: string, what: string, code: string): RuntimeError {
+  return new BackgroundTaskError('runner', `task ${id} ${what}: an agent works with it through its tools`, {
+    code,
+    hint: 'What was done with it is in the log of its session; a message to that reaches the agent.',
   });
 }
 

@@ -106,7 +106,7 @@ function lostRecord({ id, process: { pid } }: TaskElsewhere): ErrorRecord {
   const which = pid === undefined ? '' : ` ${pid}`;
   return new BackgroundTaskError('crash', `task ${id} was lost: process${which}, which ran it, died`, {
     code: 'TASK_LOST',
-    hint: 'How far it came is in its log: wakechart task logs. What it left running is ended by the next runtime over the home, or by wakechart task cancel.',
+    hint: `How far it came is in its log: wakechart task logs ${id}. The next runtime over the home ends what it left running.`,
     recoverable: true,
   }).toJSON();
 }

@@ -31,7 +31,7 @@ import { matchesFilter, resultOf } from './task-queries.ts';
 export interface TasksElsewherePorts {
   readonly hosts: HostExchange & Pick<HostLife, 'isAlive'>;
   /** Knows what all hosts of the home have on record, dead ones too. */
-  readonly processTree: Pick<ProcessTree, 'reconcile'>;
+  readonly processTree: Pick<ProcessTree, 'reconcile' | 'lost'>;
   readonly logs: TaskLogFiles;
   readonly clock: Clock;
 }
@@ -237,8 +237,12 @@ export class TasksElsewhere {
   }
 
   async #records(): Promise<readonly FoundRecord[]> {
-    const reports = await this.#ports.processTree.reconcile({ policy: 'report' });
-    const found = await Promise.all(reports.map((report) => recordedTask(report, this.#ports)));
+    const { processTree } = this.#ports;
+    // In this order: one that is dealt with meanwhile is in both.
+    const left = await processTree.reconcile({ policy: 'report' });
+    const tags = new Set(left.map(({ tag }) => tag));
+    const lost = ((await processTree.lost?.()) ?? []).filter(({ tag }) => !tags.has(tag));
+    const found = await Promise.all([...lost, ...left].map((report) => recordedTask(report, this.#ports)));
     return found.filter((each) => each !== undefined);
   }
 }

@@ -82,7 +82,7 @@ async function reconcileElsewhere(
   const survivors = [...entries.values()].filter((entry) => isOfTag(entry, record.tag) && entry.state !== 'dead');
   const isOver = survivors.length === 0 && isSeenInto(host, entries.keys());
   if (isOver && options.policy !== 'report') {
-    await records.forget(file);
+    await records.bury(file);
     return { ...head, action: 'gone', survivors: [] };
   }
   return {
@@ -118,7 +118,7 @@ async function settleClaim(
       return { ...head, action: 'adopted', survivors };
     }
     if (survivors.length > 0) await tree.end({ graceMs: work.options.graceMs });
-    await records.forget(claim);
+    await records.bury(claim);
     return { ...head, action: survivors.length > 0 ? 'killed' : 'gone', survivors: [] };
   } catch {
     await records.release(claim);
@@ -133,6 +133,16 @@ async function ownRecord(record: ProcessRecord, around: TreeSurroundings): Promi
     host: await recordedHost(around),
     sharedLeaders: [...record.sharedLeaders, ...around.host.leaders],
   };
+}
+
+/** Those that were dealt with lately. */
+export async function lostTrees(records: ProcessRecords): Promise<readonly ReconciledProcessTree[]> {
+  return (await records.lost()).map((record) => ({
+    ...reportHead(record.tag, record),
+    action: 'gone',
+    reason: 'host_dead',
+    survivors: [],
+  }));
 }
 
 function reportHead(

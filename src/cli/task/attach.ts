@@ -6,7 +6,7 @@ import type { CommandContext } from '../context.ts';
 import { nextCommand } from '../context.ts';
 import { oneLine } from '../terminal/text.ts';
 import { hasPipedInput, passInput } from './input.ts';
-import { LogView, followLog, showLast } from './logs.ts';
+import { LogView, followLog, requireLog, showLast } from './logs.ts';
 import { hasEnded, statusText, taskNamed, withTasks } from './tasks.ts';
 
 export interface AttachOptions {
@@ -19,6 +19,7 @@ export function attachTask(context: CommandContext, { id, last }: AttachOptions)
   return withTasks(context, async (tasks) => {
     const task = await taskNamed(context, tasks, id);
     if (hasEnded(task)) throw ended(context, task);
+    await requireLog(tasks, task);
     // A first signal leaves the task, and is how this is meant to end.
     interruption.expectEnd();
     const release = interruption.guard(() => undefined);

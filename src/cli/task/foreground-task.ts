@@ -13,12 +13,10 @@ import { HOSTS_FOLDER, createHostLife } from '../../adapters/host-life/socket-ho
 import { createProcessTree } from '../../adapters/process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../../adapters/shell/shell-runner.ts';
 import type { OnShellOutput } from '../../adapters/shell/shell-output.ts';
+import { LOST_TASKS_FOLDER, PROCESSES_FOLDER } from '../../node/tasks.ts';
 import { tellOfTasks } from '../../node/tasks-elsewhere.ts';
 import { NO_SECRETS_KNOWN } from '../inspect/opened-source.ts';
 import type { InspectedSecrets } from '../inspect/opened-source.ts';
-
-/** Where a home keeps the records of what it runs; what a crash leaves is found there. */
-const PROCESSES_FOLDER = 'processes';
 
 export interface ForegroundOptions {
   /** Absolute. */
@@ -54,7 +52,12 @@ export function openForeground({
 }: ForegroundOptions): Foreground {
   const clock = createSystemClock();
   const hostLife = createHostLife({ directory: join(home, HOSTS_FOLDER) });
-  const processTree = createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER), hostLife });
+  const processTree = createProcessTree({
+    clock,
+    directory: join(home, PROCESSES_FOLDER),
+    lostDirectory: join(home, LOST_TASKS_FOLDER),
+    hostLife,
+  });
   const trees = new Set<TrackedProcessTree>();
   const watched: ProcessTree = {
     prepare: async (work) => {

@@ -7,7 +7,7 @@ import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { exitCodeOfSignal } from '../interruption.ts';
 import { counted, oneLine, printable } from '../terminal/text.ts';
-import { endingText, hasEnded, taskNamed, withTasks } from './tasks.ts';
+import { endingText, hasEnded, statusText, taskNamed, withTasks } from './tasks.ts';
 
 export interface LogsOptions {
   readonly id: string;
@@ -20,6 +20,7 @@ export interface LogsOptions {
 export function showLogs(context: CommandContext, { id, follow, from = 0, last }: LogsOptions): Promise<number> {
   return withTasks(context, async (tasks) => {
     const task = await taskNamed(context, tasks, id);
+    await requireLog(tasks, task);
     const view = new LogView(context);
     const next = last === undefined ? from : await showLast(tasks, task, { last, view });
     if (follow) return followLog(context, tasks, task, { from: next, view });
@@ -30,6 +31,11 @@ export function showLogs(context: CommandContext, { id, follow, from = 0, last }
       await context.err.line(`${context.err.styles.yellow('note:')} ${oneLine(task.error.message)}`);
     return EXIT_SUCCESS;
   });
+}
+
+/** @throws BackgroundTaskError TASK_LOG_UNSUPPORTED */
+export async function requireLog(tasks: Pick<TasksElsewhere, 'readLog'>, task: TaskElsewhere): Promise<void> {
+  if (task.logPath === undefined && task.process.reach === 'answers') await tasks.readLog(task.id);
 }
 
 interface Shown {
@@ -89,6 +95,7 @@ export async function followLog(
 
 export function endedText(task: TaskElsewhere): string {
   if (task.status === 'completed') return endingText(task);
+  if (task.process.reach === 'lost') return statusText(task);
   return task.error === undefined ? task.status : `${task.status}: ${oneLine(task.error.message)}`;
 }
 

@@ -9,7 +9,7 @@ import { closestName } from '../../machines/closest-name.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import { openTasksElsewhere } from '../../node/tasks-elsewhere.ts';
-import { PROCESSES_FOLDER } from '../../node/tasks.ts';
+import { LOST_TASKS_FOLDER, PROCESSES_FOLDER } from '../../node/tasks.ts';
 import type { CommandContext } from '../context.ts';
 import { nextCommand } from '../context.ts';
 import { checkHome } from '../home.ts';
@@ -27,7 +27,12 @@ export async function withTasks<Result>(
   await checkHome(home);
   const clock = createSystemClock();
   const hostLife = createHostLife({ directory: join(home, HOSTS_FOLDER) });
-  const processTree = createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER), hostLife });
+  const processTree = createProcessTree({
+    clock,
+    directory: join(home, PROCESSES_FOLDER),
+    lostDirectory: join(home, LOST_TASKS_FOLDER),
+    hostLife,
+  });
   try {
     return await work(openTasksElsewhere({ home, clock, hostLife, processTree }));
   } finally {
@@ -67,7 +72,7 @@ function ambiguous(typed: string, named: readonly TaskElsewhere[]): RuntimeError
 function hintFor(context: CommandContext, all: readonly TaskElsewhere[], typed: string): string {
   const forgotten = 'A task that has ended is forgotten by its process';
   if (all.length === 0) return `${forgotten}; no process over ${context.home} has one now.`;
-  const meant = closestName(typed, [...all.map(({ id }) => id), ...all.map(({ taskId }) => taskId)]);
+  const meant = all.find(({ label }) => label === closestName(typed, all.map((each) => each.label)))?.id;
   const question = meant === undefined ? '' : `Did you mean "${meant}"? `;
   const more = all.length - MAX_SHOWN;
   const rest = more > 0 ? [`and ${counted(more, 'task')} more: ${nextCommand(context, 'task', 'list')}`] : [];
