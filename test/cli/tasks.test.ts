@@ -112,7 +112,12 @@ describe('the id of a task', () => {
   it('is known to the shell that completes it', async () => {
     await begin('sleep 1000', 'sleeper');
     for (const verb of ['show', 'logs', 'attach', 'cancel'])
-      expect(completionOf(createProgram(() => Promise.resolve()), ['task', verb, '']).values).toBe('tasks');
+      expect(
+        completionOf(
+          createProgram(() => Promise.resolve()),
+          ['task', verb, ''],
+        ).values,
+      ).toBe('tasks');
     const { stdout } = await runInProcess(['completion', 'words', '--', '--home', home, 'task', 'logs', '']);
     expect(stdout).toMatch(/^[0-9a-f]{8}\/task_1\trunning: sleeper\n/);
   });
@@ -166,7 +171,9 @@ describe('task cancel', () => {
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('had ended already: cancelled') as string });
     await ended('exit 3');
     expect((await task('cancel', 'task_2')).stdout).toMatch(/had ended already: exit code 3\n$/);
-    expect(JSON.parse((await task('cancel', 'task_2', '--json')).stdout)).toMatchObject({ task: { status: 'completed' } });
+    expect(JSON.parse((await task('cancel', 'task_2', '--json')).stdout)).toMatchObject({
+      task: { status: 'completed' },
+    });
   });
 });
 

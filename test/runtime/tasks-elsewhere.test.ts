@@ -56,7 +56,9 @@ async function lose(command: string): Promise<TaskOwner> {
   return owner;
 }
 
-async function told(news: AsyncIterable<FollowedTaskNews>): Promise<{ lines: string[]; end: TaskElsewhere | undefined }> {
+async function told(
+  news: AsyncIterable<FollowedTaskNews>,
+): Promise<{ lines: string[]; end: TaskElsewhere | undefined }> {
   const lines: string[] = [];
   let end: TaskElsewhere | undefined;
   for await (const each of news)
@@ -164,7 +166,10 @@ describe('a task of another runtime', () => {
     const [ours, theirs] = [await open(), await open()];
     await begin(theirs, 'read -r line; exit 5');
     const { id } = await one(ours);
-    const [end] = await Promise.all([ours.tasksElsewhere.cancel(id), theirs.tasks.send('task_1', { stdin: '\n' }).catch(() => 0)]);
+    const [end] = await Promise.all([
+      ours.tasksElsewhere.cancel(id),
+      theirs.tasks.send('task_1', { stdin: '\n' }).catch(() => 0),
+    ]);
     expect(['completed', 'cancelled']).toContain(end.status);
     expect(theirs.tasks.get('task_1')?.status).toBe(end.status);
   });
@@ -216,7 +221,9 @@ describe('a shell that an agent keeps open', () => {
     await system?.tasks.spawn({ kind: 'process', label: 'shell main', command: 'cat', cwd: folder.path });
     await expect.poll(() => ours.tasksElsewhere.list()).toMatchObject([{ taskId: 'shell_1' }]);
     const { id } = await one(ours);
-    await expect(ours.tasksElsewhere.send(id, { stdin: 'x' })).rejects.toMatchObject({ code: 'TASK_INPUT_UNSUPPORTED' });
+    await expect(ours.tasksElsewhere.send(id, { stdin: 'x' })).rejects.toMatchObject({
+      code: 'TASK_INPUT_UNSUPPORTED',
+    });
     await expect(ours.tasksElsewhere.readLog(id)).rejects.toMatchObject({ code: 'TASK_LOG_UNSUPPORTED' });
     expect(await ours.tasksElsewhere.cancel(id)).toMatchObject({ status: 'cancelled' });
   });
@@ -284,11 +291,16 @@ describe('a process that lives and does not answer', () => {
     const [ours] = [await open(), await begin(await open(), 'sleep 1000')];
     const token = newToken(placeHere());
     for (const answer of ['', 'yes\n', '{"is":"tasks","pid":1,"tasks":[{}],"leftOut":0}\n', '{"is":"done"}\n']) {
-      const server = createServer((connection) => connection.on('error', () => undefined).resume().end(answer));
+      const server = createServer((connection) =>
+        connection
+          .on('error', () => undefined)
+          .resume()
+          .end(answer),
+      );
       await new Promise<void>((resolve) => server.listen(join(home, 'hosts', `${token}.sock`), resolve));
       expect((await ours.tasksElsewhere.list()).map(({ label }) => label)).toEqual(['sleep 1000']);
       await expect(ours.tasksElsewhere.cancel(`${token.slice(-16, -8)}/task_1`)).rejects.toMatchObject({
-        code: expect.stringMatching(/^TASK_(?:PROCESS_SILENT|ANSWER_UNKNOWN)$/) as string,
+        code: 'TASK_PROCESS_SILENT',
       });
       await new Promise((resolve) => server.close(resolve));
     }
@@ -316,6 +328,8 @@ describe('who may ask', () => {
     // The folders as open as they could be: the socket alone has to do.
     execFileSync('chmod', ['755', folder.path, home, join(home, 'hosts')]);
     const script = `require('net').connect(${JSON.stringify(path)}).on('error', (error) => console.log(error.code)).on('connect', () => { console.log('in'); process.exit(); })`;
-    expect(execFileSync(process.execPath, ['-e', script], { uid: 65_534, cwd: '/', encoding: 'utf8' })).toBe('EACCES\n');
+    expect(execFileSync(process.execPath, ['-e', script], { uid: 65_534, cwd: '/', encoding: 'utf8' })).toBe(
+      'EACCES\n',
+    );
   });
 });

@@ -6,7 +6,7 @@ import { waitFor } from '../clock/waiting.ts';
 import type { TaskElsewhere } from './task-elsewhere.ts';
 import type { TaskLogFiles, TaskLogLines, TaskLogReader } from './task-logs.ts';
 
-export interface FollowOptions {
+export interface FollowTaskOptions {
   /** Index of the first line that is wanted. Default 0. */
   readonly from?: number | undefined;
   /** False: only what is there now is told, and not how it ends. Default true. */
@@ -16,8 +16,7 @@ export interface FollowOptions {
 
 export type FollowedTaskNews =
   /** `offset` is the index of the first of them: after a gap lines were not kept. */
-  | ({ readonly type: 'lines' } & TaskLogLines)
-  | { readonly type: 'ended'; readonly task: TaskElsewhere };
+  ({ readonly type: 'lines' } & TaskLogLines) | { readonly type: 'ended'; readonly task: TaskElsewhere };
 
 /** What its process is asked for. */
 interface AskedProcess {
@@ -32,7 +31,7 @@ const CHECK_MS = 100;
 
 export async function* followTask(
   task: TaskElsewhere,
-  { from = 0, untilEnd = true, signal }: FollowOptions,
+  { from = 0, untilEnd = true, signal }: FollowTaskOptions,
   asked: AskedProcess,
 ): AsyncGenerator<FollowedTaskNews, void, undefined> {
   if (!untilEnd) return yield* toldNow(new GrowingLog(task.logPath, from, asked));

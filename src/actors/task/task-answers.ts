@@ -1,5 +1,5 @@
 /** Answers other processes over the same home about the tasks of this one. */
-import { RuntimeError } from '../../machines/errors.ts';
+import type { RuntimeError } from '../../machines/errors.ts';
 import { beginningOf } from '../../machines/cut-text.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { readTaskQuestion } from '../../machines/task/task-exchange.ts';
@@ -31,14 +31,13 @@ interface Asked {
 }
 
 /** Never rejects: what cannot be done is said. */
-export async function answerAboutTasks(
-  text: string,
-  { managers, pid, signal }: Asked,
-): Promise<string> {
+export async function answerAboutTasks(text: string, { managers, pid, signal }: Asked): Promise<string> {
   const question = readTaskQuestion(text);
   try {
     if (question === undefined) throw unknownQuestion();
-    return JSON.stringify(question.ask === 'list' ? listed(managers, pid) : await aboutOne(question, { managers, pid, signal }));
+    return JSON.stringify(
+      question.ask === 'list' ? listed(managers, pid) : await aboutOne(question, { managers, pid, signal }),
+    );
   } catch (error) {
     const { name, code, category, message, recoverable, hint } = BackgroundTaskError.from(error, 'runner');
     return JSON.stringify({ is: 'refused', error: { name, code, category, message, recoverable, hint } });
@@ -47,7 +46,12 @@ export async function answerAboutTasks(
 
 function listed(managers: readonly AnsweredTasks[], pid: number): TaskAnswer {
   const all = managers.flatMap(({ tasks }) => tasks.list());
-  return { is: 'tasks', pid, tasks: all.slice(-MAX_LISTED).map(briefly), leftOut: Math.max(0, all.length - MAX_LISTED) };
+  return {
+    is: 'tasks',
+    pid,
+    tasks: all.slice(-MAX_LISTED).map(briefly),
+    leftOut: Math.max(0, all.length - MAX_LISTED),
+  };
 }
 
 async function aboutOne(

@@ -20,7 +20,8 @@ type Said = Omit<BackgroundTaskState, 'id' | 'kind' | 'label' | 'status'>;
 
 /** Of a process that does not answer there is only what is on record. */
 export interface TaskElsewhere
-  extends Pick<BackgroundTaskState, 'kind' | 'label' | 'status'>,
+  extends
+    Pick<BackgroundTaskState, 'kind' | 'label' | 'status'>,
     Readonly<{ [Field in keyof Said]?: Said[Field] | undefined }> {
   /** `<process>/<task>`. */
   readonly id: string;
@@ -111,10 +112,7 @@ function lostRecord({ id, process: { pid } }: TaskElsewhere): ErrorRecord {
   }).toJSON();
 }
 
-async function isHostLost(
-  { reason, host }: ReconciledProcessTree,
-  hosts: Pick<HostLife, 'isAlive'>,
-): Promise<boolean> {
+async function isHostLost({ reason, host }: ReconciledProcessTree, hosts: Pick<HostLife, 'isAlive'>): Promise<boolean> {
   if (reason === 'elsewhere') return host?.token !== undefined && (await hosts.isAlive(host.token)) === false;
   return reason !== 'host_alive' && reason !== 'around_this_host' && reason !== 'unreadable';
 }

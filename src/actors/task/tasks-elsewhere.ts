@@ -21,7 +21,7 @@ import { pause } from '../clock/waiting.ts';
 import type { AskOptions, HostExchange } from '../host/host-exchange.ts';
 import type { HostLife } from '../host/host-life.ts';
 import { followTask } from './followed-task.ts';
-import type { FollowOptions, FollowedTaskNews } from './followed-task.ts';
+import type { FollowTaskOptions, FollowedTaskNews } from './followed-task.ts';
 import type { ProcessTree } from './process-tree.ts';
 import { elsewhereId, lostState, nameOfToken, placeOfId, recordedTask } from './task-elsewhere.ts';
 import type { FoundRecord, TaskElsewhere } from './task-elsewhere.ts';
@@ -57,7 +57,9 @@ export class TasksElsewhere {
   async list(filter: BackgroundTaskFilter = {}): Promise<TaskElsewhere[]> {
     checkFilter(filter);
     const { tokens } = await this.#ports.hosts.others();
-    const answers = new Map(await Promise.all(tokens.map(async (token) => [token, await this.#listed(token)] as const)));
+    const answers = new Map(
+      await Promise.all(tokens.map(async (token) => [token, await this.#listed(token)] as const)),
+    );
     const told = [...answers.values()].flatMap((tasks) => tasks ?? []);
     const left = (await this.#records()).filter(({ token = '' }) => answers.get(token) === undefined);
     return [...told, ...left.map(({ task }) => task)]
@@ -93,7 +95,7 @@ export class TasksElsewhere {
    * told to its end; the task is `failed` with TASK_LOST then. An abort of `signal` ends it without a word.
    * @throws BackgroundTaskError TASK_NOT_FOUND, TASK_PROCESS_SILENT
    */
-  async *follow(id: string, options: FollowOptions = {}): AsyncGenerator<FollowedTaskNews, void, undefined> {
+  async *follow(id: string, options: FollowTaskOptions = {}): AsyncGenerator<FollowedTaskNews, void, undefined> {
     const task = await this.#found(id);
     yield* followTask(task, options, {
       ...this.#ports,
@@ -114,11 +116,15 @@ export class TasksElsewhere {
     const input = checkedInput(given);
     const characters = (input.stdin ?? '').length + (input.prompt ?? '').length;
     if (characters > MAX_INPUT_CHARACTERS)
-      throw new BackgroundTaskError('capacity', `expected at most ${MAX_INPUT_CHARACTERS} characters of input at once`, {
-        code: 'TASK_INPUT_TOO_LONG',
-        hint: 'Send it in pieces: { stdin, end: false } for all but the last.',
-        details: { characters, limit: MAX_INPUT_CHARACTERS },
-      });
+      throw new BackgroundTaskError(
+        'capacity',
+        `expected at most ${MAX_INPUT_CHARACTERS} characters of input at once`,
+        {
+          code: 'TASK_INPUT_TOO_LONG',
+          hint: 'Send it in pieces: { stdin, end: false } for all but the last.',
+          details: { characters, limit: MAX_INPUT_CHARACTERS },
+        },
+      );
     const { taskId } = placeOfId(id);
     const answer = await this.#asked(id, { ask: 'send', task: taskId, input });
     if (answer === 'lost') throw BackgroundTaskError.fromRecord(lostError(await this.#lost(id)));
@@ -184,7 +190,7 @@ export class TasksElsewhere {
       if (isCode(error, 'TASK_PROCESS_SILENT')) return 'lost' as const;
       throw error;
     });
-    if (answer !== 'lost' && answer.is !== 'page') throw notUnderstood(id);
+    if (answer !== 'lost' && answer.is !== 'page') throw silent(id);
     if (answer !== 'lost') return answer;
     const { logPath } = await this.#lost(id);
     const found = logPath === undefined ? undefined : await this.#ports.logs.open(logPath, offset).next();
@@ -203,7 +209,7 @@ export class TasksElsewhere {
   ): Promise<TaskElsewhere> {
     const answer = await this.#asked(id, question, options);
     if (answer === 'lost') return this.#lost(id, known);
-    if (answer.is !== 'task') throw notUnderstood(id);
+    if (answer.is !== 'task') throw silent(id);
     const { name, taskId } = placeOfId(id);
     return { ...answer.task, id, taskId, process: { name, pid: answer.pid, reach: 'answers' } };
   }
@@ -263,16 +269,9 @@ function notFound(id: string): BackgroundTaskError {
 }
 
 function silent(id: string): BackgroundTaskError {
-  return new BackgroundTaskError('timeout', `the process of task ${id} lives and does not answer`, {
+  return new BackgroundTaskError('timeout', `the process of task ${id} lives and gives no answer`, {
     code: 'TASK_PROCESS_SILENT',
     hint: 'It was stopped, hangs, or is of another version of Wakechart. Try again, or end that process.',
-  });
-}
-
-function notUnderstood(id: string): BackgroundTaskError {
-  return new BackgroundTaskError('runner', `the process of task ${id} gave an answer that was not asked for`, {
-    code: 'TASK_ANSWER_UNKNOWN',
-    hint: 'It is of another version of Wakechart: update both.',
   });
 }
 

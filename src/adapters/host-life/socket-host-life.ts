@@ -8,7 +8,13 @@ import { readFileSync } from 'node:fs';
 import { readdir, rm, stat, statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { AskOptions, HostAnswer, HostAnswerer, HostExchange, OtherHosts } from '../../actors/host/host-exchange.ts';
+import type {
+  AskOptions,
+  HostAnswer,
+  HostAnswerer,
+  HostExchange,
+  OtherHosts,
+} from '../../actors/host/host-exchange.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import { bootHere } from '../system/process-life.ts';
 import { makeFolder, namesIn } from '../system/whole-files.ts';

@@ -79,7 +79,7 @@ export class ProcessRecords {
   /** Newest last. */
   async lost(): Promise<readonly ProcessRecord[]> {
     const texts = (await this.#lost?.texts()) ?? [];
-    return texts.map(parsed).flatMap((value) => processRecord.safeParse(value).data ?? []);
+    return texts.map(valueIn).flatMap((value) => processRecord.safeParse(value).data ?? []);
   }
 
   static newRecord(fields: Omit<ProcessRecord, 'format'>): ProcessRecord {
@@ -206,7 +206,7 @@ export class ProcessRecords {
   }
 }
 
-function parsed(text: string): unknown {
+function valueIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -45,7 +45,7 @@ async function beginInput(context: CommandContext, tasks: TasksElsewhere, task: 
   const { err } = context;
   const note = (text: string): Promise<void> => err.line(err.styles.dim(text));
   const takesInput = task.kind === 'process' && task.mode !== 'foreground';
-  const isTyped = process.stdin.isTTY === true;
+  const isTyped = process.stdin.isTTY;
   const isPassed = takesInput && (isTyped || hasPipedInput());
   const leave = isTyped ? ' Ctrl-C leaves it running.' : '';
   const input = isPassed && isTyped ? ' What you type goes to it, Ctrl-D ends its input.' : '';

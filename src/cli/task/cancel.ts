@@ -7,7 +7,10 @@ import { hasEnded, processesText, taskNamed, withTasks } from './tasks.ts';
 
 export function cancelTask(
   context: CommandContext,
-  { id: typed, reason = 'a person cancelled it: wakechart task cancel' }: {
+  {
+    id: typed,
+    reason = 'a person cancelled it: wakechart task cancel',
+  }: {
     readonly id: string;
     readonly reason?: string | undefined;
   },

@@ -29,11 +29,7 @@ interface TakesInput {
  * Resolves when the input has ended, or with false when the task takes no more of it.
  * @throws RuntimeError INPUT_NOT_TEXT for bytes that are not UTF-8: the task would get others than were sent
  */
-export async function passInput(
-  tasks: TakesInput,
-  taskId: string,
-  input: NodeJS.ReadStream,
-): Promise<boolean> {
+export async function passInput(tasks: TakesInput, taskId: string, input: NodeJS.ReadStream): Promise<boolean> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
     for await (const chunk of input) {

@@ -21,7 +21,9 @@ export function listTasks(
     const [found, beyond] = await Promise.all([tasks.list(status === undefined ? {} : { status }), tasks.beyond()]);
     if (json) await out.document({ tasks: found, processesOutOfReach: beyond });
     else if (found.length === 0)
-      await out.line(`No process over ${context.home} has ${status === undefined ? 'a' : `such a (${status})`} task now.`);
+      await out.line(
+        `No process over ${context.home} has ${status === undefined ? 'a' : `such a (${status})`} task now.`,
+      );
     else for (const line of tableLines(HEADINGS, found.map(rowOf), out)) await out.line(line);
     await tellReach(context, beyond);
     return EXIT_SUCCESS;
@@ -71,7 +73,10 @@ function fieldsOf(task: TaskElsewhere): [string, string | undefined][] {
     ['status', statusText(task)],
     ['session', sessionText(task.parentSessionId)],
     ['folder', task.cwd === undefined ? undefined : printable(task.cwd)],
-    ['run by', host.pid === undefined ? undefined : `process ${host.pid}${host.reach === 'lost' ? ', which died' : ''}`],
+    [
+      'run by',
+      host.pid === undefined ? undefined : `process ${host.pid}${host.reach === 'lost' ? ', which died' : ''}`,
+    ],
     ['runs as', task.pid === undefined || hasEnded(task) ? undefined : `process ${task.pid}`],
     ['does', task.currentAction === undefined ? undefined : oneLine(task.currentAction)],
     ['fires', time(task.nextFireAt)],

@@ -9,7 +9,7 @@ import { nonEmpty, wholeNumber } from '../usage.ts';
 
 const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
 
-const TASK = "the task: its id as `task list` shows it, the first characters of that, or its name in its process";
+const TASK = 'the task: its id as `task list` shows it, the first characters of that, or its name in its process';
 
 export function addTaskCommands(program: Command, run: RunWork): void {
   const task = program
@@ -70,9 +70,13 @@ function addAttach(task: Command, run: RunWork): void {
   const attach = task
     .command('attach')
     .description('follow a task that runs, and pass it what is typed or piped in; Ctrl-C leaves it running');
-  withExamples(attach, 'wakechart task attach 3f9ac2d1/task_1', "echo yes | wakechart task attach 3f9a --last 0")
+  withExamples(attach, 'wakechart task attach 3f9ac2d1/task_1', 'echo yes | wakechart task attach 3f9a --last 0')
     .argument('<id>', TASK)
-    .option('--last <n>', 'begin so many lines before the newest (default: 10)', wholeNumber({ min: 0, max: 1_000_000 }))
+    .option(
+      '--last <n>',
+      'begin so many lines before the newest (default: 10)',
+      wholeNumber({ min: 0, max: 1_000_000 }),
+    )
     .action((id: string, { last = 10 }: { readonly last?: number }) =>
       run(attach, async (context) => (await import('./attach.ts')).attachTask(context, { id, last })),
     );
