@@ -5,7 +5,7 @@
 import { Command, Option } from 'commander';
 import { addAuditCommand } from './audit/program.ts';
 import { addAuthCommands } from './auth/program.ts';
-import { advise, withExamples } from './command-words.ts';
+import { withExamples } from './command-words.ts';
 import type { RunWork } from './command-words.ts';
 import { addChatCommand } from './chat/program.ts';
 import { addCompletionCommands } from './completion/program.ts';
@@ -26,6 +26,7 @@ import { addServeCommands } from './serve/program.ts';
 import { addSessionCommands, sessionOption } from './session/program.ts';
 import { addFleetCommand, addStoreCommands } from './store/program.ts';
 import { addSkillsCommands } from './skills/program.ts';
+import { addTaskCommands } from './task/program.ts';
 import { nonEmpty, wholeNumber } from './usage.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './terminal/fact-log.ts';
 import { addVaultCommands } from './vault/program.ts';
@@ -265,37 +266,5 @@ function addWorker(program: Command, run: RunWork): void {
           inspection: { ...(inspect === undefined ? {} : { inspect }), ...(record === undefined ? {} : { record }) },
         }),
       ),
-  );
-}
-
-function addTaskCommands(program: Command, run: RunWork): void {
-  const task = program.command('task').description('background tasks: run');
-  const start = task
-    .command('run')
-    .description('run a command as a process task in the foreground, and exit as it does');
-  advise(start, 'Put -- before the command. ');
-  withExamples(start, 'wakechart task run --timeout-ms 60000 -- npm test', "wakechart task run -- 'make clean && make'")
-    .argument('<command...>', 'after --: a program and its arguments, or one word with a line for the shell')
-    .option('--timeout-ms <n>', 'end it after this long', wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }))
-    .option(
-      '--idle-timeout-ms <n>',
-      'end it when it writes nothing for this long',
-      wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }),
-    )
-    .option('--cwd <dir>', 'run it in this folder', nonEmpty);
-  addInspectionOptions(start, { canHold: true }).action(
-    (
-      words: readonly string[],
-      {
-        timeoutMs,
-        idleTimeoutMs,
-        cwd,
-        ...inspection
-      }: { readonly timeoutMs?: number; readonly idleTimeoutMs?: number; readonly cwd?: string } & InspectionWords,
-    ) =>
-      run(start, async (context) => {
-        const { runTask } = await import('./task/run.ts');
-        return runTask(context, { words, timeoutMs, idleTimeoutMs, cwd, inspection });
-      }),
   );
 }

@@ -8,6 +8,7 @@ import type { SlotOwners } from '../actors/schedule/slot-owners.ts';
 import { watchStore } from '../actors/session/store-watch.ts';
 import { reportToConsole } from '../actors/streams/listener-errors.ts';
 import type { ProcessTree } from '../actors/task/process-tree.ts';
+import type { HostExchange } from '../actors/host/host-exchange.ts';
 import type { HostLife } from '../actors/host/host-life.ts';
 import type { AgentCatalog } from '../actors/session/agent-catalog.ts';
 import type { EnvironmentCatalog } from '../actors/environment/environment-catalog.ts';
@@ -39,8 +40,10 @@ import { slotOwners, withSchedules } from './schedules.ts';
 import type { HomeSchedules } from './schedules.ts';
 import { openNodeStore } from './stores.ts';
 import type { NodeStore, NodeStoreOptions } from './node-store.ts';
-import { PROCESSES_FOLDER, TASK_LOGS_FOLDER, homeTasks } from './tasks.ts';
+import { LOST_TASKS_FOLDER, PROCESSES_FOLDER, TASK_LOGS_FOLDER, homeTasks } from './tasks.ts';
 import type { HomeTasks } from './tasks.ts';
+import { openTasksElsewhere, tellOfTasks } from './tasks-elsewhere.ts';
+import type { TasksElsewhere } from '../actors/task/tasks-elsewhere.ts';
 import { nodeTools, redactionFor } from './tools.ts';
 import { nodeFolderChanges, nodeSubagents } from './subagents.ts';
 import { readShell } from '../adapters/shell-syntax/shell-reader.ts';
@@ -50,6 +53,8 @@ import type { Runtime, RuntimePorts } from '../runtime.ts';
 const DEFAULT_HOME = '.wakechart';
 
 export interface NodeRuntime extends Runtime, HomeMemory, HomeSchedules {
+  /** The tasks of other processes over the home, on this machine: `tasks` are those of this one. */
+  readonly tasksElsewhere: TasksElsewhere;
   /** What sessions may work in, as people have written it. */
   readonly environments: EnvironmentCatalog;
   /** The vaults of the home: names of secrets, never their values. */
@@ -120,7 +125,7 @@ function placesOf(home: string): {
 
 /** What else of a home is made of: its processes, and the environments and tasks over them. */
 interface Foundation extends HomeTasks {
-  readonly hostLife: HostLife;
+  readonly hostLife: HostLife & HostExchange;
   readonly owners: SlotOwners;
   readonly processTree: ProcessTree;
   readonly worked: NodeEnvironments;
@@ -136,7 +141,12 @@ function foundationOf({
   const { clock, schedules } = opened;
   const hostLife = createHostLife({ directory: join(layout.home, HOSTS_FOLDER) });
   const owners = slotOwners(layout.home, opened, hostLife);
-  const processTree = createProcessTree({ clock, directory: join(layout.home, PROCESSES_FOLDER), hostLife });
+  const processTree = createProcessTree({
+    clock,
+    directory: join(layout.home, PROCESSES_FOLDER),
+    lostDirectory: join(layout.home, LOST_TASKS_FOLDER),
+    hostLife,
+  });
   const worked = nodeEnvironments({
     layout,
     clock,
@@ -169,11 +179,17 @@ async function runtimeOver(parts: RuntimeParts): Promise<NodeRuntime> {
   checkOwnTools(options.agents ?? [], runtime.tools);
   if (checked.reconcileOnStart) await runtime.reconcile();
   answerQuestions(runtime, parts);
+  tellOfTasks(
+    hostLife,
+    runtime.inspection.systems.map(({ tasks }) => tasks),
+    ports.toolTasks,
+  );
   return withSchedules(
     {
       ...runtime,
       startWorker: tendedWorkers(runtime, { clock, opened, options }),
       ...knowing.opened(),
+      tasksElsewhere: openTasksElsewhere({ home: layout.home, clock, hostLife, processTree }),
       environments: worked.catalog,
       vaults: worked.vaults,
     },

@@ -21,6 +21,7 @@ import { schedulesOfHome } from './stores.ts';
 /** Folders of a home beside `agents`. */
 export const PROCESSES_FOLDER = 'processes';
 export const TASK_LOGS_FOLDER = 'task-logs';
+export const LOST_TASKS_FOLDER = 'lost-tasks';
 
 interface DefaultRunnersOptions {
   /** The home directory; process records, task logs and schedules lie in it. */

@@ -7,6 +7,7 @@ import type { SessionHold } from '../actors/shell/session-watch.ts';
 import { createShellTools } from '../actors/shell/shell-tools.ts';
 import type { ShellTools } from '../actors/shell/shell-tools.ts';
 import { TaskOutputFeed } from '../actors/shell/task-output-feed.ts';
+import { countedIds } from '../actors/task/task-admission.ts';
 import { BackgroundTaskManager } from '../actors/task/background-task-manager.ts';
 import type { ProcessTree } from '../actors/task/process-tree.ts';
 import type { ToolSource } from '../actors/turn/tool-source.ts';
@@ -73,6 +74,8 @@ export function nodeTools({ layout, secrets, store, hold, processTree, clock, op
     },
     clock,
     maxConcurrent: MAX_OPEN_SHELLS,
+    // Those of all managers of a runtime are told apart.
+    idFactory: countedIds('shell'),
     ...(options.inspect === undefined ? {} : { inspect: options.inspect }),
     ...(options.onListenerError === undefined ? {} : { onListenerError: options.onListenerError }),
   });

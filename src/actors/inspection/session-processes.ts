@@ -9,6 +9,7 @@ import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecyc
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { LivingProcess, ProcessTree, ReconciledProcessTree } from '../task/process-tree.ts';
+import type { RecordedTask } from '../task/task-logs.ts';
 import type { ProcessReports } from './process-reports.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedProcess } from './inspection-source.ts';
@@ -22,12 +23,7 @@ export interface TaskOutput {
 /** The port of what tasks put out, of whichever process. */
 export interface TaskOutputs {
   /** Undefined: there is no log of it. */
-  newest(task: {
-    readonly taskId: string;
-    readonly tag: string;
-    /** ISO-8601; a log that is older is another task's. */
-    readonly startedAt?: string | undefined;
-  }): Promise<TaskOutput | undefined>;
+  newest(task: RecordedTask): Promise<TaskOutput | undefined>;
 }
 
 export interface SessionProcessesOptions {

@@ -12,6 +12,7 @@ import type { IdSource } from '../session/id-source.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
+import { countedIds } from '../task/task-admission.ts';
 import { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { WakeElsewhere } from '../wake/wake-ports.ts';
 import { createChoosingSubagentRunner } from './choosing-runner.ts';
@@ -194,6 +195,8 @@ function wakeTasks(
     clock,
     onListenerError,
     maxConcurrent: MAX_WAKES_ELSEWHERE,
+    // Those of all managers of a runtime are told apart.
+    idFactory: countedIds('wake'),
     cancelDeadlineMs: CANCEL_DEADLINE_MS,
     ...UNWATCHED,
     ...(inspect === undefined ? {} : { inspect }),

@@ -51,6 +51,8 @@ export interface ProcessTree {
    * deleted. Several hosts may reconcile at once: each record is dealt with by one of them.
    */
   reconcile(options?: ReconcileOptions): Promise<readonly ReconciledProcessTree[]>;
+  /** What was reconciled lately, by whichever host, as far as that is kept. */
+  lost?(): Promise<readonly ReconciledProcessTree[]>;
   /** What one process of this system uses, whichever started it, for people. Undefined: there is none of that pid. */
   usageOf?(pid: number): Promise<Pick<LivingProcess, 'processorMs' | 'residentBytes' | 'isSuspended'> | undefined>;
   /** The tree that `reconcile` adopted under `tag`. */
@@ -136,6 +138,8 @@ export interface ReconciledProcessTree {
   readonly startedAt?: string | undefined;
   /** The root, when the crashed host got as far as recording it. */
   readonly pid?: number | undefined;
+  /** The process that owns the tree. Its token is absent where it could have none. */
+  readonly host?: { readonly pid: number; readonly token?: string | undefined } | undefined;
   /** `left`: still there, for the reason given. */
   readonly action: 'killed' | 'gone' | 'adopted' | 'left';
   /** `elsewhere`: its host lives, or may live, in another pid namespace of this system, or something of it does. */

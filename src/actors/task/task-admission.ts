@@ -100,6 +100,12 @@ export class TaskIds {
   }
 }
 
+/** `shell_1`, `shell_2` and so on, for managers beside that of the tasks. */
+export function countedIds(what: string): () => string {
+  let last = 0;
+  return () => `${what}_${(last += 1)}`;
+}
+
 function fitId(id: unknown, taken: ReadonlyMap<string, unknown>, whence: string): string {
   if (typeof id !== 'string' || !FIT_ID.test(id)) {
     throw new BackgroundTaskError(

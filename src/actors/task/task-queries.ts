@@ -7,7 +7,11 @@ import type {
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { cancelledRecord } from './stop-cause.ts';
 
-type Filtered = Pick<BackgroundTaskState, 'status' | 'kind' | 'mode' | 'parentSessionId' | 'parentTaskId'>;
+interface Filtered extends Pick<BackgroundTaskState, 'status' | 'kind'> {
+  readonly mode?: BackgroundTaskState['mode'] | undefined;
+  readonly parentSessionId?: string | undefined;
+  readonly parentTaskId?: string | undefined;
+}
 
 export function matchesFilter(state: Filtered, filter: BackgroundTaskFilter): boolean {
   const { status } = filter;

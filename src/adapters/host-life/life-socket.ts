@@ -2,63 +2,14 @@
  * A socket that is there while its process lives: the kernel answers for a process that is busy or stopped, and for
  * none that is gone.
  */
-import { chmod, mkdtemp, open, rename, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, rename, rm } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import type { HostAnswerer } from '../../actors/host/host-exchange.ts';
 import { hasCode, systemCodeOf } from '../system/error-codes.ts';
-import { descriptorPath, hasDescriptorPaths } from '../system/held-folder.ts';
-
-// A way to a folder that is short enough for a socket: the path of one may have some hundred bytes, and a home may have
-// more. On Linux it leads through a descriptor of the folder, elsewhere through a link in a folder of this user's own.
-
-/** Longest path that every system takes for a socket, in bytes: 104 with the zero at its end, on macOS. */
-const MAX_SOCKET_PATH_BYTES = 103;
-/** Not the folder for temporary files of this system: that may be long itself. */
-const SHORT_FOLDER = '/tmp/wakechart-';
-
-/**
- * Lets `use` reach `name` in `folder` under a path that a socket can have. @throws the system's error, ENOENT when the
- * folder is not there
- */
-async function withShortWay<Result>(
-  folder: string,
-  name: string,
-  use: (path: string) => Promise<Result>,
-): Promise<Result> {
-  const plain = join(folder, name);
-  if (Buffer.byteLength(plain) <= MAX_SOCKET_PATH_BYTES) return use(plain);
-  return hasDescriptorPaths() ? throughDescriptor(folder, name, use) : throughLink(folder, name, use);
-}
-
-async function throughDescriptor<Result>(
-  folder: string,
-  name: string,
-  use: (path: string) => Promise<Result>,
-): Promise<Result> {
-  const handle = await open(folder, 'r');
-  try {
-    return await use(join(descriptorPath(handle.fd), name));
-  } finally {
-    await handle.close();
-  }
-}
-
-async function throughLink<Result>(
-  folder: string,
-  name: string,
-  use: (path: string) => Promise<Result>,
-): Promise<Result> {
-  await stat(folder);
-  const own = await mkdtemp(SHORT_FOLDER);
-  try {
-    const link = join(own, 'f');
-    await symlink(folder, link);
-    return await use(join(link, name));
-  } finally {
-    await rm(own, { recursive: true, force: true });
-  }
-}
+import { HostDesk } from './host-desk.ts';
+import { withShortWay } from './short-way.ts';
 
 /** Only the owner may connect. */
 const PRIVATE_SOCKET_MODE = 0o600;
@@ -81,13 +32,18 @@ export interface LifeSocket {
 
 /**
  * Listens as `<name>.sock` in `folder`, which is there. It gets that name when it listens: under it, one that does not
- * answer is dead. Never keeps the process alive.
+ * answer is dead. Never keeps the process alive. Who connects may ask one question, where there is an answerer.
  * @throws the system's error
  */
-export async function openLifeSocket(folder: string, name: string): Promise<LifeSocket> {
+export async function openLifeSocket(
+  folder: string,
+  name: string,
+  answerer: () => HostAnswerer | undefined = () => undefined,
+): Promise<LifeSocket> {
   const draft = `${name}${DRAFT_ENDING}`;
   const path = join(folder, `${name}${SOCKET_ENDING}`);
-  const server = createServer((connection) => connection.on('error', () => undefined).destroy());
+  const desk = new HostDesk(answerer);
+  const server = createServer((connection) => desk.admit(connection));
   try {
     await withShortWay(folder, draft, (address) => listen(server, address));
     await chmod(join(folder, draft), PRIVATE_SOCKET_MODE);
@@ -100,7 +56,7 @@ export async function openLifeSocket(folder: string, name: string): Promise<Life
   return {
     async close() {
       await rm(path, { force: true }).catch(() => undefined);
-      await closed(server);
+      await Promise.all([closed(server), desk.close()]);
     },
   };
 }

@@ -8,9 +8,17 @@ import { readFileSync } from 'node:fs';
 import { readdir, rm, stat, statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
+import type {
+  AskOptions,
+  HostAnswer,
+  HostAnswerer,
+  HostExchange,
+  OtherHosts,
+} from '../../actors/host/host-exchange.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import { bootHere } from '../system/process-life.ts';
-import { makeFolder } from '../system/whole-files.ts';
+import { makeFolder, namesIn } from '../system/whole-files.ts';
+import { askHost } from './host-question.ts';
 import type { LifeSocket } from './life-socket.ts';
 import { doesListen, DRAFT_ENDING, openLifeSocket, SOCKET_ENDING } from './life-socket.ts';
 
@@ -83,7 +91,7 @@ export interface SocketHostLifeOptions {
   readonly place?: HostPlace | undefined;
 }
 
-export function createHostLife(options: SocketHostLifeOptions): HostLife {
+export function createHostLife(options: SocketHostLifeOptions): HostLife & HostExchange {
   return new SocketHostLife(options);
 }
 
@@ -92,10 +100,12 @@ interface OpenLife {
   readonly socket: LifeSocket;
 }
 
-class SocketHostLife implements HostLife {
+class SocketHostLife implements HostLife, HostExchange {
   readonly #directory: string;
   readonly #place: HostPlace;
   #open: Promise<OpenLife | undefined> | undefined;
+  #own: string | undefined;
+  #answerer: HostAnswerer | undefined;
   #sweeping: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -117,6 +127,36 @@ class SocketHostLife implements HostLife {
     return isEarlierBoot(there, this.#place) || (await isLocal(this.#directory)) ? false : undefined;
   }
 
+  answerWith(answerer: HostAnswerer): void {
+    this.#answerer = answerer;
+  }
+
+  isOwn(token: string): boolean {
+    return token === this.#own;
+  }
+
+  async others(): Promise<OtherHosts> {
+    const tokens: string[] = [];
+    let beyond = 0;
+    for (const name of await namesIn(this.#directory)) {
+      const token = name.endsWith(SOCKET_ENDING) ? name.slice(0, -SOCKET_ENDING.length) : '';
+      const there = placeOf(token);
+      if (there === undefined || this.isOwn(token)) continue;
+      if (isSameKernel(there, this.#place)) tokens.push(token);
+      else if ((await this.isAlive(token)) === undefined) beyond += 1;
+    }
+    return { tokens, beyond };
+  }
+
+  async ask(token: string, question: string, options: AskOptions = {}): Promise<HostAnswer> {
+    const text =
+      placeOf(token) === undefined
+        ? undefined
+        : await askHost({ folder: this.#directory, token }, question, options).catch(() => undefined);
+    if (text !== undefined) return { is: 'told', text };
+    return { is: (await this.isAlive(token)) === false ? 'gone' : 'silent' };
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     const open = await this.#open;
@@ -129,7 +169,8 @@ class SocketHostLife implements HostLife {
     const token = newToken(this.#place);
     try {
       await makeFolder(this.#directory, { durability: 'os' });
-      const socket = await openLifeSocket(this.#directory, token);
+      this.#own = token;
+      const socket = await openLifeSocket(this.#directory, token, () => this.#answerer);
       this.#sweeping = this.#sweep().catch(() => undefined);
       return { token, socket };
     } catch {

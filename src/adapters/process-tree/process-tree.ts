@@ -17,7 +17,7 @@ import { readHost, recordedHost } from './host-identity.ts';
 import type { ProcessTable, ProcessTableKind } from './process-table.ts';
 import { createProcTable } from './proc-table.ts';
 import { createPsTable } from './ps-table.ts';
-import { reconcileRecords } from './reconcile.ts';
+import { lostTrees, reconcileRecords } from './reconcile.ts';
 import { ProcessRecords } from './records.ts';
 import { SharedChecks } from './shared-checks.ts';
 import { TrackedTree, livingOf } from './tracked-tree.ts';
@@ -30,6 +30,8 @@ interface ProcessTreeOptions {
    * one system. Default: no records, and nothing to reconcile after a crash.
    */
   readonly directory?: string | undefined;
+  /** Where records go that were reconciled, for a day, such as `<home>/lost-tasks`. Default: nowhere. */
+  readonly lostDirectory?: string | undefined;
   /**
    * Tells of hosts in other pid namespaces, such as containers, whether they live. Default: what they left is left
    * alone until the system starts again.
@@ -70,12 +72,12 @@ class SystemProcessTree implements ProcessTree {
   readonly #adopted = new Map<string, TrackedProcessTree>();
   #surroundings: Promise<TreeSurroundings> | undefined;
 
-  constructor({ clock, directory, hostLife, scan }: ProcessTreeOptions, proofTimeoutMs: number) {
+  constructor({ clock, directory, lostDirectory, hostLife, scan }: ProcessTreeOptions, proofTimeoutMs: number) {
     this.#table = (scan ?? defaultTable()) === 'proc' ? createProcTable() : createPsTable();
     this.#checks = new SharedChecks(this.#table);
     this.#clock = clock;
     this.#life = hostLife;
-    this.#records = directory === undefined ? undefined : new ProcessRecords(directory);
+    this.#records = directory === undefined ? undefined : new ProcessRecords(directory, lostDirectory);
     this.#proofTimeoutMs = proofTimeoutMs;
   }
 
@@ -111,6 +113,10 @@ class SystemProcessTree implements ProcessTree {
       options,
       adopt: (tree) => this.#adopted.set(tree.tag, tree),
     });
+  }
+
+  async lost(): Promise<readonly ReconciledProcessTree[]> {
+    return this.#records === undefined ? [] : lostTrees(this.#records);
   }
 
   async usageOf(pid: number): Promise<LivingProcess | undefined> {

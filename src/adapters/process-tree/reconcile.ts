@@ -82,7 +82,7 @@ async function reconcileElsewhere(
   const survivors = [...entries.values()].filter((entry) => isOfTag(entry, record.tag) && entry.state !== 'dead');
   const isOver = survivors.length === 0 && isSeenInto(host, entries.keys());
   if (isOver && options.policy !== 'report') {
-    await records.forget(file);
+    await records.bury(file);
     return { ...head, action: 'gone', survivors: [] };
   }
   return {
@@ -118,7 +118,7 @@ async function settleClaim(
       return { ...head, action: 'adopted', survivors };
     }
     if (survivors.length > 0) await tree.end({ graceMs: work.options.graceMs });
-    await records.forget(claim);
+    await records.bury(claim);
     return { ...head, action: survivors.length > 0 ? 'killed' : 'gone', survivors: [] };
   } catch {
     await records.release(claim);
@@ -135,11 +135,22 @@ async function ownRecord(record: ProcessRecord, around: TreeSurroundings): Promi
   };
 }
 
+/** Those that were dealt with lately. */
+export async function lostTrees(records: ProcessRecords): Promise<readonly ReconciledProcessTree[]> {
+  return (await records.lost()).map((record) => ({
+    ...reportHead(record.tag, record),
+    action: 'gone',
+    reason: 'host_dead',
+    survivors: [],
+  }));
+}
+
 function reportHead(
   tag: string,
   record: ProcessRecord | undefined,
-): Pick<ReconciledProcessTree, 'tag' | 'taskId' | 'sessionId' | 'commandPreview' | 'limitMs' | 'startedAt' | 'pid'> {
+): Omit<ReconciledProcessTree, 'action' | 'reason' | 'survivors'> {
   if (record === undefined) return { tag };
-  const { taskId, sessionId, commandPreview, limitMs, startedAt, root } = record;
-  return { tag, taskId, sessionId, commandPreview, limitMs, startedAt, pid: root?.pid };
+  const { taskId, sessionId, commandPreview, limitMs, startedAt, root, host } = record;
+  const { pid, token } = host;
+  return { tag, taskId, sessionId, commandPreview, limitMs, startedAt, pid: root?.pid, host: { pid, token } };
 }

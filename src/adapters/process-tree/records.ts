@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { hasCode } from '../system/error-codes.ts';
 import { makeFolder, namesIn, replaceFile, sweepDrafts } from '../system/whole-files.ts';
+import { LostRecords } from './lost-records.ts';
 import { hostIdentity } from './host-identity.ts';
 import type { HostIdentity } from './host-identity.ts';
 
@@ -66,10 +67,19 @@ interface KeptRecords {
 
 export class ProcessRecords {
   readonly #directory: string;
+  /** Those of trees that were lost with their hosts, for people who ask what became of them. */
+  readonly #lost: LostRecords | undefined;
   #kept: KeptRecords | undefined;
 
-  constructor(directory: string) {
+  constructor(directory: string, lostDirectory?: string) {
     this.#directory = directory;
+    if (lostDirectory !== undefined) this.#lost = new LostRecords(lostDirectory);
+  }
+
+  /** Newest last. */
+  async lost(): Promise<readonly ProcessRecord[]> {
+    const texts = (await this.#lost?.texts()) ?? [];
+    return texts.map(valueIn).flatMap((value) => processRecord.safeParse(value).data ?? []);
   }
 
   static newRecord(fields: Omit<ProcessRecord, 'format'>): ProcessRecord {
@@ -160,6 +170,12 @@ export class ProcessRecords {
     await rm(this.#path(name), { force: true });
   }
 
+  /** Nothing of the tree is left. */
+  async bury(file: RecordFile): Promise<void> {
+    await this.#lost?.take(this.#path(file.name), `${file.tag}.json`);
+    await this.forget(file);
+  }
+
   /** Turns a claim back into a record. */
   async release({ name, tag }: RecordFile): Promise<void> {
     await this.#renamed(name, `${tag}.json`);
@@ -187,6 +203,14 @@ export class ProcessRecords {
 
   #path(name: string): string {
     return join(this.#directory, name);
+  }
+}
+
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

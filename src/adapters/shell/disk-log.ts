@@ -38,6 +38,9 @@ function formatOneByOne(source: string, text: string): string {
     .join('\n');
 }
 
+/** What a file says where lines are missing in it. No line of a log. */
+export const MISSING_LINES = /^\[system\] (\d+) lines are missing here: they came faster than they could be written$/;
+
 export interface DiskLogOptions {
   readonly ring: LogRing;
   readonly path: string;

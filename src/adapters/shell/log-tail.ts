@@ -1,8 +1,9 @@
 /** The end of what a task has put out, read from its log file by any process over the home. */
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TaskOutput, TaskOutputs } from '../../actors/inspection/session-processes.ts';
-import { hasCode } from '../system/error-codes.ts';
+import type { RecordedTask } from '../../actors/task/task-logs.ts';
+import { hasCode, unlessCode } from '../system/error-codes.ts';
 import { namesIn } from '../system/whole-files.ts';
 import { fileNameOf, taggedLogName } from './log-file-name.ts';
 
@@ -15,26 +16,45 @@ const MOST_LINES = 12;
 /** @param directory where the logs of tasks lie; it need not be there */
 export function createTaskOutputs(directory: string): TaskOutputs {
   return {
-    async newest({ taskId, tag, startedAt }): Promise<TaskOutput | undefined> {
+    async newest(task): Promise<TaskOutput | undefined> {
       const names = await namesIn(directory);
-      // Ids are counted from one in each process: the file that carries the tag is this task's, where there is one.
-      const own = taggedLogName(taskId, tag);
-      const base = names.includes(own) ? own : `${fileNameOf(taskId)}.log`;
-      const files = names.filter((name) => name === base || isTailOf(name, base));
-      const newest = files.toSorted((one, other) => firstLineOf(one, base) - firstLineOf(other, base)).at(-1);
-      const sinceMs = base === own || startedAt === undefined ? 0 : Date.parse(startedAt) - TOLERANCE_MS;
+      const { base, sinceMs } = logOf(names, task);
+      const newest = tailFiles(names, base).at(-1)?.name ?? (names.includes(base) ? base : undefined);
       return newest === undefined ? undefined : endOf(join(directory, newest), sinceMs);
     },
   };
 }
 
-/** What did not fit in the head of a log goes to files that are named by their first lines. */
-function isTailOf(name: string, base: string): boolean {
-  return name.startsWith(`${base}.`) && /^\d+$/.test(name.slice(base.length + 1));
+/** The path of its log; undefined: there is none. */
+export async function findTaskLog(directory: string, task: RecordedTask): Promise<string | undefined> {
+  const { base, sinceMs } = logOf(await namesIn(directory), task);
+  const path = join(directory, base);
+  const found = await stat(path).catch(unlessCode('ENOENT'));
+  return found === undefined || found.birthtimeMs < sinceMs ? undefined : path;
 }
 
-function firstLineOf(name: string, base: string): number {
-  return name === base ? 0 : Number(name.slice(base.length + 1));
+/** Ids are counted from one in each process: the file that carries the tag is this task's, where there is one. */
+function logOf(
+  names: readonly string[],
+  { taskId, tag, startedAt }: RecordedTask,
+): { readonly base: string; readonly sinceMs: number } {
+  const own = taggedLogName(taskId, tag);
+  if (names.includes(own)) return { base: own, sinceMs: 0 };
+  return {
+    base: `${fileNameOf(taskId)}.log`,
+    sinceMs: startedAt === undefined ? 0 : Date.parse(startedAt) - TOLERANCE_MS,
+  };
+}
+
+/** What did not fit in the head of a log goes to files that are named by their first lines. */
+export function tailFiles(
+  names: readonly string[],
+  base: string,
+): readonly { readonly name: string; readonly firstLine: number }[] {
+  return names
+    .filter((name) => name.startsWith(`${base}.`) && /^\d+$/.test(name.slice(base.length + 1)))
+    .map((name) => ({ name, firstLine: Number(name.slice(base.length + 1)) }))
+    .toSorted((one, other) => one.firstLine - other.firstLine);
 }
 
 async function endOf(path: string, sinceMs: number): Promise<TaskOutput | undefined> {

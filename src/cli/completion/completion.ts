@@ -2,7 +2,7 @@
 import type { Command, Option } from 'commander';
 
 /** What only the home knows, or the file system. */
-export type ValueKind = 'sessions' | 'agents' | 'environments' | 'worktrees' | 'files' | 'folders';
+export type ValueKind = 'sessions' | 'agents' | 'environments' | 'worktrees' | 'tasks' | 'files' | 'folders';
 
 export interface Candidate {
   readonly value: string;
@@ -38,6 +38,10 @@ const OPTION_VALUES: Readonly<Record<string, ValueKind>> = {
 const ARGUMENT_VALUES: Readonly<Record<string, ValueKind>> = {
   'agent show': 'agents',
   'env show': 'environments',
+  'task show': 'tasks',
+  'task logs': 'tasks',
+  'task attach': 'tasks',
+  'task cancel': 'tasks',
   'worktree show': 'worktrees',
   'worktree adopt': 'worktrees',
   'worktree remove': 'worktrees',

@@ -5,6 +5,7 @@ import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { environmentsOf } from '../open/environments.ts';
 import { withAgents, withSessions } from '../open/stores.ts';
+import { statusText, withTasks } from '../task/tasks.ts';
 import { oneLine } from '../terminal/text.ts';
 import { withWorktrees } from '../worktree/worktrees.ts';
 import { completionOf } from './completion.ts';
@@ -56,6 +57,10 @@ async function valuesOf(kind: ValueKind, context: CommandContext): Promise<reado
         value: environmentId,
         description: '',
       }));
+    case 'tasks':
+      return withTasks(context, async (tasks) =>
+        (await tasks.list()).map((task) => ({ value: task.id, description: `${statusText(task)}: ${task.label}` })),
+      );
     case 'worktrees':
       return withWorktrees(context, async (keeper) =>
         (await keeper.list()).map(({ id, branchName }) => ({ value: id, description: branchName })),

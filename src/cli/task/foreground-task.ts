@@ -9,14 +9,14 @@ import { BackgroundTaskManager } from '../../actors/task/background-task-manager
 import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
 import { ShutdownHooks } from '../../actors/inspection/runtime-inspection.ts';
 import type { RuntimeInspection } from '../../actors/inspection/runtime-inspection.ts';
+import { HOSTS_FOLDER, createHostLife } from '../../adapters/host-life/socket-host-life.ts';
 import { createProcessTree } from '../../adapters/process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../../adapters/shell/shell-runner.ts';
 import type { OnShellOutput } from '../../adapters/shell/shell-output.ts';
+import { LOST_TASKS_FOLDER, PROCESSES_FOLDER } from '../../node/tasks.ts';
+import { tellOfTasks } from '../../node/tasks-elsewhere.ts';
 import { NO_SECRETS_KNOWN } from '../inspect/opened-source.ts';
 import type { InspectedSecrets } from '../inspect/opened-source.ts';
-
-/** Where a home keeps the records of what it runs; what a crash leaves is found there. */
-const PROCESSES_FOLDER = 'processes';
 
 export interface ForegroundOptions {
   /** Absolute. */
@@ -51,7 +51,13 @@ export function openForeground({
   watchdogClock,
 }: ForegroundOptions): Foreground {
   const clock = createSystemClock();
-  const processTree = createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER) });
+  const hostLife = createHostLife({ directory: join(home, HOSTS_FOLDER) });
+  const processTree = createProcessTree({
+    clock,
+    directory: join(home, PROCESSES_FOLDER),
+    lostDirectory: join(home, LOST_TASKS_FOLDER),
+    hostLife,
+  });
   const trees = new Set<TrackedProcessTree>();
   const watched: ProcessTree = {
     prepare: async (work) => {
@@ -64,6 +70,7 @@ export function openForeground({
   };
   const process = createManagedShellProcessRunner({ processTree: watched, clock, onOutput });
   const tasks = new BackgroundTaskManager({ runners: { process }, clock: watchdogClock ?? clock });
+  tellOfTasks(hostLife, [tasks]);
   const hooks = new ShutdownHooks();
   return {
     tasks,
@@ -86,6 +93,7 @@ export function openForeground({
         await hooks.readLast();
       } finally {
         await hooks.close();
+        await hostLife.close();
       }
     },
     kill: () => {

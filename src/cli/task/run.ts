@@ -1,5 +1,4 @@
 /** `wakechart task run`: a command as a process task in the foreground. */
-import { fstatSync } from 'node:fs';
 import { TextDecoder } from 'node:util';
 import type { BackgroundTaskManager } from '../../actors/task/background-task-manager.ts';
 import type { OnShellOutput } from '../../adapters/shell/shell-output.ts';
@@ -18,58 +17,7 @@ import { reconciledText } from '../open/reconciled-text.ts';
 import { oneLine, shellQuoted } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 import { openForeground } from './foreground-task.ts';
-
-// Hands what is piped into this program to a running task, as it comes and as fast as the task reads it.
-
-const STDIN = 0;
-
-/** Whether something is piped in: not a terminal, not a device such as /dev/null, not a closed input. */
-function hasPipedInput(): boolean {
-  try {
-    const input = fstatSync(STDIN);
-    return input.isFIFO() || input.isFile() || input.isSocket();
-  } catch {
-    return false;
-  }
-}
-
-/** Errors that mean: the task reads no more. The rest is not needed then. */
-const NO_MORE: ReadonlySet<string> = new Set(['TASK_INPUT_CLOSED', 'TASK_ENDED', 'TASK_STOPPING', 'TASK_NOT_FOUND']);
-
-/**
- * Resolves when the input has ended or the task takes no more of it.
- * @throws RuntimeError INPUT_NOT_TEXT for bytes that are not UTF-8: the task would get others than were sent
- */
-async function passInput(
-  tasks: Pick<BackgroundTaskManager, 'send'>,
-  taskId: string,
-  input: NodeJS.ReadStream,
-): Promise<void> {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  try {
-    for await (const chunk of input) {
-      const text = decoded(decoder, chunk as Uint8Array);
-      if (text !== '') await tasks.send(taskId, { stdin: text, end: false });
-    }
-    await tasks.send(taskId, { stdin: decoded(decoder), end: true });
-  } catch (error) {
-    if (!RuntimeError.is(error) || !NO_MORE.has(error.code)) throw error;
-  } finally {
-    input.destroy();
-  }
-}
-
-function decoded(decoder: TextDecoder, chunk?: Uint8Array): string {
-  try {
-    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
-  } catch (cause) {
-    throw new RuntimeError('INPUT_NOT_TEXT', 'expected UTF-8 text on standard input, received other bytes', {
-      category: 'validation',
-      hint: "Let the command read the file itself: wakechart task run -- 'COMMAND < FILE'.",
-      cause,
-    });
-  }
-}
+import { hasPipedInput, passInput } from './input.ts';
 
 export interface TaskRunOptions {
   /** One word is a line for the shell; several are a program and its arguments. */

@@ -1,0 +1,27 @@
+/** The port of the logs that tasks leave on the disk, of whichever process over the home. */
+
+/** Lines in a row; `offset` is the index of the first, counted from the first line ever logged. */
+export interface TaskLogLines {
+  readonly offset: number;
+  readonly lines: readonly string[];
+}
+
+export interface TaskLogReader {
+  /** What comes next; undefined: nothing more is there now. Lines that are not kept are passed over. */
+  next(): Promise<TaskLogLines | undefined>;
+}
+
+/** How a task is known that is on record. */
+export interface RecordedTask {
+  readonly taskId: string;
+  readonly tag: string;
+  /** ISO-8601; a log that is older is another task's. */
+  readonly startedAt?: string | undefined;
+}
+
+export interface TaskLogFiles {
+  /** The path of its log; undefined: there is none. */
+  find(task: RecordedTask): Promise<string | undefined>;
+  /** Begins with line `from`. The file need not be there. */
+  open(path: string, from: number): TaskLogReader;
+}

@@ -1,0 +1,117 @@
+/** The tasks of other processes over a home, for commands that name one of them. */
+import { join } from 'node:path';
+import { createSystemClock } from '../../actors/clock/system-clock.ts';
+import type { TaskElsewhere } from '../../actors/task/task-elsewhere.ts';
+import type { TasksElsewhere } from '../../actors/task/tasks-elsewhere.ts';
+import { HOSTS_FOLDER, createHostLife } from '../../adapters/host-life/socket-host-life.ts';
+import { createProcessTree } from '../../adapters/process-tree/process-tree.ts';
+import { closestName } from '../../machines/closest-name.ts';
+import { RuntimeError } from '../../machines/errors.ts';
+import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
+import { openTasksElsewhere } from '../../node/tasks-elsewhere.ts';
+import { LOST_TASKS_FOLDER, PROCESSES_FOLDER } from '../../node/tasks.ts';
+import type { CommandContext } from '../context.ts';
+import { nextCommand } from '../context.ts';
+import { checkHome } from '../home.ts';
+import { idNamed } from '../open/named-id.ts';
+import { counted, oneLine } from '../terminal/text.ts';
+
+/** More do not help. */
+const MAX_SHOWN = 5;
+
+/** Opens no runtime and leaves nothing behind: what runs is asked where it runs. */
+export async function withTasks<Result>(
+  { home }: Pick<CommandContext, 'home'>,
+  work: (tasks: TasksElsewhere) => Promise<Result>,
+): Promise<Result> {
+  await checkHome(home);
+  const clock = createSystemClock();
+  const hostLife = createHostLife({ directory: join(home, HOSTS_FOLDER) });
+  const processTree = createProcessTree({
+    clock,
+    directory: join(home, PROCESSES_FOLDER),
+    lostDirectory: join(home, LOST_TASKS_FOLDER),
+    hostLife,
+  });
+  try {
+    return await work(openTasksElsewhere({ home, clock, hostLife, processTree }));
+  } finally {
+    await hostLife.close();
+  }
+}
+
+/**
+ * What was typed names it whole, by its first characters, or by its name in its process.
+ * @throws RuntimeError TASK_NOT_FOUND, with those that there are; ID_AMBIGUOUS
+ */
+export async function taskNamed(
+  context: CommandContext,
+  tasks: Pick<TasksElsewhere, 'list'>,
+  typed: string,
+): Promise<TaskElsewhere> {
+  const all = await tasks.list();
+  const ids = all.map(({ id }) => id);
+  const named = all.filter(({ taskId }) => taskId === typed);
+  const found =
+    named.length === 1 ? named[0] : all.find(({ id }) => id === idNamed({ typed: typed.trim(), what: 'task', ids }));
+  if (found !== undefined) return found;
+  if (named.length > 1) throw ambiguous(typed, named);
+  throw new RuntimeError('TASK_NOT_FOUND', `no process over ${context.home} has a task ${JSON.stringify(typed)}`, {
+    category: 'validation',
+    hint: hintFor(context, all, typed),
+  });
+}
+
+function ambiguous(typed: string, named: readonly TaskElsewhere[]): RuntimeError {
+  return new RuntimeError('ID_AMBIGUOUS', `${named.length} processes have a task ${JSON.stringify(typed)}`, {
+    category: 'validation',
+    hint: `Type the whole id of the one that you mean:\n${linesOf(named).join('\n')}`,
+  });
+}
+
+function hintFor(context: CommandContext, all: readonly TaskElsewhere[], typed: string): string {
+  const forgotten = 'A task that has ended is forgotten by its process';
+  if (all.length === 0) return `${forgotten}; no process over ${context.home} has one now.`;
+  const meant = all.find(
+    ({ label }) =>
+      label ===
+      closestName(
+        typed,
+        all.map((each) => each.label),
+      ),
+  )?.id;
+  const question = meant === undefined ? '' : `Did you mean "${meant}"? `;
+  const more = all.length - MAX_SHOWN;
+  const rest = more > 0 ? [`and ${counted(more, 'task')} more: ${nextCommand(context, 'task', 'list')}`] : [];
+  return `${question}${forgotten}. Tasks there are, newest first:\n${[...linesOf(all), ...rest].join('\n')}`;
+}
+
+function linesOf(tasks: readonly TaskElsewhere[]): string[] {
+  return tasks
+    .slice(-MAX_SHOWN)
+    .toReversed()
+    .map((task) => `${task.id}  ${statusText(task)}  ${oneLine(task.label, 60)}`);
+}
+
+export function hasEnded({ status }: Pick<TaskElsewhere, 'status'>): boolean {
+  return isTerminalBackgroundTaskStatus(status);
+}
+
+/** In a few words. */
+export function statusText({ status, process: { reach }, survivors = 0, result }: TaskElsewhere): string {
+  if (reach === 'lost') return survivors === 0 ? 'lost' : `lost, ${survivors} left running`;
+  if (reach === 'silent') return `${status}, silent`;
+  if (status === 'waiting_permission') return 'waits for permission';
+  return status === 'completed' ? endingText({ result }) : status;
+}
+
+/** How a command ended. */
+export function endingText({ result }: Pick<TaskElsewhere, 'result'>): string {
+  const { exitCode, signalCode } = result ?? {};
+  if (signalCode !== undefined) return `ended by ${signalCode}`;
+  return exitCode === undefined ? 'completed' : `exit code ${exitCode}`;
+}
+
+export function processesText(count: number): string {
+  return count === 1 ? '1 process' : `${count} processes`;
+}
