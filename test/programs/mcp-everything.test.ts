@@ -153,13 +153,13 @@ describe.each(WAYS)('the server "everything" %s', (way) => {
 
   it('is not waited for when it says nothing for too long, and is when it reports', async () => {
     await using program = await served(way);
-    const hasty = program.at({ timeoutMs: 700 });
+    const hasty = program.at({ timeoutMs: 1_500 });
     const seen: ToolProgress[] = [];
     const onProgress = (progress: ToolProgress): void => void seen.push(progress);
     // With a sign of life in time it may take longer than that altogether.
-    const steady = { duration: 1.2, steps: 12 };
+    const steady = { duration: 2.4, steps: 24 };
     expect(await house.call(hasty, 'trigger-long-running-operation', steady, { onProgress })).toContain('completed');
-    expect(seen.at(-1)).toEqual({ done: 12, total: 12 });
+    expect(seen.at(-1)).toEqual({ done: 24, total: 24 });
     const silent = { duration: 60, steps: 1 };
     await expect(house.call(hasty, 'trigger-long-running-operation', silent)).rejects.toMatchObject({
       code: 'TOOL_CALL_TIMEOUT',

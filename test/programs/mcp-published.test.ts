@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { McpServerInput } from '../../src/machines/agent/mcp-server.ts';
 import { imageReferencesIn } from '../../src/machines/turn/provider-message.ts';
-import { mcpHouse, namesOf, published } from '../adapters/mcp/mcp-house.ts';
+import { mcpHouse, namesOf, published, runTool } from '../adapters/mcp/mcp-house.ts';
 import type { McpHouse } from '../adapters/mcp/mcp-house.ts';
 import { listeningServer } from './mcp-servers.ts';
 import { describeProgram, programFile } from './programs.ts';
@@ -54,6 +54,11 @@ describeProgram('mcp-memory', () => {
     await expect(
       house.call(server, 'add_observations', { observations: [{ entityName: 'Bob', contents: ['x'] }] }),
     ).rejects.toMatchObject({ code: 'TOOL_CALL_FAILED', message: 'Entity with name Bob not found' });
+    const tools = await house.tools(server, { tools: ['-'], resources: true });
+    const read = tools.find(({ definition }) => definition.name === 's__read_resource');
+    expect(await runTool(read, { uri: 'memory://knowledge-graph' })).toMatchObject({
+      content: [{ type: 'resource', mediaType: 'application/json', text: expect.stringContaining('Ada') as string }],
+    });
     await using other = await anotherHouse();
     expect(await other.call(server, 'search_nodes', { query: 'engine' })).toEqual({ entities: [ada], relations: [] });
   });
