@@ -20,7 +20,7 @@ import { VAULTS_FOLDER } from '../env/vaults.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
 import { memoryStores } from '../memory/stores.ts';
-import { homeProviders, skillCatalogOf, SKILLS_FOLDER } from '../open/known-home.ts';
+import { skillCatalogOf, SKILLS_FOLDER } from '../open/known-home.ts';
 import { openStore, runtimeStore } from '../open/store.ts';
 import { withAgents } from '../open/stores.ts';
 import { Progress } from '../terminal/progress.ts';
@@ -185,11 +185,7 @@ function withFindings<Result>(
           { list: () => worktreeKeeper(home).list(), reconcile: async () => (await reconcileHome(context)).worktrees },
           join(home, WORKTREES_FOLDER),
         )),
-        ...(await checkPrograms({
-          agents,
-          providers: await homeProviders(home).catch(() => ({})),
-          directoryOf: (agentId) => layout.agentDirectory(agentId),
-        })),
+        ...(await checkPrograms({ agents, layout })),
         ...(await checkTools()),
       ];
       progress.stop();

@@ -105,7 +105,7 @@ export interface ToolOutput {
   readonly text: string;
 }
 
-export const SIDE_ANSWER = 'Aside.';
+const SIDE_ANSWER = 'Aside.';
 
 let calls = 0;
 
