@@ -108,7 +108,7 @@ export const resultMessage = z.object({
   total_cost_usd: amount,
   usage: usage.optional().catch(undefined),
   modelUsage: z.record(z.string(), modelUsage).optional().catch(undefined),
-  /** Since 2.1: of this turn alone, its subagents among it, whatever the session has taken before. */
+  /** Of this turn alone, its subagents among it, whatever the session has taken before. */
   model_usage_since_last_result: z.record(z.string(), modelUsage).optional().catch(undefined),
   /** The messages of the user that this turn has answered, by the ids that were given to them. */
   user_message_uuids: z.array(z.string()).optional().catch(undefined),
