@@ -30,6 +30,7 @@ import { checkEnvironments, unconfinedAgents } from './check-environments.ts';
 import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from './check-home.ts';
 import { checkLeftFolders } from './check-left-folders.ts';
 import { checkMemory } from './check-memory.ts';
+import { checkPrograms } from './check-programs.ts';
 import { checkSessions } from './check-sessions.ts';
 import { checkSkills } from './check-skills.ts';
 import { checkStoredSessions } from './check-stored-sessions.ts';
@@ -184,6 +185,7 @@ function withFindings<Result>(
           { list: () => worktreeStore(home).list(), reconcile: async () => (await reconcileHome(context)).worktrees },
           join(home, WORKTREES_FOLDER),
         )),
+        ...(await checkPrograms({ agents, layout })),
         ...(await checkTools()),
       ];
       progress.stop();

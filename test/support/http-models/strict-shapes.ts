@@ -38,7 +38,16 @@ const anthropicBlock = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('tool_result'),
     tool_use_id: z.string(),
-    content: z.union([z.string(), z.array(textBlock)]),
+    content: z.union([
+      z.string(),
+      z.array(
+        z.discriminatedUnion('type', [
+          textBlock,
+          z.strictObject({ type: z.literal('image'), source: z.unknown(), ...hinted }),
+          z.strictObject({ type: z.literal('tool_reference'), tool_name: z.string() }),
+        ]),
+      ),
+    ]),
     is_error: z.boolean().optional(),
     ...hinted,
   }),
@@ -49,8 +58,8 @@ const anthropicRequest = z.looseObject({
   temperature: z.number().optional(),
   thinking: z
     .discriminatedUnion('type', [
-      z.strictObject({ type: z.literal('enabled'), budget_tokens: z.number() }),
-      z.strictObject({ type: z.literal('adaptive') }),
+      z.strictObject({ type: z.literal('enabled'), budget_tokens: z.number(), display: z.string().optional() }),
+      z.strictObject({ type: z.literal('adaptive'), display: z.string().optional() }),
       z.strictObject({ type: z.literal('disabled') }),
     ])
     .optional(),
@@ -60,7 +69,11 @@ const anthropicRequest = z.looseObject({
     .optional(),
   messages: z
     .array(
-      z.strictObject({ role: z.enum(['user', 'assistant']), content: z.union([z.string(), z.array(anthropicBlock)]) }),
+      z.strictObject({
+        role: z.enum(['user', 'assistant', 'system']),
+        content: z.union([z.string(), z.array(anthropicBlock)]),
+        ...hinted,
+      }),
     )
     .min(1),
 });
@@ -70,10 +83,17 @@ export function anthropicBody(body: unknown): RequestBody {
   const isOn = thinking !== undefined && thinking.type !== 'disabled';
   return {
     model,
-    messages: messages.map(({ role, content }) => ({
-      role,
-      blocks: typeof content === 'string' ? [{ kind: 'text', text: content }] : content.map(blockOfAnthropic),
-    })),
+    messages: messages.flatMap(({ role, content }) =>
+      // A word of the system between messages belongs to neither side.
+      role === 'system'
+        ? []
+        : [
+            {
+              role,
+              blocks: typeof content === 'string' ? [{ kind: 'text', text: content }] : content.map(blockOfAnthropic),
+            },
+          ],
+    ),
     tools: tools.map(({ name }) => name),
     cacheHints: JSON.stringify(body).split('"cache_control"').length - 1,
     settings: { maxTokens, temperature },
@@ -105,7 +125,10 @@ function blockOfAnthropic(block: z.output<typeof anthropicBlock>): Block {
       return {
         kind: 'result',
         id: block.tool_use_id,
-        text: typeof block.content === 'string' ? block.content : block.content.map(({ text }) => text).join(''),
+        text:
+          typeof block.content === 'string'
+            ? block.content
+            : block.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(''),
       };
   }
 }
