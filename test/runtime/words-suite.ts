@@ -13,7 +13,7 @@ import { SPEAKER } from '../support/speaking-backend.ts';
 import type { House, StoreUnderTest } from '../support/store-under-test.ts';
 
 const HOST = fileURLToPath(new URL('../fixtures/processes/words-host.mjs', import.meta.url));
-/** A process that dies over a database is missed after two polls, of five seconds each. */
+/** A process that dies over a database is missed after two polls. */
 const MISSED = { timeout: 30_000 };
 const PATIENCE = { timeout: 60_000 };
 

@@ -38,7 +38,10 @@ export interface PostgresEventStoreOptions extends PostgresPlace {
   readonly news?: 'listen' | 'poll' | undefined;
   /** How often it checks for news while it hears none, in milliseconds. Default 500. */
   readonly pollMs?: number | undefined;
-  /** How often it checks although it hears, in milliseconds. Default 5,000. */
+  /**
+   * How often it checks although it hears, in milliseconds: two checks pass until a process that has died is missed.
+   * Default 5,000, or `leaseMs` where that is less.
+   */
   readonly slowPollMs?: number | undefined;
   /**
    * The tenant that a session works for: claims are fair between tenants. Default: the setting `wakechart.tenant` of
@@ -71,17 +74,18 @@ const storeShape = z.strictObject({
   callLimitMs: milliseconds.default(30_000),
   news: z.enum(['listen', 'poll']).default('listen'),
   pollMs: milliseconds.default(500),
-  slowPollMs: milliseconds.default(5_000),
+  slowPollMs: milliseconds.optional(),
   tenantOf: listener.optional(),
   owner: z.string().max(200).default('runtime'),
   onStatement: listener.optional(),
 });
 
-export type StoreSettings = Omit<z.output<typeof storeShape>, 'tenantOf' | 'onStatement'> &
-  Pick<PostgresEventStoreOptions, 'tenantOf' | 'onStatement'>;
+export type StoreSettings = Omit<z.output<typeof storeShape>, 'slowPollMs' | 'tenantOf' | 'onStatement'> &
+  Pick<PostgresEventStoreOptions, 'tenantOf' | 'onStatement'> & { readonly slowPollMs: number };
 export type PlaceSettings = z.output<typeof placeShape>;
 
 const CODE = 'STORE_OPTIONS_INVALID';
+const SLOW_POLL_MS = 5_000;
 
 /** @throws RuntimeError STORE_OPTIONS_INVALID, which never repeats the URL */
 export function checkPlace(value: PostgresPlace): PlaceSettings {
@@ -95,7 +99,8 @@ export function checkStoreOptions(value: PostgresEventStoreOptions): StoreSettin
   const settings = parseOrThrow(storeShape, value, { what: 'options of the PostgreSQL store', code: CODE });
   checkUrl(settings.url);
   const { tenantOf, onStatement } = value;
-  return { ...settings, tenantOf, onStatement };
+  const { slowPollMs = Math.min(SLOW_POLL_MS, settings.leaseMs) } = settings;
+  return { ...settings, slowPollMs, tenantOf, onStatement };
 }
 
 /** Quoted for use in statements. */
