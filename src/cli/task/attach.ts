@@ -47,10 +47,9 @@ async function beginInput(context: CommandContext, tasks: TasksElsewhere, task: 
   const takesInput = task.kind === 'process' && task.mode !== 'foreground';
   const isTyped = process.stdin.isTTY;
   const isPassed = takesInput && (isTyped || hasPipedInput());
-  const leave = isTyped ? ' Ctrl-C leaves it running.' : '';
-  const input = isPassed && isTyped ? ' What you type goes to it, Ctrl-D ends its input.' : '';
-  const none = takesInput ? '' : ' It takes no input.';
-  await note(`attached to task ${task.id}: ${oneLine(task.label, 60)}.${none}${input}${leave}`);
+  await note(`attached to task ${task.id}: ${oneLine(task.label, 60)}${takesInput ? '' : '. It takes no input.'}`);
+  const input = isPassed ? 'What you type goes to it, Ctrl-D ends its input. ' : '';
+  if (isTyped) await note(`${input}Ctrl-C leaves it running.`);
   if (!isPassed) return () => undefined;
   let isOver = false;
   passInput(tasks, task.id, process.stdin).then(
