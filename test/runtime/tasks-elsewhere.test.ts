@@ -281,6 +281,8 @@ describe('a process that lives and does not answer', () => {
     try {
       expect(await one(ours)).toMatchObject({ id, status: 'running', process: { reach: 'silent', pid: owner.pid } });
       expect((await ours.tasksElsewhere.readLog(id)).lines).toEqual(['[stdout] one']);
+      for (const work of [ours.tasksElsewhere.cancel(id), ours.tasksElsewhere.send(id, { stdin: 'x' })])
+        await expect(work).rejects.toMatchObject({ code: 'TASK_PROCESS_SILENT' });
     } finally {
       owner.process.kill('SIGCONT');
     }

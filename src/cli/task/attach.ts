@@ -1,7 +1,7 @@
 /** `wakechart task attach`: follows a task and passes it what is typed, until it ends or is left. */
 import type { TaskElsewhere } from '../../actors/task/task-elsewhere.ts';
 import type { TasksElsewhere } from '../../actors/task/tasks-elsewhere.ts';
-import { RuntimeError } from '../../machines/errors.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { nextCommand } from '../context.ts';
 import { oneLine } from '../terminal/text.ts';
@@ -55,7 +55,7 @@ async function beginInput(context: CommandContext, tasks: TasksElsewhere, task: 
   passInput(tasks, task.id, process.stdin).then(
     (isAll) => (isAll || isOver ? undefined : note('the task takes no more input')),
     // The end of the task, or of its process, is told by its log.
-    (error: unknown) => (isOver ? undefined : note(`the input could not be passed: ${oneLine(String(error))}`)),
+    (error: unknown) => (isOver ? undefined : note(`the input could not be passed: ${oneLine(messageOf(error))}`)),
   );
   return () => {
     isOver = true;
