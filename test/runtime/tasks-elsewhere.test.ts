@@ -197,12 +197,12 @@ describe('a task of another runtime', () => {
     await expect(tasksElsewhere.send(id, {})).rejects.toMatchObject({ code: 'TASK_INPUT_INVALID' });
     for (const wrong of ['task_1', '', '/task_1', 'x/', `${id}0`, 'aaaaaaaa/task_1', '../../etc/passwd'])
       for (const work of [
-        tasksElsewhere.cancel(wrong),
-        tasksElsewhere.wait(wrong),
-        tasksElsewhere.readLog(wrong),
-        told(tasksElsewhere.follow(wrong)),
+        () => tasksElsewhere.cancel(wrong),
+        () => tasksElsewhere.wait(wrong),
+        () => tasksElsewhere.readLog(wrong),
+        () => told(tasksElsewhere.follow(wrong)),
       ])
-        await expect(work).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
+        await expect(work()).rejects.toMatchObject({ code: 'TASK_NOT_FOUND' });
     expect(await tasksElsewhere.get(`${id}0`)).toBeUndefined();
   });
 
@@ -281,6 +281,9 @@ describe('a process that lives and does not answer', () => {
     try {
       expect(await one(ours)).toMatchObject({ id, status: 'running', process: { reach: 'silent', pid: owner.pid } });
       expect((await ours.tasksElsewhere.readLog(id)).lines).toEqual(['[stdout] one']);
+      await expect(ours.tasksElsewhere.cancel(id)).rejects.toMatchObject({ code: 'TASK_PROCESS_SILENT' });
+      const sent = ours.tasksElsewhere.send(id, { stdin: 'x' });
+      await expect(sent).rejects.toMatchObject({ code: 'TASK_PROCESS_SILENT' });
     } finally {
       owner.process.kill('SIGCONT');
     }

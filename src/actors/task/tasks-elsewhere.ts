@@ -126,7 +126,7 @@ export class TasksElsewhere {
         },
       );
     const { taskId } = placeOfId(id);
-    const answer = await this.#asked(id, { ask: 'send', task: taskId, input });
+    const answer = await this.#begun(id, { ask: 'send', task: taskId, input });
     if (answer === 'lost') throw BackgroundTaskError.fromRecord(lostError(await this.#lost(id)));
   }
 
@@ -136,7 +136,7 @@ export class TasksElsewhere {
    */
   async cancel(id: string, reason = 'cancelled by another process'): Promise<TaskElsewhere> {
     const { taskId } = placeOfId(id);
-    const task = await this.#task(id, { ask: 'cancel', task: taskId, reason });
+    const task = await this.#shown(id, await this.#begun(id, { ask: 'cancel', task: taskId, reason }));
     if (task.process.reach !== 'lost' || (task.survivors ?? 0) === 0) return task;
     const found = await this.#record(id);
     if (found === undefined) return task;
@@ -207,11 +207,21 @@ export class TasksElsewhere {
     options: AskOptions = {},
     known?: TaskElsewhere,
   ): Promise<TaskElsewhere> {
-    const answer = await this.#asked(id, question, options);
+    return this.#shown(id, await this.#asked(id, question, options), known);
+  }
+
+  async #shown(id: string, answer: TaskAnswer | 'lost', known?: TaskElsewhere): Promise<TaskElsewhere> {
     if (answer === 'lost') return this.#lost(id, known);
     if (answer.is !== 'task') throw silent(id);
     const { name, taskId } = placeOfId(id);
     return { ...answer.task, id, taskId, process: { name, pid: answer.pid, reach: 'answers' } };
+  }
+
+  /** What may take long is asked only of a process that answers at once. */
+  async #begun(id: string, question: TaskQuestion): Promise<TaskAnswer | 'lost'> {
+    const { taskId } = placeOfId(id);
+    const isThere = await this.#asked(id, { ask: 'get', task: taskId }, { timeoutMs: PATIENCE_MS });
+    return isThere === 'lost' ? isThere : this.#asked(id, question);
   }
 
   /** `lost`: its process is dead. @throws BackgroundTaskError what it refuses, TASK_PROCESS_SILENT */

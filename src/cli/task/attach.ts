@@ -1,7 +1,7 @@
 /** `wakechart task attach`: follows a task and passes it what is typed, until it ends or is left. */
 import type { TaskElsewhere } from '../../actors/task/task-elsewhere.ts';
 import type { TasksElsewhere } from '../../actors/task/tasks-elsewhere.ts';
-import { RuntimeError } from '../../machines/errors.ts';
+import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { nextCommand } from '../context.ts';
 import { oneLine } from '../terminal/text.ts';
@@ -47,16 +47,15 @@ async function beginInput(context: CommandContext, tasks: TasksElsewhere, task: 
   const takesInput = task.kind === 'process' && task.mode !== 'foreground';
   const isTyped = process.stdin.isTTY;
   const isPassed = takesInput && (isTyped || hasPipedInput());
-  const leave = isTyped ? ' Ctrl-C leaves it running.' : '';
-  const input = isPassed && isTyped ? ' What you type goes to it, Ctrl-D ends its input.' : '';
-  const none = takesInput ? '' : ' It takes no input.';
-  await note(`attached to task ${task.id}: ${oneLine(task.label, 60)}.${none}${input}${leave}`);
+  await note(`attached to task ${task.id}: ${oneLine(task.label, 60)}${takesInput ? '' : '. It takes no input.'}`);
+  const input = isPassed ? 'What you type goes to it, Ctrl-D ends its input. ' : '';
+  if (isTyped) await note(`${input}Ctrl-C leaves it running.`);
   if (!isPassed) return () => undefined;
   let isOver = false;
   passInput(tasks, task.id, process.stdin).then(
     (isAll) => (isAll || isOver ? undefined : note('the task takes no more input')),
     // The end of the task, or of its process, is told by its log.
-    (error: unknown) => (isOver ? undefined : note(`the input could not be passed: ${oneLine(String(error))}`)),
+    (error: unknown) => (isOver ? undefined : note(`the input could not be passed: ${oneLine(messageOf(error))}`)),
   );
   return () => {
     isOver = true;
