@@ -1,6 +1,6 @@
 /**
- * A server on loopback that speaks the three protocols, each under its own base address, and does for each model what a
- * test has said. It records what it is asked, and knows which connections are still open.
+ * A server on loopback that speaks the protocols, each under its own base address, and does for each model what a test
+ * has said. It records what it is asked, and knows which connections are still open.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -36,11 +36,24 @@ export interface Exchange {
 /** What a model does when it is asked. What it leaves open stays open. */
 export type Behavior = (exchange: Exchange) => Promise<void> | void;
 
+/** What is asked besides answers of models: which models there are, how many tokens a text has. */
+export interface SideRequest {
+  readonly method: string;
+  /** Without what follows the question mark. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export type SideBehavior = (request: SideRequest, response: ServerResponse) => void;
+
 export class ModelServer {
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   readonly #sockets = new Set<Socket>();
   readonly #behaviors = new Map<string, Behavior>();
   readonly #requests: RecordedRequest[] = [];
+  readonly #sideRequests: SideRequest[] = [];
+  #elsewhere: SideBehavior = ({ path }, response) => void response.writeHead(404).end(`nothing lies at ${path}`);
+  #otherwise: Behavior = unknownModel;
   readonly #listeners = new Set<() => void>();
 
   static async start(): Promise<ModelServer> {
@@ -61,6 +74,20 @@ export class ModelServer {
   /** From now on, whenever this model is asked. Without it a model is not found. */
   when(model: string, behavior: Behavior): void {
     this.#behaviors.set(model, behavior);
+  }
+
+  /** From now on, whenever any other model is asked. */
+  whenOther(behavior: Behavior): void {
+    this.#otherwise = behavior;
+  }
+
+  /** From now on, at every path that no protocol has. Without it nothing is there. */
+  elsewhere(behavior: SideBehavior): void {
+    this.#elsewhere = behavior;
+  }
+
+  get sideRequests(): readonly SideRequest[] {
+    return this.#sideRequests;
   }
 
   get requests(): readonly RecordedRequest[] {
@@ -119,13 +146,18 @@ export class ModelServer {
         resolve(response.writableFinished ? 'whole' : 'cut');
       });
     });
-    const protocol = Object.values(PROTOCOLS).find(({ prefix, path }) => message.url === prefix + path);
+    const path = message.url?.replace(/\?.*$/s, '') ?? '';
+    const protocol = Object.values(PROTOCOLS).find(({ prefix, path: own }) => fits(path, prefix, own));
     const text = await textOf(message);
-    if (protocol === undefined) return void response.writeHead(404).end(`nothing lies at ${message.url}`);
+    if (protocol === undefined || message.method !== 'POST') {
+      const request = { method: message.method ?? '', path, text };
+      this.#sideRequests.push(request);
+      return this.#elsewhere(request, response);
+    }
     const body = JSON.parse(text) as Record<string, unknown>;
     const request: RecordedRequest = {
       api: protocol.api,
-      model: String(body['model']),
+      model: modelIn(path, protocol) ?? String(body['model']),
       headers: message.headers,
       text,
       body,
@@ -134,8 +166,18 @@ export class ModelServer {
     this.#requests.push(request);
     for (const listener of this.#listeners) listener();
     this.#listeners.clear();
-    await (this.#behaviors.get(request.model) ?? unknownModel)({ protocol, request, response });
+    await (this.#behaviors.get(request.model) ?? this.#otherwise)({ protocol, request, response });
   }
+}
+
+function fits(url: string, prefix: string, path: string | RegExp): boolean {
+  if (!url.startsWith(prefix)) return false;
+  const rest = url.slice(prefix.length);
+  return typeof path === 'string' ? rest === path : path.test(rest);
+}
+
+function modelIn(url: string, { prefix, path }: ModelProtocol): string | undefined {
+  return typeof path === 'string' ? undefined : path.exec(url.slice(prefix.length))?.groups?.['model'];
 }
 
 const unknownModel: Behavior = ({ protocol, request, response }) => {

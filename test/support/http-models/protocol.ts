@@ -40,8 +40,8 @@ export interface ModelProtocol {
   readonly api: ApiName;
   /** Of the base address. */
   readonly prefix: string;
-  /** After the base address. */
-  readonly path: string;
+  /** After the base address. A pattern names the `model`, where it stands there and not in the body. */
+  readonly path: string | RegExp;
   /** The events, each as it is sent. */
   opening(model: string): readonly string[];
   /** The number tells of how many things were said before. */

@@ -26,9 +26,14 @@ export function sealOf(api: ApiName, model: string, text: string): string {
     .digest('hex')}`;
 }
 
+/** What a request says, in one shape. @throws ZodError what the interface does not know */
+export function readRequest(api: ApiName, body: Readonly<Record<string, unknown>>): RequestBody {
+  return { anthropic: anthropicBody, openai: responsesBody, 'openai-chat': chatBody }[api](body);
+}
+
 /** What is wrong with a request, in words; nothing when the provider would take it. */
 export function requestProblems(api: ApiName, body: Readonly<Record<string, unknown>>): string[] {
-  const read = { anthropic: anthropicBody, openai: responsesBody, 'openai-chat': chatBody }[api](body);
+  const read = readRequest(api, body);
   const problems = [
     ...callProblems(read, api),
     ...textProblems(read),

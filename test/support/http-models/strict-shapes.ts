@@ -49,8 +49,8 @@ const anthropicRequest = z.looseObject({
   temperature: z.number().optional(),
   thinking: z
     .discriminatedUnion('type', [
-      z.strictObject({ type: z.literal('enabled'), budget_tokens: z.number() }),
-      z.strictObject({ type: z.literal('adaptive') }),
+      z.strictObject({ type: z.literal('enabled'), budget_tokens: z.number(), display: z.string().optional() }),
+      z.strictObject({ type: z.literal('adaptive'), display: z.string().optional() }),
       z.strictObject({ type: z.literal('disabled') }),
     ])
     .optional(),
@@ -60,7 +60,11 @@ const anthropicRequest = z.looseObject({
     .optional(),
   messages: z
     .array(
-      z.strictObject({ role: z.enum(['user', 'assistant']), content: z.union([z.string(), z.array(anthropicBlock)]) }),
+      z.strictObject({
+        role: z.enum(['user', 'assistant', 'system']),
+        content: z.union([z.string(), z.array(anthropicBlock)]),
+        ...hinted,
+      }),
     )
     .min(1),
 });
@@ -70,10 +74,17 @@ export function anthropicBody(body: unknown): RequestBody {
   const isOn = thinking !== undefined && thinking.type !== 'disabled';
   return {
     model,
-    messages: messages.map(({ role, content }) => ({
-      role,
-      blocks: typeof content === 'string' ? [{ kind: 'text', text: content }] : content.map(blockOfAnthropic),
-    })),
+    messages: messages.flatMap(({ role, content }) =>
+      // A word of the system between messages belongs to neither side.
+      role === 'system'
+        ? []
+        : [
+            {
+              role,
+              blocks: typeof content === 'string' ? [{ kind: 'text', text: content }] : content.map(blockOfAnthropic),
+            },
+          ],
+    ),
     tools: tools.map(({ name }) => name),
     cacheHints: JSON.stringify(body).split('"cache_control"').length - 1,
     settings: { maxTokens, temperature },
