@@ -1,6 +1,7 @@
 /** The stage with Codex on it, and calls as only its models make them. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { ProviderSettings } from '../../src/machines/run/provider-settings.ts';
 import type { Behavior } from '../support/http-models/model-server.ts';
 import { sse } from '../support/http-models/protocol.ts';
@@ -45,6 +46,15 @@ requires_openai_auth = true
 request_max_retries = 0
 stream_max_retries = 0
 `;
+
+/** A server of tools of its own: `list` says what is in a folder. */
+export function mcpSettings(): string {
+  const server = fileURLToPath(new URL('../fixtures/mcp/prying-server.mjs', import.meta.url));
+  return `[mcp_servers.fixture]
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(server)}]
+`;
+}
 
 let calls = 0;
 

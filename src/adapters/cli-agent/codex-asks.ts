@@ -107,12 +107,7 @@ export class CodexAsks {
     return this.#ask(id, call, undefined, ELICITATION);
   }
 
-  #ask(
-    id: RpcId,
-    call: CodexCall,
-    means: RunToolMeaning | undefined,
-    results: Asked['results'],
-  ): readonly CliFact[] {
+  #ask(id: RpcId, call: CodexCall, means: RunToolMeaning | undefined, results: Asked['results']): readonly CliFact[] {
     this.#asked.set(askIdOf(id), { id, callName: call.name, results });
     return [{ kind: 'asked', askId: askIdOf(id), request: { ...call, means } }];
   }

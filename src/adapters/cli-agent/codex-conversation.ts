@@ -244,7 +244,9 @@ export class CodexConversation implements CliConversation {
   #failureOf(status: string, error: TurnError | null | undefined): CliFailure | undefined {
     if (status === 'completed') return undefined;
     if (error !== undefined && error !== null) return codexFailure(error);
-    return this.#complaint ?? { message: `its turn ended as ${status}, and it did not say why`, otherwise: 'server_error' };
+    return (
+      this.#complaint ?? { message: `its turn ended as ${status}, and it did not say why`, otherwise: 'server_error' }
+    );
   }
 
   #readUsage(params: unknown): Facts {
@@ -292,7 +294,11 @@ export class CodexConversation implements CliConversation {
     const { data } = terminalNews.safeParse(params);
     if (data === undefined || data.stdin === '') return [];
     const { itemId: command, stdin: typed } = data;
-    return this.#done('write_stdin', { command, typed }, 'It was typed. What came of it is in the output of the command.');
+    return this.#done(
+      'write_stdin',
+      { command, typed },
+      'It was typed. What came of it is in the output of the command.',
+    );
   }
 
   #readPlan(params: unknown): Facts {

@@ -42,7 +42,8 @@ export function codexFailure({ message, codexErrorInfo }: TurnError): CliFailure
     message: answer?.message ?? message,
     ...(answer?.code === undefined ? {} : { code: answer.code }),
     ...(typeof status === 'number' ? { httpStatus: status } : {}),
-    otherwise: (Object.hasOwn(OTHERWISE, name) ? OTHERWISE[name] : undefined) ?? (answer === undefined ? undefined : 'format'),
+    otherwise:
+      (Object.hasOwn(OTHERWISE, name) ? OTHERWISE[name] : undefined) ?? (answer === undefined ? undefined : 'format'),
   };
 }
 

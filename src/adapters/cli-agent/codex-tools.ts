@@ -40,7 +40,10 @@ const TOOLS: Readonly<Record<string, ToolKind>> = {
   // Its subagents: what they do themselves is told as items of theirs.
   collabAgentToolCall: {
     name: ({ tool }) => snakeCase(tool ?? 'unknown'),
-    input: ({ prompt, receiverThreadIds }) => ({ ...(isText(prompt) ? { prompt } : {}), agents: receiverThreadIds ?? [] }),
+    input: ({ prompt, receiverThreadIds }) => ({
+      ...(isText(prompt) ? { prompt } : {}),
+      agents: receiverThreadIds ?? [],
+    }),
     output: ({ agentsStates }) => agentsStates ?? {},
   },
   webSearch: {

@@ -146,7 +146,12 @@ describe('a turn of Codex', () => {
       'auth',
     );
     expect(await failing({ message: 'x', codexErrorInfo: 'usageLimitExceeded' })).toBe('rate_limit');
-    expect(await failing({ message: 'Quota exceeded. Check your plan and billing details.', codexErrorInfo: 'usageLimitExceeded' })).toBe('billing');
+    expect(
+      await failing({
+        message: 'Quota exceeded. Check your plan and billing details.',
+        codexErrorInfo: 'usageLimitExceeded',
+      }),
+    ).toBe('billing');
     expect(await failing({ message: '{"error":{"message":"Invalid value: foo"}}', codexErrorInfo: 'other' })).toBe(
       'format',
     );
@@ -206,7 +211,10 @@ describe('the permissions of Codex', () => {
     ['a deletion', [{ path: 'a', kind: { type: 'delete' } }], { kind: 'unclear', as: 'write', paths: ['a'] }],
     [
       'two files',
-      [{ path: 'a', kind: { type: 'add' } }, { path: 'b', kind: { type: 'add' } }],
+      [
+        { path: 'a', kind: { type: 'add' } },
+        { path: 'b', kind: { type: 'add' } },
+      ],
       { kind: 'unclear', as: 'write', paths: ['a', 'b'] },
     ],
   ])('of %s', async (_name, changes, means) => {
@@ -251,7 +259,10 @@ describe('the sessions of Codex', () => {
     expect(meta).toEqual({ sessionId, modelSteps: 1 });
     const [thread, turn] = house.notes().slice(-2);
     expect(thread?.thread).toMatchObject({ threadId: sessionId, excludeTurns: true });
-    expect([thread?.thread, turn?.prompt]).toEqual([expect.not.objectContaining({ developerInstructions: 'be brief' }), 'two']);
+    expect([thread?.thread, turn?.prompt]).toEqual([
+      expect.not.objectContaining({ developerInstructions: 'be brief' }),
+      'two',
+    ]);
   });
 
   it.each([

@@ -57,7 +57,10 @@ const CODEX_FAILURES: Partial<Record<RunFailureKind, readonly Step[]>> = {
     {
       result: {
         status: 'failed',
-        error: { codexErrorInfo: 'usageLimitExceeded', message: "You've hit your usage limit. Upgrade to Pro or try again in 3 hours 12 minutes." },
+        error: {
+          codexErrorInfo: 'usageLimitExceeded',
+          message: "You've hit your usage limit. Upgrade to Pro or try again in 3 hours 12 minutes.",
+        },
       },
     },
   ],
