@@ -99,7 +99,7 @@ describeProgram('codex', () => {
     await waking;
     expect(callsOf(await stage.log(id)).filter((line) => !line.startsWith('use'))).toEqual([
       'denied',
-      'started, allowed by policy',
+      'started, allowed by safe_command',
       'completed',
       'asked',
       'resolved denied',
