@@ -12,12 +12,13 @@ import type { StageOptions } from './stage.ts';
 export const KNOWN_MODEL = 'gpt-5.5';
 
 export interface CodexStageOptions extends Partial<StageOptions> {
+  readonly idleTimeoutMs?: number;
   readonly options?: ProviderSettings['options'];
   /** What its own settings say besides. */
   readonly config?: string;
 }
 
-export function openCodex({ options, config = '', ...rest }: CodexStageOptions = {}): Promise<Stage> {
+export function openCodex({ options, idleTimeoutMs, config = '', ...rest }: CodexStageOptions = {}): Promise<Stage> {
   return Stage.open({
     program: 'codex',
     provider: async ({ server, userHome, program }) => {
@@ -29,6 +30,7 @@ export function openCodex({ options, config = '', ...rest }: CodexStageOptions =
         dialect: 'codex',
         program: program({ CODEX_HOME: home, CODEX_API_KEY: 'sk-fixture' }),
         ...(options === undefined ? {} : { options }),
+        ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
       };
     },
     ...rest,

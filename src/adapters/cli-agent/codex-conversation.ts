@@ -221,8 +221,11 @@ export class CodexConversation implements CliConversation {
   #readTurnStarted(params: unknown): Facts {
     const { data } = turnStarted.safeParse(params);
     if (data === undefined) return [];
-    if (data.threadId === this.#threadId) this.#beginTurn(data.turn.id);
-    this.#turns.add(data.turn.id);
+    const { threadId, turn } = data;
+    const isUnasked = threadId === this.#threadId && this.#finish !== undefined && this.#unsettled === 0;
+    if (isUnasked) return [{ kind: 'step_begun' }];
+    if (threadId === this.#threadId) this.#beginTurn(turn.id);
+    this.#turns.add(turn.id);
     return [];
   }
 

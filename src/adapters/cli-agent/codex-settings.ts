@@ -64,6 +64,8 @@ function argumentsOf(options: Options, hasKey: boolean): readonly string[] {
   const overrides = [
     // It would wait for a network that does not come back for ever.
     'features.unbounded_connection_retries=false',
+    // It would go on by itself after its turn, where no log tells what it does.
+    'features.goals=false',
     ...(hasKey ? ['cli_auth_credentials_store="ephemeral"'] : []),
     ...(folders === undefined
       ? []

@@ -86,7 +86,13 @@ describe('a turn of Codex', () => {
 
   it('is begun in a sandbox that decides, where no permissions bind it', async () => {
     await house.run({ prompt: 'the prompt', instructions: 'the instructions', model: 'gpt-5' });
-    expect(house.notes()[0]?.args).toEqual(['app-server', '--config', 'features.unbounded_connection_retries=false']);
+    expect(house.notes()[0]?.args).toEqual([
+      'app-server',
+      '--config',
+      'features.unbounded_connection_retries=false',
+      '--config',
+      'features.goals=false',
+    ]);
     expect(house.notes()[1]?.thread).toEqual({
       cwd: house.workspaceDir,
       approvalPolicy: 'never',
@@ -109,7 +115,7 @@ describe('a turn of Codex', () => {
       },
     };
     await house.run({ config: withOptions(options) });
-    expect(house.notes()[0]?.args?.slice(3)).toEqual([
+    expect(house.notes()[0]?.args?.slice(5)).toEqual([
       '--config',
       'sandbox_workspace_write.writable_roots=["/a","/b"]',
       '--config',
