@@ -8,10 +8,12 @@ interface Told {
 }
 
 export class CodexText {
+  /** Of what is not told as a whole yet. */
   readonly #told = new Map<string, Told>();
+  #blocks = 0;
 
   piece(what: 'text' | 'reasoning', itemId: string, text: string): readonly CliFact[] {
-    const told = this.#told.get(itemId) ?? { block: this.#told.size + 1, text: '' };
+    const told = this.#told.get(itemId) ?? { block: (this.#blocks += 1), text: '' };
     this.#told.set(itemId, { ...told, text: told.text + text });
     return text === '' ? [] : [{ kind: 'said', what, block: told.block, text }];
   }
@@ -26,6 +28,8 @@ export class CodexText {
     const what = type === 'reasoning' ? 'reasoning' : 'text';
     const said = what === 'reasoning' ? summary.join('\n\n') : (text ?? '');
     const told = this.#told.get(id)?.text ?? '';
-    return said.startsWith(told) ? this.piece(what, id, said.slice(told.length)) : [];
+    const rest = said.startsWith(told) ? this.piece(what, id, said.slice(told.length)) : [];
+    this.#told.delete(id);
+    return rest;
   }
 }
