@@ -33,7 +33,7 @@ describeProgram('claude', () => {
     await stage.put('a.txt', '');
     stage.conversation().script(use('Read', { file_path: `${stage.workspace}/a.txt` }));
     const again = await unasked(stage, id, 'a.txt');
-    expect(again.slice(-3)).toEqual(byRule(scope === 'session' ? 'session_rule' : 'policy'));
+    expect(again.slice(-3)).toEqual(byRule('session_rule'));
     expect(await stage.file('a.txt')).toBe('a.txt\n');
   });
 
@@ -68,7 +68,7 @@ describeProgram('claude', () => {
     const id = await stage.session('Go.');
     await stage.wake(id);
     expect(callsOf(await stage.log(id))).toEqual([
-      ...byRule('rule'),
+      ...byRule('policy'),
       'use Write by backend',
       'denied',
       'use Bash by backend',
