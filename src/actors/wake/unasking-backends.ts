@@ -28,8 +28,8 @@ export async function requireAskingBackends(
   const { mode, ask, deny, tools, withoutTools } = await binding();
   const takesToolsAway = tools !== undefined || withoutTools !== undefined;
   if (mode === 'preapproved' && ask.length === 0 && deny.length === 0 && !takesToolsAway) return false;
-  const [unasking] = asks.find(([, answer]) => answer === false) ?? [];
-  if (unasking === undefined) return true;
+  const [provider] = asks.find(([, answer]) => answer === false) ?? [];
+  if (provider === undefined) return true;
   const because =
     mode !== 'preapproved'
       ? `its permission mode is "${mode}"`
@@ -38,11 +38,11 @@ export async function requireAskingBackends(
         : 'there are rules that ask for or deny what it does';
   throw new RuntimeError(
     'BACKEND_NEVER_ASKS',
-    `expected a provider for the agent ${definition.agentId} that asks before it runs a tool, since ${because}, and "${unasking}" asks no person`,
+    `expected a provider for the agent ${definition.agentId} that asks before it runs a tool, since ${because}, and "${provider}" asks no person`,
     {
       category: 'validation',
       hint: 'Name another provider; or bound the program by its own options in providers.yaml, such as its sandbox, and give the agent "permission: preapproved" without rules that ask or deny, here and in the policy.',
-      details: { provider: unasking, mode, ask, deny },
+      details: { provider, mode, ask, deny },
     },
   );
 }

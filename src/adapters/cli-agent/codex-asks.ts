@@ -22,7 +22,7 @@ interface Asked {
 const APPROVAL = { allow: { decision: 'accept' }, deny: { decision: 'decline' } };
 const ELICITATION = { allow: { action: 'accept', content: {} }, deny: { action: 'decline', content: null } };
 const NOTHING_GRANTED = { permissions: {}, scope: 'turn' };
-/** Beyond the workspace: whoever reads a path there is asked. */
+/** Beyond the workspace: a person is asked. */
 const ANYWHERE = '/';
 
 export class CodexAsks {
