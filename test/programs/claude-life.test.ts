@@ -60,6 +60,7 @@ describeProgram('claude', () => {
       'interrupted',
       "Bash cancelled: The user doesn't want to proceed with this tool use. The too…",
       'session 1',
+      'step failed: aborted',
       'wake: interrupted',
       'says I stopped.',
       'session 1',

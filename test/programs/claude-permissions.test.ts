@@ -12,7 +12,7 @@ const write = (stage: Stage, name: string) =>
 const ASKED = ['use Write by backend', 'asked', 'resolved allowed', 'started, allowed by person', 'completed'];
 const byRule = (kind: string): string[] => ['use Write by backend', `started, allowed by ${kind}`, 'completed'];
 
-/** A second turn of the session, or one of another, in which nobody answers. */
+/** A second turn of the session, or one of another, in which no person answers. */
 async function unasked(stage: Stage, id: string, name: string): Promise<string[]> {
   stage.conversation().script(write(stage, name), says('Done.'));
   const before = callsOf(await stage.log(id)).length;

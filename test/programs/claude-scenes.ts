@@ -156,7 +156,7 @@ export async function playScene(
   await stage.concludes(storyOf(await stage.log(id)));
 }
 
-/** What the program tells of itself when it begins is long, and read by nobody. */
+/** What the program tells of itself when it begins is long, and no test reads it. */
 function trim(message: Readonly<Record<string, unknown>>): unknown {
   const { type, subtype } = message;
   if (type === 'control_response') {

@@ -111,7 +111,7 @@ describeProgram('claude', () => {
     expect(stage.conversation().results()[0]?.text).toContain('Not on the web.');
   });
 
-  it('asks nobody a question, plans when it is allowed to end that, and finds tools that were left out', async () => {
+  it('asks no person a question, plans when it is allowed to end that, and finds tools that were left out', async () => {
     await using stage = await openClaude();
     expect(
       await turn(stage, [

@@ -26,7 +26,7 @@ const TAKEN_OPTIONS: ReadonlySet<string> = new Set([
 /** Tokens that `claude setup-token` gives; they are no API keys. */
 const OAUTH_TOKEN = /^sk-ant-oat/;
 
-/** It ends with its turn: what it would be told later, nobody tells it. Our wakes are there for that. */
+/** What they plan would come after the program has ended with its turn. Our wakes are there for that. */
 const TOOLS_FOR_LATER = 'ScheduleWakeup,Monitor';
 
 const BUDGET_OPTION = 'max-budget-usd';

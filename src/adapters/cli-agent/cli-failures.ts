@@ -42,7 +42,7 @@ export interface ProgramEnd {
   readonly complaint: CliFailure | undefined;
   /** What else is known of what it wrote, as half a sentence. */
   readonly noise: string | undefined;
-  /** That nobody has tried it in this version, as half a sentence. */
+  /** That this version of it was not tried, as half a sentence. */
   readonly untried?: string | undefined;
 }
 

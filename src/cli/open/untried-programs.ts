@@ -1,4 +1,4 @@
-/** Programs of agents whose versions are none of those that were tried: they may work, and nobody has seen it. */
+/** Programs of agents whose versions are none of those that were tried: whether they work is unknown. */
 import { programVersion } from '../../adapters/system/program-version.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';

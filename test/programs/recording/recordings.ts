@@ -50,7 +50,7 @@ export interface TapeOptions {
   readonly name: string;
   /** Whether it is played in place of the program. Default false: it is written down where RECORD is set. */
   readonly isReplayed?: boolean | undefined;
-  /** Leaves out of a message of the program what nobody reads and is long. */
+  /** Leaves out of a message of the program what no test reads and is long. */
   readonly trim?: Saved['trim'];
 }
 
