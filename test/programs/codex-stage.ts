@@ -9,7 +9,7 @@ import { Stage } from './stage.ts';
 import type { StageOptions } from './stage.ts';
 
 /** A model that it knows the tools of. */
-export const KNOWN_MODEL = 'gpt-5.5';
+const KNOWN_MODEL = 'gpt-5.5';
 
 export interface CodexStageOptions extends Partial<StageOptions> {
   readonly idleTimeoutMs?: number;
