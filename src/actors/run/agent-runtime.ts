@@ -83,8 +83,6 @@ export type RunToolMeaning =
       readonly cwd?: undefined;
     };
 
-export type AsksPermission = boolean | 'where_bound';
-
 export type RunPermissionAnswer =
   | { readonly decision: 'allow' }
   | { readonly decision: 'deny'; readonly message: string };
@@ -190,7 +188,7 @@ export interface AgentRuntime {
    * False where what runs tools of its own asks no person: an agent whose permissions would bind it is not run there.
    * `where_bound`: it asks where it is told that permissions bind it. Default: it asks.
    */
-  readonly asksPermission?: ((provider: string, config: AgentRunConfig) => AsksPermission) | undefined;
+  readonly asksPermission?: ((provider: string, config: AgentRunConfig) => boolean | 'where_bound') | undefined;
   /**
    * A failure of the model or of the provider is a result with `meta.error`; a rejection is a defect of the backend.
    * The run is active from this call on until its promise settles, and what its listener throws does not reach it.

@@ -26,7 +26,7 @@ export class CodexUsage {
       cacheWriteTokens: this.#sum('cacheWriteInputTokens'),
       reasoningTokens: this.#sum('reasoningOutputTokens'),
     }).filter(([, sum]) => sum !== undefined);
-    return Object.fromEntries(sums) as RunUsage;
+    return Object.fromEntries(sums);
   }
 
   #sum(name: keyof Tokens): number | undefined {
