@@ -59,6 +59,7 @@ describeProgram('codex', () => {
       'interrupted',
       'command_execution cancelled: The run was stopped.',
       'session 1',
+      'step failed: aborted',
       'wake: interrupted',
       'says I stopped.',
       'session 1',

@@ -120,9 +120,10 @@ export class CodexConversation implements CliConversation {
   answer(askId: string, answer: RunPermissionAnswer): string {
     const { text, callName } = this.#asks.answer(askId, answer);
     if (answer.decision === 'allow' || this.#turnId === undefined) return text;
-    // A denial has no words of its own: they are told beside it, and it matters not whether the turn still takes them.
+    // A denial has no words of its own. They are told before it: a message that comes while its model answers has the
+    // model asked anew. It matters not whether the turn still takes them.
     const note = inputOf(`${callName} was not permitted: ${answer.message}`);
-    return text + this.#request('turn/steer', this.#steering(note), () => []);
+    return this.#request('turn/steer', this.#steering(note), () => []) + text;
   }
 
   lastComplaint(): CliFailure | undefined {
