@@ -15,7 +15,6 @@ import { readProviderFile } from '../adapters/provider-files/provider-file.ts';
 import { underLock } from '../adapters/system/process-lock.ts';
 import { createScriptAgentRuntime } from '../adapters/script/script-agent-runtime.ts';
 import { providerAsks } from '../machines/run/asks-permission.ts';
-import { settingsOf } from '../machines/run/provider-settings.ts';
 import type { ProviderTable } from '../machines/run/provider-settings.ts';
 import type { RuntimePorts } from '../runtime.ts';
 
@@ -96,9 +95,7 @@ function ownBackends({
     lazyAgentRuntime({
       id: 'cli-agent',
       runs: 'turn',
-      // Programs of the family `codex` read nothing more once they run.
-      messageIntake: (provider, { providers }) =>
-        settingsOf(provider, providers)?.dialect === 'codex' ? 'next_turn' : 'running',
+      messageIntake: 'running',
       asksPermission: (provider, { providers }) => providerAsks(provider, providers),
       takesMessages: true,
       load: async () =>

@@ -128,6 +128,11 @@ interface AgentRunBase {
    * the run is aborted.
    */
   readonly requestPermission?: ((request: RunPermissionRequest) => Promise<RunPermissionAnswer>) | undefined;
+  /**
+   * Whether permissions bind what the backend does: then it asks before each tool. Absent or false: it may leave what
+   * runs to a sandbox of its own.
+   */
+  readonly permissionsBind?: boolean | undefined;
 }
 
 /** Either one prompt or a whole conversation. */
@@ -181,9 +186,9 @@ export interface AgentRuntime {
   readonly messageIntake?: MessageIntake | ((provider: string, config: AgentRunConfig) => MessageIntake) | undefined;
   /**
    * False where what runs tools of its own asks no person: an agent whose permissions would bind it is not run there.
-   * Default: it asks.
+   * `where_bound`: it asks where it is told that permissions bind it. Default: it asks.
    */
-  readonly asksPermission?: ((provider: string, config: AgentRunConfig) => boolean) | undefined;
+  readonly asksPermission?: ((provider: string, config: AgentRunConfig) => boolean | 'where_bound') | undefined;
   /**
    * A failure of the model or of the provider is a result with `meta.error`; a rejection is a defect of the backend.
    * The run is active from this call on until its promise settles, and what its listener throws does not reach it.

@@ -55,6 +55,7 @@ export interface ModelStepOptions {
   readonly signal: AbortSignal;
   /** Whether a client, or a limit of time, has cut the step short. */
   readonly wasInterrupted: () => boolean;
+  readonly permissionsBind: boolean;
   /** The wake's actor. */
   readonly parent: AnyActorRef | undefined;
 }
@@ -160,13 +161,13 @@ export class ModelStep {
   }
 
   async #run(): Promise<FinishedRun> {
-    const { ports, options, agent, step, signal, parent } = this.#options;
+    const { ports, options, agent, step, signal, parent, permissionsBind } = this.#options;
     const { provider: _provider, model: _model, ...request } = step.params;
     const release = forwardAbort(this.#cut, signal);
     try {
       return await runModel({
         ports,
-        request: { ...request, requestPermission: (asked) => this.#permission(asked) },
+        request: { ...request, permissionsBind, requestPermission: (asked) => this.#permission(asked) },
         models: modelsOf(agent.definition),
         signal: this.#cut.signal,
         force: options.force,

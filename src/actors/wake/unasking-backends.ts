@@ -11,22 +11,25 @@ import type { WakePorts } from './wake-ports.ts';
 
 /**
  * Checks its fallbacks too. The restriction is all that binds it: its own rules, those of the policy, and those of its
- * parents.
+ * parents. Resolves with whether one of them has to be told that permissions bind it.
  * @throws RuntimeError BACKEND_NEVER_ASKS
  */
 export async function requireAskingBackends(
   definition: AgentDefinition,
   binding: () => Promise<Restriction>,
   { runtimes, runConfig }: Pick<WakePorts, 'runtimes' | 'runConfig'>,
-): Promise<void> {
-  const unasking = modelsOf(definition).find(
-    ({ provider }) => runtimes.resolve(provider, runConfig).asksPermission?.(provider, runConfig) === false,
+): Promise<boolean> {
+  const asks = modelsOf(definition).map(
+    ({ provider }) =>
+      [provider, runtimes.resolve(provider, runConfig).asksPermission?.(provider, runConfig) ?? true] as const,
   );
   // What binds it is read for those backends only that would not ask.
-  if (unasking === undefined) return;
+  if (asks.every(([, answer]) => answer === true)) return false;
   const { mode, ask, deny, tools, withoutTools } = await binding();
   const takesToolsAway = tools !== undefined || withoutTools !== undefined;
-  if (mode === 'preapproved' && ask.length === 0 && deny.length === 0 && !takesToolsAway) return;
+  if (mode === 'preapproved' && ask.length === 0 && deny.length === 0 && !takesToolsAway) return false;
+  const [provider] = asks.find(([, answer]) => answer === false) ?? [];
+  if (provider === undefined) return true;
   const because =
     mode !== 'preapproved'
       ? `its permission mode is "${mode}"`
@@ -35,11 +38,11 @@ export async function requireAskingBackends(
         : 'there are rules that ask for or deny what it does';
   throw new RuntimeError(
     'BACKEND_NEVER_ASKS',
-    `expected a provider for the agent ${definition.agentId} that asks before it runs a tool, since ${because}, and "${unasking.provider}" asks no person`,
+    `expected a provider for the agent ${definition.agentId} that asks before it runs a tool, since ${because}, and "${provider}" asks no person`,
     {
       category: 'validation',
       hint: 'Name another provider; or bound the program by its own options in providers.yaml, such as its sandbox, and give the agent "permission: preapproved" without rules that ask or deny, here and in the policy.',
-      details: { provider: unasking.provider, mode, ask, deny },
+      details: { provider, mode, ask, deny },
     },
   );
 }

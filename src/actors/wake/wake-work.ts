@@ -86,6 +86,8 @@ export class WakeWork {
   readonly #workspaceCopy: WakeWorkspaceCopy;
   /** Read once for a wake: a file that is edited meanwhile counts from the next one on. */
   #reading: Promise<AgentDefinition> | undefined;
+  /** Whether its backends have to be told that permissions bind them. */
+  #permissionsBind = false;
   #agent: PreparedAgent | undefined;
   #gate: CallGate | undefined;
 
@@ -212,6 +214,7 @@ export class WakeWork {
       remaining: remainingOf(this.#limits(), this.#journal.state),
       signal: this.#abort.signal,
       // A caller that sets a limit of time, or interrupts, does not want the same answered again.
+      permissionsBind: this.#permissionsBind,
       wasInterrupted: () =>
         this.#isCutShort() && (this.#time.isUp || this.#journal.state.openWake?.interruption !== undefined),
       parent,
@@ -450,7 +453,7 @@ export class WakeWork {
       this.#abort.signal,
     );
     requireConfinedBackends(agent, this.#ports);
-    await requireAskingBackends(
+    this.#permissionsBind = await requireAskingBackends(
       agent.definition,
       async () => (await ParentBounds.of(journal.state, this.#ports, agent)).binding(journal.state),
       this.#ports,

@@ -169,6 +169,8 @@ export class CliAgentRun {
       resumedSessionId: resumed?.sessionId,
       workspaceDir,
       options,
+      environment: this.#environment.variables,
+      permissionsBind: this.#params.permissionsBind,
     });
     const args = [...(program?.args ?? []), ...conversation.args];
     const { processTree, clock, killGraceMs, onNews } = this.#surroundings;

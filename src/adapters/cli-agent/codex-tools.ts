@@ -1,47 +1,81 @@
-/** The tools that Codex runs, as its items tell them. Plans and complaints are items too, and no tools. */
+/** The tools that Codex runs, as its items tell them, and what they come to in terms of our own. */
+import type { RunToolMeaning } from '../../actors/run/agent-runtime.ts';
 import { beginningOf } from '../../machines/cut-text.ts';
 import type { BackendToolOutcome } from '../../machines/run/run-output.ts';
-import { toolItem } from './codex-events.ts';
-import type { CodexItem, CodexToolItem } from './codex-events.ts';
+import { scriptOf } from './codex-command.ts';
+import type { CodexItem } from './codex-protocol.ts';
 import type { CliFact } from './dialect.ts';
 import { toolOutputText } from './tool-output.ts';
 
 interface ToolKind {
-  readonly name: (item: CodexToolItem) => string;
-  readonly input: (item: CodexToolItem) => unknown;
-  readonly output: (item: CodexToolItem) => unknown;
+  readonly name: (item: CodexItem) => string;
+  readonly input: (item: CodexItem) => unknown;
+  readonly output: (item: CodexItem) => unknown;
 }
 
 const TOOLS: Readonly<Record<string, ToolKind>> = {
-  command_execution: {
+  commandExecution: {
     name: () => 'command_execution',
-    input: ({ command = '' }) => ({ command }),
-    output: ({ aggregated_output = '', exit_code }) => ({
-      output: aggregated_output,
-      ...(exit_code === undefined ? {} : { exitCode: exit_code }),
+    input: ({ command, cwd }) => ({ command: scriptOf(command ?? ''), ...(isText(cwd) ? { cwd } : {}) }),
+    output: ({ aggregatedOutput, exitCode }) => ({
+      output: aggregatedOutput ?? '',
+      ...(typeof exitCode === 'number' ? { exitCode } : {}),
     }),
   },
-  file_change: {
+  fileChange: {
     name: () => 'file_change',
     input: ({ changes = [] }) => ({ changes }),
-    output: ({ status = 'completed' }) => status,
+    output: ({ status }) => status ?? 'completed',
   },
-  mcp_tool_call: {
-    name: ({ server = 'unknown', tool = 'unknown' }) => `mcp__${server}__${tool}`,
+  mcpToolCall: {
+    name: ({ server, tool }) => mcpName(server, tool),
     input: ({ arguments: given }) => given ?? {},
     output: ({ result, error }) => error?.message ?? toolOutputText(contentOf(result)),
   },
-  web_search: {
+  dynamicToolCall: {
+    name: ({ tool }) => tool ?? 'unknown',
+    input: ({ arguments: given }) => given ?? {},
+    output: ({ contentItems }) => toolOutputText(contentItems ?? ''),
+  },
+  // Its subagents: what they do themselves is told as items of theirs.
+  collabAgentToolCall: {
+    name: ({ tool }) => snakeCase(tool ?? 'unknown'),
+    input: ({ prompt, receiverThreadIds }) => ({
+      ...(isText(prompt) ? { prompt } : {}),
+      agents: receiverThreadIds ?? [],
+    }),
+    output: ({ agentsStates }) => agentsStates ?? {},
+  },
+  webSearch: {
     name: () => 'web_search',
-    input: ({ query = '' }) => ({ query }),
+    input: ({ query }) => ({ query: query ?? '' }),
     output: () => 'The results were given to the model only.',
+  },
+  imageView: {
+    name: () => 'view_image',
+    input: ({ path }) => ({ path: path ?? '' }),
+    output: () => 'The image was given to the model only.',
   },
 };
 
 /** Items that tell of nothing that was done. */
-const NO_TOOLS: ReadonlySet<string> = new Set(['todo_list', 'error', 'reasoning', 'agent_message']);
+const NO_TOOLS: ReadonlySet<string> = new Set([
+  'userMessage',
+  'hookPrompt',
+  'agentMessage',
+  'functionCallOutput',
+  'plan',
+  'reasoning',
+  'enteredReviewMode',
+  'exitedReviewMode',
+  'contextCompaction',
+]);
 
 const MAX_NAME_CHARACTERS = 200;
+
+export function mcpName(server: string | null | undefined, tool: string | null | undefined): string {
+  return `mcp__${server ?? 'unknown'}__${tool ?? 'unknown'}`;
+}
 
 /**
  * What this adapter does not know may have done anything: were it passed over, a failed turn would be asked for once
@@ -49,9 +83,9 @@ const MAX_NAME_CHARACTERS = 200;
  */
 function unknownTool({ id: _id, type, status, ...input }: CodexItem): ToolKind {
   return {
-    name: () => beginningOf(type, MAX_NAME_CHARACTERS) || 'unknown',
+    name: () => snakeCase(type) || 'unknown',
     input: () => input,
-    output: () => (typeof status === 'string' ? status : 'completed'),
+    output: () => status ?? 'completed',
   };
 }
 
@@ -59,26 +93,71 @@ function unknownTool({ id: _id, type, status, ...input }: CodexItem): ToolKind {
 const OUTCOMES: Readonly<Record<string, BackendToolOutcome>> = {
   completed: 'completed',
   declined: 'denied',
-  cancelled: 'cancelled',
-  canceled: 'cancelled',
+  interrupted: 'cancelled',
 };
 
-/** It is told when it begins, or only when it is over; the ledger takes only the first request of an id. */
-export function toolFacts(item: CodexItem, phase: 'started' | 'updated' | 'completed'): readonly CliFact[] | undefined {
-  if (NO_TOOLS.has(item.type)) return [];
-  const kind = (Object.hasOwn(TOOLS, item.type) ? TOOLS[item.type] : undefined) ?? unknownTool(item);
-  const { data } = toolItem.safeParse(item);
-  if (data === undefined) return undefined;
-  const callId = item.id;
-  const isOver = phase === 'completed';
-  const outcome = OUTCOMES[data.status ?? 'completed'] ?? 'failed';
+export interface CodexCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** Undefined for an item that is no tool. */
+export function callOf(item: CodexItem, callId: string): CodexCall | undefined {
+  const kind = kindOf(item);
+  if (kind === undefined) return undefined;
+  return { callId, name: beginningOf(kind.name(item), MAX_NAME_CHARACTERS), input: kind.input(item) };
+}
+
+/** Only what is over has surely run: what has to be asked for is told before it is. */
+export function endOf(item: CodexItem, callId: string): readonly CliFact[] {
+  const kind = kindOf(item);
+  if (kind === undefined) return [];
+  const outcome = OUTCOMES[item.status ?? 'completed'] ?? 'failed';
+  const output = outcome === 'denied' ? 'It was not permitted.' : kind.output(item);
   return [
-    { kind: 'tool_requested', callId, name: kind.name(data), input: kind.input(data) },
-    ...(outcome === 'denied' && isOver ? [] : [{ kind: 'tool_started', callId } as const]),
-    ...(isOver ? [{ kind: 'tool_ended', callId, outcome, output: kind.output(data) } as const] : []),
+    ...(outcome === 'denied' ? [] : [{ kind: 'tool_started', callId } as const]),
+    { kind: 'tool_ended', callId, outcome, output },
   ];
 }
 
+function kindOf(item: CodexItem): ToolKind | undefined {
+  if (NO_TOOLS.has(item.type)) return undefined;
+  return (Object.hasOwn(TOOLS, item.type) ? TOOLS[item.type] : undefined) ?? unknownTool(item);
+}
+
+/** Undefined where it cannot be told: then only a rule for the tool itself can allow it. */
+export function meaningOf(item: CodexItem): RunToolMeaning | undefined {
+  if (item.type === 'commandExecution')
+    return isText(item.command)
+      ? { kind: 'command', command: scriptOf(item.command), ...(isText(item.cwd) ? { cwd: item.cwd } : {}) }
+      : undefined;
+  return item.type === 'fileChange' ? changeMeaning(item.changes ?? []) : undefined;
+}
+
+/** One file that is written or changed is that; several, one that is deleted or one that moves are not told for sure. */
+function changeMeaning(changes: NonNullable<CodexItem['changes']>): RunToolMeaning | undefined {
+  const [first, ...others] = changes;
+  if (first === undefined) return undefined;
+  const { path, kind } = first;
+  const isMoved = isText(kind?.move_path);
+  if (others.length === 0 && kind?.type === 'add') return { kind: 'write', path };
+  if (others.length === 0 && kind?.type === 'update' && !isMoved) return { kind: 'write', path, edits: true };
+  const paths = changes.flatMap((change) => [
+    change.path,
+    ...(isText(change.kind?.move_path) ? [change.kind.move_path] : []),
+  ]);
+  return { kind: 'unclear', as: 'write', paths };
+}
+
 function contentOf(result: unknown): unknown {
-  return typeof result === 'object' && result !== null && 'content' in result ? result.content : result;
+  return typeof result === 'object' && result !== null && 'content' in result ? result.content : (result ?? '');
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }

@@ -20,6 +20,10 @@ export interface CliTurn {
   readonly workspaceDir: string;
   /** From the settings of the provider: what the program takes besides, as it calls it. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** All variables that the program gets. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
+  /** Whether permissions bind what the program does, for programs that may be left to a sandbox of theirs. */
+  readonly permissionsBind?: boolean | undefined;
 }
 
 export interface CliDialect {

@@ -10,6 +10,12 @@ export function messageIn(line: string): TypedMessage | undefined {
   return isTyped(value) ? value : undefined;
 }
 
+/** The same for messages that name no type. */
+export function objectIn(line: string): object | undefined {
+  const value = valueIn(line);
+  return typeof value === 'object' && value !== null ? value : undefined;
+}
+
 export function jsonLine(message: unknown): string {
   return `${JSON.stringify(message)}\n`;
 }

@@ -3,6 +3,7 @@ import { SettingsRefused } from './dialect.ts';
 
 const FLAG_NAME = /^[A-Za-z][A-Za-z0-9-]*$/;
 const BARE_KEY = /^[A-Za-z0-9_-]+$/;
+const KEY_PATH = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
 /** Options nested more deeply than this are a mistake. */
 const MAX_DEPTH = 20;
 
@@ -32,16 +33,22 @@ function flag(name: string, value: unknown): readonly string[] {
 }
 
 /**
- * `{ a: { b: 'c' } }` as overrides of a configuration in TOML: `a.b="c"`.
+ * `{ a: { b: 'c' } }` as overrides of a configuration in TOML: `a.b="c"`. A key may be a path itself: `{ 'a.b': 'c' }`.
+ * Codex splits the path at its dots and knows no quotes in it: a table with other keys is given as a whole.
  * @throws SettingsRefused
  */
 export function tomlOverrides(config: unknown, path: readonly string[] = []): readonly string[] {
   if (!isTable(config)) {
     if (path.length === 0) throw new SettingsRefused('expected the option "config" to be an object of settings');
-    return [`${path.map(keyText).join('.')}=${tomlValue(config, path)}`];
+    return [`${path.join('.')}=${tomlValue(config, path)}`];
   }
   if (path.length > MAX_DEPTH) throw new SettingsRefused('the option "config" is nested too deeply');
-  return Object.entries(config).flatMap(([key, value]) => tomlOverrides(value, [...path, key]));
+  const odd = Object.keys(config).find((key) => !KEY_PATH.test(key));
+  if (odd === undefined) return Object.entries(config).flatMap(([key, value]) => tomlOverrides(value, [...path, key]));
+  if (path.length > 0) return [`${path.join('.')}=${tomlValue(config, path)}`];
+  throw new SettingsRefused(
+    `expected the settings in the option "config" to have names as Codex has them, received ${JSON.stringify(odd)}`,
+  );
 }
 
 function tomlValue(value: unknown, path: readonly string[]): string {

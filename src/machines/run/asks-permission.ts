@@ -8,8 +8,11 @@ import type { ProviderSettings, ProviderTable } from './provider-settings.ts';
 /** Modes of Claude Code in which it still asks for what it may not do. */
 const ASKING_MODES: readonly unknown[] = ['default', 'plan'];
 
-/** @param own by provider name, before the known ones */
-export function providerAsks(provider: string, own: ProviderTable = {}): boolean {
+/** What makes Codex ask for nothing that it does in its sandbox, or at all. */
+const BYPASSES: readonly string[] = ['dangerously-bypass-approvals-and-sandbox', 'yolo'];
+
+/** `where_bound`: only where it is told that permissions bind it. @param own by provider name, before the known ones */
+export function providerAsks(provider: string, own: ProviderTable = {}): boolean | 'where_bound' {
   const settings = Object.hasOwn(own, provider)
     ? own[provider]
     : Object.hasOwn(KNOWN_PROVIDERS, provider)
@@ -18,9 +21,15 @@ export function providerAsks(provider: string, own: ProviderTable = {}): boolean
   return settings === undefined || settingsAsk(settings);
 }
 
-function settingsAsk({ backend, dialect, options = {} }: ProviderSettings): boolean {
+function settingsAsk({ backend, dialect, options = {} }: ProviderSettings): boolean | 'where_bound' {
   if (backend !== 'cli-agent' || dialect === undefined) return true;
-  if (dialect === 'codex') return false;
+  if (dialect === 'codex') return codexAsks(options);
   const { 'permission-mode': mode = 'default', 'dangerously-skip-permissions': skips = false } = options;
   return skips === false && ASKING_MODES.includes(mode);
+}
+
+function codexAsks(options: NonNullable<ProviderSettings['options']>): boolean | 'where_bound' {
+  if (BYPASSES.some((name) => options[name] === true)) return false;
+  const policy = options['ask-for-approval'];
+  return policy === undefined ? 'where_bound' : policy === 'untrusted';
 }

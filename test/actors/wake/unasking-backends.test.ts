@@ -1,5 +1,6 @@
 /** An agent whose permissions nobody would ask about: it is refused before anything runs. */
 import { afterEach, describe, expect, it } from 'vitest';
+import type { AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
 import { answered, openBackendHouse } from '../../support/backend-house.ts';
@@ -14,14 +15,16 @@ afterEach(async () => {
 });
 
 const asksNobody = { asksPermission: () => false };
+const asksWhereBound = { asksPermission: () => 'where_bound' as const };
 
 async function woken(
   agent: Partial<AgentFrontmatter>,
   prepare: (house: BackendHouse) => Promise<unknown> = async () => undefined,
+  traits: Partial<AgentRuntime> = asksNobody,
 ): Promise<{ readonly asked: number; readonly result: unknown }> {
   open = await openBackendHouse([() => Promise.resolve(answered('Done.'))], {
     agent,
-    traits: asksNobody,
+    traits,
     others: [toldRuntime('other', [says('Else.')])],
   });
   await prepare(open);
@@ -59,5 +62,16 @@ describe('a program that asks nobody', () => {
       asked: 1,
       result: { outcome: 'sleep', summary: 'Done.' },
     });
+  });
+});
+
+describe('a program that asks where it is told that permissions bind it', () => {
+  it.each<[boolean, string, Partial<AgentFrontmatter>]>([
+    [true, 'the mode ask', { permission: 'ask' }],
+    [true, 'a rule that denies', { permission: { mode: 'preapproved', deny: ['read(keys/**)'] } as never }],
+    [false, 'nothing that binds it', { permission: 'preapproved' }],
+  ])('is told so (%s) for an agent with %s', async (isBound, _what, agent) => {
+    expect(await woken(agent, undefined, asksWhereBound)).toMatchObject({ asked: 1, result: { outcome: 'sleep' } });
+    expect(open?.backend.asked[0]?.permissionsBind).toBe(isBound);
   });
 });

@@ -23,6 +23,8 @@ export interface Note {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly prompt?: string;
+  /** How Codex was asked for a thread. */
+  readonly thread?: Readonly<Record<string, unknown>>;
   readonly initialize?: { readonly appendSystemPrompt?: string };
   readonly answer?: {
     readonly request_id: string;

@@ -45,24 +45,31 @@ const CODEX_FAILURES: Partial<Record<RunFailureKind, readonly Step[]>> = {
   auth: [
     {
       result: {
-        type: 'turn.failed',
-        error: { message: 'unexpected status 401 Unauthorized: Missing bearer or basic authentication in header' },
+        status: 'failed',
+        error: {
+          message: 'unexpected status 401 Unauthorized: Missing bearer or basic authentication in header',
+          codexErrorInfo: { httpConnectionFailed: { httpStatusCode: 401 } },
+        },
       },
     },
   ],
   rate_limit: [
     {
       result: {
-        type: 'turn.failed',
-        error: { message: "You've hit your usage limit. Upgrade to Pro or try again in 3 hours 12 minutes." },
+        status: 'failed',
+        error: {
+          codexErrorInfo: 'usageLimitExceeded',
+          message: "You've hit your usage limit. Upgrade to Pro or try again in 3 hours 12 minutes.",
+        },
       },
     },
   ],
   context_overflow: [
     {
       result: {
-        type: 'turn.failed',
+        status: 'failed',
         error: {
+          codexErrorInfo: 'contextWindowExceeded',
           message:
             "Codex ran out of room in the model's context window. Start a new conversation or clear earlier history before retrying.",
         },
@@ -88,7 +95,6 @@ async function subject(family: Family): Promise<AgentRuntimeUnderTest> {
   const tools = (uses: readonly ContractToolUse[], more: Partial<Step>): readonly Step[] =>
     uses.map((use) => ({ use: nameOf(use), ...more }));
   const onlyClaude = {
-    awaitsMessage: (text: string) => changeOf(house, { say: text }, { awaitMessage: true }),
     usesTools: (uses: readonly ContractToolUse[], text: string) => changeOf(house, ...tools(uses, {}), { say: text }),
     usesToolsIfAllowed: (uses: readonly ContractToolUse[], text: string) =>
       changeOf(house, ...tools(uses, { ask: true }), { say: text }),
@@ -125,6 +131,7 @@ async function subject(family: Family): Promise<AgentRuntimeUnderTest> {
           )
           .join('\n');
       },
+      awaitsMessage: (text: string) => changeOf(house, { say: text }, { awaitMessage: true }),
       ...(family === 'claude' ? onlyClaude : {}),
     },
     leftBehind: async () => [...house.left(), ...(await records(house))],
@@ -145,9 +152,8 @@ describe.each<[Family, Partial<Record<string, string>>]>([
     'codex',
     {
       asksForTools: STEPS_ONLY,
-      awaitsMessage: 'It reads nothing while it runs.',
       usesTools: 'It names its tools itself; test/adapters/cli-agent/codex.test.ts checks them.',
-      usesToolsIfAllowed: 'It asks nobody while it runs.',
+      usesToolsIfAllowed: 'It names its tools itself; test/adapters/cli-agent/codex.test.ts checks them.',
     },
   ],
 ])('over %s', (family, cannot) => {

@@ -174,12 +174,11 @@ describe('a program that is asked over candidates', () => {
     const model = await codex.scenario(
       {
         message: {
-          type: 'item.completed',
-          item: { id: 'i', type: 'collab_tool_call', tool: 'spawn_agent', status: 'completed' },
+          method: 'item/completed',
+          params: { item: { id: 'i', type: 'collabAgentToolCall', tool: 'spawnAgent', status: 'completed' } },
         },
       },
-      { message: { type: 'turn.failed', error: { message: 'stream error: overloaded, try again' } } },
-      { exit: 1 },
+      { result: { status: 'failed', error: { message: 'stream error: overloaded, try again' } } },
     );
     const { meta } = await execute(codex, model);
     expect([meta?.attempts?.length, meta?.error?.kind]).toEqual([1, 'overloaded']);
@@ -216,17 +215,19 @@ describe('what a program tells of itself', () => {
 
   it('is told as the tool that it names, where nobody here knows its kind', async () => {
     const { start, scenario } = await open('codex');
-    const item = (body: object): Step => ({ message: { type: 'item.completed', item: { id: 'i', ...body } } });
+    const item = (body: object): Step => ({
+      message: { method: 'item/completed', params: { item: { id: 'i', ...body } } },
+    });
     const run = start({
       model: await scenario(
-        item({ type: 'custom_tool_call', name: 'apply_patch', status: 'failed' }),
-        item({ id: 'j', type: 'todo_list', items: [] }),
+        item({ type: 'dreamCall', name: 'apply_patch', status: 'failed' }),
+        item({ id: 'j', type: 'contextCompaction' }),
         { say: 'Done.' },
       ),
     });
     await run.result;
     expect(told(run.events).filter((line) => line.startsWith('tool'))).toEqual([
-      'tool requested custom_tool_call',
+      'tool requested dream_call',
       'tool started',
       'tool ended failed',
     ]);

@@ -23,7 +23,8 @@ afterEach(async () => {
 const FAMILIES: readonly Family[] = ['claude', 'codex'];
 const hang: Step = { hang: true };
 const result = (over: object): Step => ({ result: over });
-const failed = (message: string): Step => result({ type: 'turn.failed', error: { message } });
+const failed = (message: string): Step => result({ status: 'failed', error: { message } });
+const complains = (message: string): Step => ({ message: { method: 'error', params: { error: { message } } } });
 
 describe.each<[string, Family, readonly Step[], RunFailureKind, string]>([
   [
@@ -104,7 +105,7 @@ describe.each<[string, Family, readonly Step[], RunFailureKind, string]>([
   [
     'complains and ends',
     'codex',
-    [{ message: { type: 'error', message: 'You have hit your usage limit. Try again in 2 hours.' } }, { exit: 1 }],
+    [complains('You have hit your usage limit. Try again in 2 hours.'), { exit: 1 }],
     'rate_limit',
     'usage limit',
   ],
@@ -139,7 +140,7 @@ describe('a program that waits for its provider', () => {
   it('is not given up for an error that it gets over', async () => {
     const { run, scenario } = await open('codex');
     const answer = await run({
-      model: await scenario({ message: { type: 'error', message: 'Reconnecting... 1/5' } }, { say: 'Back.' }),
+      model: await scenario(complains('Reconnecting... 1/5'), { say: 'Back.' }),
     });
     expect([textOf(answer), answer.meta?.error]).toEqual(['Back.', undefined]);
   });
@@ -219,7 +220,7 @@ describe('a program that has answered', () => {
 
   it('is believed, whatever it says or does afterwards', async () => {
     const { start, scenario } = await open('codex');
-    const over = { type: 'turn.completed', usage: {} };
+    const over = { method: 'turn/completed', params: { turn: { id: 't', status: 'completed' } } };
     const run = start({ model: await scenario({ say: 'Done.' }, { message: over }, { say: 'More.' }, { exit: 1 }) });
     const answer = await run.result;
     expect([textOf(answer), answer.meta?.error]).toEqual(['Done.', undefined]);

@@ -4,14 +4,17 @@ import { providerAsks } from '../../../src/machines/run/asks-permission.ts';
 import type { ProviderSettings } from '../../../src/machines/run/provider-settings.ts';
 
 describe('a provider', () => {
-  it.each<[string, boolean, ProviderSettings?]>([
-    ['codex', false],
+  it.each<[string, boolean | 'where_bound', ProviderSettings?]>([
+    ['codex', 'where_bound'],
     ['claude-code', true],
     ['anthropic', true],
     ['nobody-knows', true],
     ['constructor', true],
     ['codex', true, { backend: 'embedded', api: 'openai' }],
-    ['mine', false, { backend: 'cli-agent', dialect: 'codex', program: { command: 'x' } }],
+    ['mine', 'where_bound', { backend: 'cli-agent', dialect: 'codex', program: { command: 'x' } }],
+    ['mine', true, { backend: 'cli-agent', dialect: 'codex', options: { 'ask-for-approval': 'untrusted' } }],
+    ['mine', false, { backend: 'cli-agent', dialect: 'codex', options: { 'ask-for-approval': 'on-request' } }],
+    ['mine', false, { backend: 'cli-agent', dialect: 'codex', options: { yolo: true } }],
     ['mine', true, { backend: 'acp', program: { command: 'x' } }],
     ['mine', true, { backend: 'cli-agent', dialect: 'claude', options: { 'permission-mode': 'plan' } }],
     ['mine', false, { backend: 'cli-agent', dialect: 'claude', options: { 'permission-mode': 'bypassPermissions' } }],

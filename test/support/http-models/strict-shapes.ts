@@ -199,63 +199,112 @@ export function chatBody(body: unknown): RequestBody {
   };
 }
 
-const responsesItem = z.union([
+/** Programs give items back as they came: with their ids. */
+const kept = { id: z.string().optional(), status: z.string().optional() };
+const outputText = z.union([
+  z.string(),
+  z.array(
+    z.discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('input_text'), text: z.string() }),
+      z.strictObject({ type: z.literal('input_image'), image_url: z.string(), detail: z.string().optional() }),
+    ]),
+  ),
+]);
+const namedItem = z.union([
   z.strictObject({
+    ...kept,
     type: z.literal('message').optional(),
     role: z.enum(['system', 'developer', 'user', 'assistant']),
     content: chatText,
   }),
-  z.strictObject({ type: z.literal('function_call'), call_id: z.string(), name: z.string(), arguments: z.string() }),
-  z.strictObject({ type: z.literal('function_call_output'), call_id: z.string(), output: z.string() }),
   z.strictObject({
+    ...kept,
+    type: z.literal('function_call'),
+    call_id: z.string(),
+    namespace: z.string().optional(),
+    name: z.string(),
+    arguments: z.string(),
+  }),
+  z.strictObject({
+    ...kept,
+    type: z.literal('custom_tool_call'),
+    call_id: z.string(),
+    name: z.string(),
+    input: z.string(),
+  }),
+  z.strictObject({
+    ...kept,
+    type: z.enum(['function_call_output', 'custom_tool_call_output']),
+    call_id: z.string(),
+    output: outputText,
+  }),
+  z.strictObject({
+    ...kept,
     type: z.literal('reasoning'),
     id: z.string(),
     encrypted_content: z.string(),
     summary: z.array(z.strictObject({ type: z.literal('summary_text'), text: z.string() })),
   }),
 ]);
+/** What the provider has run itself. */
+const hostedItem = z.strictObject({ ...kept, type: z.literal('web_search_call'), action: z.unknown() });
+const responsesItem = z.union([namedItem, hostedItem]);
 const responsesRequest = z.looseObject({
   model: z.string(),
   store: z.literal(false),
   input: z.array(responsesItem).min(1),
   tools: z
-    .array(z.looseObject({ name: z.string() }))
+    .array(z.looseObject({ type: z.string(), name: z.string().optional() }))
     .min(1)
     .optional(),
 });
 
 export function responsesBody(body: unknown): RequestBody {
   const { model, input, tools = [] } = responsesRequest.parse(body);
-  const read = input.flatMap((item): ModelMessage[] => {
-    if ('role' in item)
-      return item.role === 'system' || item.role === 'developer'
-        ? []
-        : [{ role: item.role, blocks: partsOf(item.content) }];
-    if (item.type === 'function_call')
-      return [
-        {
-          role: 'assistant',
-          blocks: [{ kind: 'call', id: item.call_id, name: item.name, input: JSON.parse(item.arguments) }],
-        },
-      ];
-    if (item.type === 'function_call_output')
-      return [{ role: 'user', blocks: [{ kind: 'result', id: item.call_id, text: item.output }] }];
-    return [
-      {
-        role: 'assistant',
-        blocks: [
-          { kind: 'thought', text: item.summary.map(({ text }) => text).join(''), seal: item.encrypted_content },
-        ],
-      },
-    ];
-  });
   return {
     model,
-    messages: together(read),
-    tools: tools.map(({ name }) => name),
+    messages: together(input.flatMap(messagesOfItem)),
+    // Those of the provider itself have a type only.
+    tools: tools.flatMap(({ name }) => name ?? []),
     cacheHints: 0,
     settings: { maxTokens: Infinity },
   };
+}
+
+function messagesOfItem(item: z.output<typeof responsesItem>): ModelMessage[] {
+  if ('role' in item)
+    return item.role === 'system' || item.role === 'developer'
+      ? []
+      : [{ role: item.role, blocks: partsOf(item.content) }];
+  switch (item.type) {
+    case 'function_call':
+      return [said({ kind: 'call', id: item.call_id, name: item.name, input: JSON.parse(item.arguments) })];
+    case 'custom_tool_call':
+      return [said({ kind: 'call', id: item.call_id, name: item.name, input: { input: item.input } })];
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return [{ role: 'user', blocks: [{ kind: 'result', id: item.call_id, text: textOfOutput(item.output) }] }];
+    case 'reasoning':
+      return [
+        said({
+          kind: 'thought',
+          text: item.summary.map(({ text }) => text).join(''),
+          seal: item.encrypted_content,
+        }),
+      ];
+    case 'web_search_call':
+      return [];
+  }
+}
+
+function said(block: Block): ModelMessage {
+  return { role: 'assistant', blocks: [block] };
+}
+
+function textOfOutput(output: z.output<typeof outputText>): string {
+  return typeof output === 'string'
+    ? output
+    : output.map((part) => (part.type === 'input_text' ? part.text : '[image]')).join('\n');
 }
 
 function partsOf(content: z.output<typeof chatText>): Block[] {
