@@ -1,7 +1,7 @@
 /** What is to be seen of the work of a session besides its log, for a command that tells it: as an inspector shows it. */
 import { hostname } from 'node:os';
 import { InspectedText } from '../actors/inspection/inspected-text.ts';
-import { SessionSights } from '../actors/inspection/session-overview.ts';
+import { SessionOverviews } from '../actors/inspection/session-overview.ts';
 import type { SessionSightsOptions } from '../actors/inspection/session-overview.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
 import { createProcessTree } from '../adapters/process-tree/process-tree.ts';
@@ -19,7 +19,7 @@ export function sessionWork({
   clock,
   ...options
 }: SessionWorkOptions): (state: SessionState) => Promise<SessionWork> {
-  const sights = new SessionSights({
+  const overviews = new SessionOverviews({
     ...options,
     ...nodeFolderChanges(layout, 'elsewhere'),
     clock,
@@ -27,5 +27,5 @@ export function sessionWork({
     owner: `${hostname()}:${process.pid}`,
     processTree: createProcessTree({ clock }),
   });
-  return (state) => sights.workOf(state);
+  return (state) => overviews.workOf(state);
 }

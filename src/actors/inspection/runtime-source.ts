@@ -53,7 +53,7 @@ import { SessionList } from './session-list.ts';
 import type { SessionProcessesOptions, TaskOutputs } from './session-processes.ts';
 import { endProcess, lastActivityOf, processesOf } from './session-processes.ts';
 import { SessionRecordings } from './session-recordings.ts';
-import { SessionSights } from './session-overview.ts';
+import { SessionOverviews } from './session-overview.ts';
 import { EVENT_LIMITS, shownData, wholeData } from './shown-data.ts';
 
 // Events of a session's log as they are shown: a page of them, redacted and bounded, as many as fit.
@@ -163,7 +163,7 @@ class RuntimeSource implements ClosableSource {
   readonly #text: InspectedText;
   readonly #recording: InspectionRecording;
   readonly #list: SessionList;
-  readonly #sights: SessionSights;
+  readonly #overviews: SessionOverviews;
   readonly #recordings: SessionRecordings;
   readonly #changes: SessionChanges | undefined;
   readonly #reports: ProcessReports | undefined;
@@ -193,20 +193,20 @@ class RuntimeSource implements ClosableSource {
     this.#recording = recorder ?? emptyRecording(clock);
     this.#reports = options.processTree === undefined ? undefined : new ProcessReports(options.processTree, clock);
     const activityOf = (state: SessionState): Promise<string | undefined> => lastActivityOf(state, this.#processes);
-    const sights = new SessionSights({
+    const overviews = new SessionOverviews({
       ...options,
       text: this.#text,
       workspaceOf: changes?.workspaceOf,
       folders: changes?.folders,
       activityOf,
     });
-    this.#sights = sights;
+    this.#overviews = overviews;
     this.#list = new SessionList(sessions, {
       text: this.#text,
       clock,
       conditions: options.conditions,
-      workOf: (state) => sights.listedWork(state),
-      usualOf: (state, nowMs) => sights.usualOf(state, nowMs),
+      workOf: (state) => overviews.listedWork(state),
+      usualOf: (state, nowMs) => overviews.usualOf(state, nowMs),
       activityOf,
     });
     this.#recordings = new SessionRecordings({
@@ -273,7 +273,7 @@ class RuntimeSource implements ClosableSource {
   }
 
   async session(sessionId: string): Promise<InspectedSession | undefined> {
-    return this.#living(() => this.#sights.of(sessionId));
+    return this.#living(() => this.#overviews.of(sessionId));
   }
 
   async events(
@@ -281,7 +281,7 @@ class RuntimeSource implements ClosableSource {
     { from, limit }: { readonly from: number; readonly limit: number },
   ): Promise<InspectedEvents | undefined> {
     return this.#living(async () => {
-      const state = await this.#sights.stateOf(sessionId);
+      const state = await this.#overviews.stateOf(sessionId);
       if (state === undefined) return undefined;
       const { sessions, onProblem } = this.#options;
       const events = await eventsFrom(sessions, sessionId, { from, limit, text: this.#text, onProblem });
@@ -291,7 +291,7 @@ class RuntimeSource implements ClosableSource {
 
   async processes(sessionId: string): Promise<readonly InspectedProcess[]> {
     return this.#living(async () => {
-      const state = await this.#sights.stateOf(sessionId);
+      const state = await this.#overviews.stateOf(sessionId);
       return state === undefined ? [] : processesOf(state, this.#processes);
     });
   }
@@ -302,7 +302,7 @@ class RuntimeSource implements ClosableSource {
     const { questions } = fleet ?? {};
     if (questions === undefined) return undefined;
     return this.#living(async () => {
-      const { openWake } = (await this.#sights.stateOf(sessionId)) ?? {};
+      const { openWake } = (await this.#overviews.stateOf(sessionId)) ?? {};
       if (openWake === undefined || openWake.owner === owner) return undefined;
       return farProcesses(sessionId, questions, this.#text).catch((error: unknown): FarProcesses => {
         if (RuntimeError.is(error) && error.code === 'STORE_CLOSED') throw error;
@@ -321,7 +321,7 @@ class RuntimeSource implements ClosableSource {
     const { questions } = this.#options.fleet ?? {};
     if (isFar && questions !== undefined) return this.#living(() => endFarProcess({ sessionId, pid }, questions));
     await this.#living(async () => {
-      const state = await this.#sights.stateOf(sessionId);
+      const state = await this.#overviews.stateOf(sessionId);
       if (state === undefined)
         throw new RuntimeError('SESSION_NOT_FOUND', `there is no session ${sessionId}`, {
           category: 'not_found',
@@ -333,9 +333,9 @@ class RuntimeSource implements ClosableSource {
 
   async changes(sessionId: string): Promise<readonly InspectedChanges[]> {
     return this.#living(async () => {
-      const state = await this.#sights.stateOf(sessionId);
+      const state = await this.#overviews.stateOf(sessionId);
       if (state === undefined || this.#changes === undefined) return [];
-      return this.#changes.of(state, await this.#sights.ledgerOf(state));
+      return this.#changes.of(state, await this.#overviews.ledgerOf(state));
     });
   }
 

@@ -69,7 +69,7 @@ function holderOf(worker: InspectedWorker | undefined): Pick<SessionWork, 'isHol
   return { isHolderAlive: worker.processorMs !== undefined || worker.residentBytes !== undefined };
 }
 
-export class SessionSights {
+export class SessionOverviews {
   readonly #options: SessionSightsOptions;
   readonly #ledgers: SessionLedgers;
 
