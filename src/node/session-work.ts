@@ -2,14 +2,14 @@
 import { hostname } from 'node:os';
 import { InspectedText } from '../actors/inspection/inspected-text.ts';
 import { SessionOverviews } from '../actors/inspection/session-overview.ts';
-import type { SessionSightsOptions } from '../actors/inspection/session-overview.ts';
+import type { SessionOverviewsOptions } from '../actors/inspection/session-overview.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
 import { createProcessTree } from '../adapters/process-tree/process-tree.ts';
 import type { SessionState } from '../machines/session/session-state.ts';
 import type { SessionWork } from '../machines/session/why-work.ts';
 import { nodeFolderChanges } from './subagents.ts';
 
-interface SessionWorkOptions extends Pick<SessionSightsOptions, 'sessions' | 'onProblem'> {
+interface SessionWorkOptions extends Pick<SessionOverviewsOptions, 'sessions' | 'onProblem'> {
   readonly layout: HomeLayout;
   readonly clock: Parameters<typeof createProcessTree>[0]['clock'];
 }

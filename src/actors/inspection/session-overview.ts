@@ -25,7 +25,7 @@ import { SessionLedgers } from './session-ledger.ts';
 import type { SessionLedger } from './session-ledger.ts';
 import { shownData } from './shown-data.ts';
 
-export interface SessionSightsOptions extends Omit<WakerFacts, 'text' | 'onProblem'> {
+export interface SessionOverviewsOptions extends Omit<WakerFacts, 'text' | 'onProblem'> {
   readonly sessions: Pick<Sessions, 'list' | 'status' | 'events' | 'hasWakeDied'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly text: InspectedText;
@@ -70,10 +70,10 @@ function holderOf(worker: InspectedWorker | undefined): Pick<SessionWork, 'isHol
 }
 
 export class SessionOverviews {
-  readonly #options: SessionSightsOptions;
+  readonly #options: SessionOverviewsOptions;
   readonly #ledgers: SessionLedgers;
 
-  constructor(options: SessionSightsOptions) {
+  constructor(options: SessionOverviewsOptions) {
     this.#options = options;
     this.#ledgers = new SessionLedgers(options.sessions, options.prices ?? {});
   }
