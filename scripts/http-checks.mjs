@@ -66,7 +66,8 @@ export function prepareServer(folder) {
   return { home, yours };
 }
 
-/** @param {string} at @param {string} path @param {RequestInit & { readonly as?: string | undefined }} [init] */
+/** @param {string} at @param {string} path @param {Omit<RequestInit, 'headers'> & { readonly as?:
+ * string | undefined, readonly headers?: Readonly<Record<string, string>> }} [init] */
 const asked = (at, path, { as = 'ada', headers = {}, ...init } = {}) =>
   fetch(`${at}/agent${path}`, { ...init, headers: { authorization: as, ...headers } });
 
@@ -157,7 +158,7 @@ async function letsGo(at) {
   const headers = { accept: 'text/event-stream' };
   /** @type {Response[]} a response that is dropped is closed with it */
   const held = [];
-  /** @param {RequestInit} [init] */
+  /** @param {{ readonly method?: 'HEAD', readonly signal?: null }} [init] */
   const open = async (init = {}) => {
     for (;;) {
       const response = await asked(at, `/sessions/${sessionId}/events`, { as, headers, signal: gone.signal, ...init });

@@ -18,6 +18,9 @@ const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 const workplace = realpathSync(mkdtempSync(join(tmpdir(), 'wakechart-smoke-')));
 const STEP_LIMIT_MS = 300_000;
 
+/** A file of a package that the checkout has. @param {string} specifier */
+const ours = (specifier) => createRequire(join(checkout, 'package.json')).resolve(specifier);
+
 /** What is downloaded with each installation. */
 const MAX_PACKED_BYTES = 3_000_000;
 
@@ -234,8 +237,27 @@ function importEach(project, specifiers) {
 }
 
 /**
- * Compiles what touches the types of every subpath, and what names them, as strictly as a user may. Complaints about
- * the types of our dependencies are not ours to mend.
+ * Compiles files as strictly as a user may. Complaints about the types of our dependencies are not ours to mend.
+ * @param {string} project @param {string} name @param {{ readonly files: readonly string[], readonly options: object }}
+ * what
+ */
+function compile(project, name, { files, options }) {
+  const strictly = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
+  const compilerOptions = { target: 'ES2023', noEmit: true, skipLibCheck: false, ...strictly, ...options };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  const compiler = ours('typescript/bin/tsc');
+  const { stdout, status, error } = attempt(project, process.execPath, [compiler, '-p', '.', '--pretty', 'false']);
+  const complaints = stdout.split('\n').filter((line) => /error TS\d+/.test(line));
+  const aboutUs = complaints.filter(
+    (line) => !line.startsWith('node_modules/') || line.startsWith(`node_modules/${name}/`),
+  );
+  if (aboutUs.length > 0) throw new Error(`a user cannot compile against the package:\n${aboutUs.join('\n')}`);
+  if (status !== 0 && complaints.length === 0) throw new Error(`the compiler did not run: ${error?.message ?? stdout}`);
+}
+
+/**
+ * Compiles what touches the types of every subpath, and what names them; and for a browser, without the types of Node,
+ * the subpath that is made for it.
  * @param {string} project @param {string} name @param {readonly string[]} specifiers
  */
 function compileAgainst(project, name, specifiers) {
@@ -243,38 +265,19 @@ function compileAgainst(project, name, specifiers) {
   const uses = specifiers.map((_, index) => `export const names${index}: string[] = Object.keys(module${index});\n`);
   writeFileSync(join(project, 'consumer.ts'), [...imports, ...uses].join(''));
   writeFileSync(join(project, 'names.ts'), NAMES_TYPES);
-  const require = createRequire(join(checkout, 'package.json'));
-  const compilerOptions = {
-    target: 'ES2023',
-    lib: ['ES2023', 'ESNext.Disposable'],
-    module: 'NodeNext',
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    noEmit: true,
-    skipLibCheck: false,
-    typeRoots: [dirname(dirname(require.resolve('@types/node/package.json')))],
-    types: ['node'],
-  };
-  writeFileSync(
-    join(project, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, files: ['consumer.ts', 'names.ts'] }),
-  );
-  const compiler = require.resolve('typescript/bin/tsc');
-  const { stdout, status, error } = attempt(project, process.execPath, [
-    compiler,
-    '-p',
-    'tsconfig.json',
-    '--pretty',
-    'false',
-  ]);
-  const complaints = stdout.split('\n').filter((line) => /error TS\d+/.test(line));
-  const ours = complaints.filter(
-    (line) => !line.startsWith('node_modules/') || line.startsWith(`node_modules/${name}/`),
-  );
-  if (ours.length > 0) throw new Error(`a user cannot compile against the package:\n${ours.join('\n')}`);
-  if (status !== 0 && complaints.length === 0) throw new Error(`the compiler did not run: ${error?.message ?? stdout}`);
-  console.log('compiled against its types');
+  const typeRoots = [dirname(dirname(ours('@types/node/package.json')))];
+  compile(project, name, {
+    files: ['consumer.ts', 'names.ts'],
+    options: { lib: ['ES2023', 'ESNext.Disposable'], module: 'NodeNext', typeRoots, types: ['node'] },
+  });
+  writeFileSync(join(project, 'page.ts'), `export * from '${name}/machines';\n`);
+  compile(project, name, {
+    files: ['page.ts'],
+    options: { lib: ['ES2023', 'DOM'], module: 'ESNext', moduleResolution: 'Bundler', types: [] },
+  });
+  // What is built here later is no TypeScript.
+  for (const file of ['consumer.ts', 'names.ts', 'page.ts', 'tsconfig.json']) rmSync(join(project, file));
+  console.log('compiled against its types, for Node and for a browser');
 }
 
 /** @param {string} project */
@@ -301,7 +304,10 @@ try {
   const project = join(workplace, 'project with a space');
   mkdirSync(project);
   const { name } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
-  install(project, pack());
+  const tarball = pack();
+  // Whoever resolves the entries, in whichever way there is for modules, finds types that are those of the code.
+  run(workplace, join(checkout, 'node_modules/.bin/attw'), ['--profile', 'esm-only', tarball]);
+  install(project, tarball);
   const specifiers = publishedModules(project, name);
   importEach(project, specifiers);
   compileAgainst(project, name, specifiers);

@@ -57,7 +57,7 @@ async function eventsOfSession(): Promise<readonly SessionEvent[]> {
   await using house = await openHouse();
   const sessionId = await house.session([{ text: 'Here I am.' }], { message: 'Are you there?' });
   await house.runtime.wake(sessionId);
-  return house.log(sessionId);
+  return await house.log(sessionId);
 }
 
 describe.skipIf(browser === undefined)('a program of wakechart/machines in a browser', () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HTTP_CHECKS, endsWithOpenStreams, prepareServer, writeFromPage } from '../../scripts/http-checks.mjs';
 import { checkout } from './pages.ts';
 import { readersFolder, removeFolders } from './running-pages.ts';
@@ -39,10 +39,10 @@ describe.each(['node', 'express', 'fastify', 'hono'])('the server of the page wi
   afterAll(() => end());
 
   it.each(Object.entries(HTTP_CHECKS))('%s', async (_, check) => {
-    await check(at);
+    await expect(check(at)).resolves.toBeUndefined();
   });
 
   it('ends when it is told to, though a client holds a stream open', async () => {
-    await endsWithOpenStreams(at, end);
+    await expect(endsWithOpenStreams(at, end)).resolves.toBeUndefined();
   });
 });

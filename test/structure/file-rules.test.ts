@@ -6,6 +6,8 @@ const at = 'src/machines/bad.ts';
 
 const NO_DOCSTRING = `${at}:1 does not open with a docstring that says what it is; put one above the imports [files-open-with-a-docstring]`;
 const NO_ENDING = 'a relative import ends in .ts (.mjs for a script) [relative-imports-name-the-file]';
+const ALL_OF_ZOD =
+  "imports { z }; write import * as z from 'zod', of which bundlers leave out what is not used [zod-is-a-namespace]";
 const EXPORTS_ALL = 'exports everything of another module; name what is public [exports-are-named]';
 const DEFAULT_EXPORT = 'has a default export; give it a name [exports-are-named]';
 const USES_ANY = `${at}:2 uses any; use unknown and narrow it [any-stays-out]`;
@@ -23,6 +25,7 @@ describe('a file that breaks the form of the house is found, when', () => {
       "/** Bad. */\nimport './chart.js';\n",
       `${at}:2 imports ./chart.js; ${NO_ENDING}`,
     ],
+    ['it imports all of zod', "/** Bad. */\nimport { z } from 'zod';\n", `${at}:2 ${ALL_OF_ZOD}`],
     ['it exports everything', "/** Bad. */\nexport * from './chart.ts';\n", `${at}:2 ${EXPORTS_ALL}`],
     [
       'it exports everything under a name',

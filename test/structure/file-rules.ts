@@ -93,6 +93,21 @@ const relativeImportsNameTheFile = fileRule({
       })),
 });
 
+/** Under the one name `z` bundlers take along all that zod has: its texts in all languages, as much again as the rest. */
+const zodIsANamespace = fileRule({
+  name: 'zod-is-a-namespace',
+  checksAt: ['src'],
+  guards: ['src'],
+  complaints: (file) =>
+    nodeComplaints(file, /['"]zod['"]/, (node) => {
+      if (!ts.isImportSpecifier(node) || (node.propertyName ?? node.name).text !== 'z') return undefined;
+      const { moduleSpecifier } = node.parent.parent.parent;
+      return ts.isStringLiteral(moduleSpecifier) && moduleSpecifier.text === 'zod'
+        ? "imports { z }; write import * as z from 'zod', of which bundlers leave out what is not used"
+        : undefined;
+    }),
+});
+
 const exportsAreNamed = fileRule({
   name: 'exports-are-named',
   checksAt: ['src'],
@@ -147,6 +162,7 @@ export const fileRules: readonly Rule[] = [
   filesOpenWithDocstring,
   filesStayShort,
   relativeImportsNameTheFile,
+  zodIsANamespace,
   exportsAreNamed,
   anyStaysOut,
   everyTestRuns,

@@ -122,9 +122,9 @@ class IncomingBody {
     return new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
-          const { done, value } = await chunks.next();
-          if (done === true) controller.close();
-          else controller.enqueue(value);
+          const read = await chunks.next();
+          if (read.done === true) controller.close();
+          else controller.enqueue(read.value);
         },
       },
       { highWaterMark: 0 },
@@ -135,7 +135,7 @@ class IncomingBody {
     const chunks = this.#chunks;
     const { readableEnded, destroyed, socket } = this.#incoming;
     if (chunks === undefined || readableEnded || destroyed) return;
-    const cutOff = (): void => void socket.destroySoon();
+    const cutOff = (): void => socket.destroySoon();
     const timer = setTimeout(cutOff, LINGER_MS);
     let bytes = 0;
     try {
