@@ -57,6 +57,7 @@ import { watchRuntime } from './actors/telemetry/runtime-operations.ts';
 import type { RuntimeOperations, WatchedRuntime } from './actors/telemetry/runtime-operations.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import { DefinitionMarks } from './actors/wake/definition-marks.ts';
+import type { WakePorts } from './actors/wake/wake-ports.ts';
 import type { MetricReading } from './machines/telemetry/metric-catalog.ts';
 import { KeptConversations } from './actors/wake/kept-conversations.ts';
 import type { HookSource, RuntimeServices } from './actors/wake/hook-source.ts';
@@ -128,6 +129,7 @@ export interface RuntimePorts {
    * stays with what lies here.
    */
   readonly workspaceCopies?: WorkspaceCopies | undefined;
+  readonly lackedHere?: WakePorts['lackedHere'];
   /** What sessions work in. Without it in their workspace, with nothing shut in. */
   readonly environments?: SessionEnvironments | undefined;
   /** Takes out of every event what no log may keep. Without it events are stored as they come. */
@@ -258,7 +260,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
-    ...{ runtimes, workspaceCopies: ports.workspaceCopies, conversations: new KeptConversations() },
+    ...{ runtimes, workspaceCopies: ports.workspaceCopies, lackedHere: ports.lackedHere, conversations: new KeptConversations() },
     ...{ ...turn, telemetry: metrics },
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
