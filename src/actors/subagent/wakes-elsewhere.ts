@@ -9,6 +9,7 @@ import { MAX_FAILURES_IN_A_ROW } from '../../machines/session/limits.ts';
 import { SESSION_KEY, WAKE_ONLY_KEY } from '../../machines/subagent/subagent-request.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { readWakeOutcome } from '../../machines/wake/wake-outcome.ts';
+import { WAKE_FAILED } from '../../machines/wake/wake-commit.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { LineagePorts } from '../session/lineage.ts';
 import { placeOfSession } from '../session/session-directories.ts';
@@ -37,13 +38,15 @@ export function createWakesElsewhere(options: WakesElsewhereOptions): WakeElsewh
           const goesOn = error.category === 'crash' && journal.state.openWake !== undefined;
           if (goesOn && death <= MAX_FAILURES_IN_A_ROW) continue;
           if (isUnopened(journal.state, session) && UNOPENED.has(error.category))
-            await failSubflow(journal, beginningOf(`Its process could not do its work: ${error.message}`, 1_000), options);
+            await failSubflow(journal, beginningOf(`${WAKE_FAILED}${error.message}`, MAX_REASON_CHARACTERS), options);
           throw error;
         }
       }
     },
   };
 }
+
+const MAX_REASON_CHARACTERS = 1_000;
 
 /** How a process fails that no wake begins in, as it will the next time: no program, no config, no end of loading. */
 const UNOPENED: ReadonlySet<ErrorCategory> = new Set(['process', 'crash', 'timeout', 'validation', 'not_found']);

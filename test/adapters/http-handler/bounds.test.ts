@@ -1,7 +1,7 @@
 /** How much is read for one request, and what it tells of the server and of other callers. */
 import { describe, expect, it } from 'vitest';
 import { bears } from '../../../src/cli/serve/bearer-token.ts';
-import { toldText } from '../../../src/adapters/http-handler/session-view.ts';
+import { told } from '../../../src/adapters/http-handler/event-view.ts';
 import { codeIn, serve, sessionOf } from './served.ts';
 import type { Served } from './served.ts';
 
@@ -77,8 +77,8 @@ describe('what a caller hears', () => {
   it('is not where the folder of a session lies, which is told as a dot', () => {
     const place = { sessionId: '0192f0c1-2345-7abc-8def-0123456789ab', workspace: '/srv/work' };
     const said = `write "/srv/.wakechart/sessions/${place.sessionId}/workspace/a.txt" or /srv/work/b.txt`;
-    expect(toldText(said, place, { seesAll: false })).toBe('write "./a.txt" or ./b.txt');
-    expect(toldText(said, place, { seesAll: true })).toBe(said);
+    expect(told(said, place, { seesAll: false })).toBe('write "./a.txt" or ./b.txt');
+    expect(told(said, place, { seesAll: true })).toBe(said);
   });
 
   it('is no id of a session of another caller', async () => {
