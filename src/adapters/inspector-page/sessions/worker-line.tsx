@@ -46,7 +46,8 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
     return at === undefined ? undefined : duration(Math.max(0, time - at));
   };
   const until = instant(aliveUntil);
-  const isDead = why.reasons.some(({ kind }) => kind === 'dead');
+  const isLost = why.reasons.some(({ kind }) => kind === 'lost');
+  const isDead = isLost || why.reasons.some(({ kind }) => kind === 'dead');
   const told = [
     PLACES[place],
     ...(ago(since) === undefined ? [] : [`${isDead ? 'began' : 'for'} ${ago(since)}${isDead ? ' ago' : ''}`]),
@@ -60,16 +61,21 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
       <p class="process">
         <code class="process-title">{visibleText(owner, 200)}</code>
         <span class={`badge is-${isDead || isSuspended === true ? 'error' : 'running'}`}>
-          {isDead
-            ? processorMs === undefined
+          {isLost
+            ? 'lives, and its wake was lost'
+            : isDead
               ? 'died'
-              : 'lives, and its wake has ended'
-            : isSuspended === true
-              ? 'wakes it, and is suspended'
-              : 'wakes it'}
+              : isSuspended === true
+                ? 'wakes it, and is suspended'
+                : 'wakes it'}
         </span>
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
+      {worker.commandLine === undefined ? undefined : (
+        <p class="process-uses quiet">
+          <code>{visibleText(worker.commandLine, 300)}</code>
+        </p>
+      )}
       {isSuspended === true && pid !== undefined ? <Resumption pid={pid} /> : undefined}
       {place !== 'elsewhere' || isDead || isTold ? undefined : (
         <>
