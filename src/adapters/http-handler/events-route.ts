@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { merged } from './merged.ts';
+import { queryNumber } from './query-number.ts';
 import { json, route, streamed } from './route.ts';
 import type { Exchange, Route } from './route.ts';
 import { eventFor, told } from './event-view.ts';
@@ -14,11 +15,9 @@ const MAX_PAGE = 1_000;
 /** A page ends with the event that fills it. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
-const number = z.coerce.number().int();
-
 const query = z.strictObject({
-  from: number.nonnegative().optional(),
-  limit: number.positive().max(MAX_PAGE).optional(),
+  from: queryNumber({ min: 0 }).optional(),
+  limit: queryNumber({ min: 1, max: MAX_PAGE }).optional(),
   words: z.enum(['0', '1']).optional(),
 });
 

@@ -7,6 +7,7 @@ import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../ma
 import { approvalScope } from '../../machines/session/event-parts.ts';
 import type { SendOptions, SessionIngress } from '../../machines/session/session-requests.ts';
 import { receiptView, sessionView, viewOf } from './session-view.ts';
+import { queryNumber } from './query-number.ts';
 import { json, route } from './route.ts';
 import type { Exchange, Route } from './route.ts';
 
@@ -19,8 +20,6 @@ const anyJson = z.unknown().refine((value) => value !== undefined, 'expected a J
 
 const title = z.string().min(1).max(200);
 const reason = z.string().min(1).max(2_000);
-
-const count = z.coerce.number().int().positive();
 
 const IDEMPOTENCY = {
   'Idempotency-Key': 'The same key again, in the same session, stores nothing and gives the first receipt.',
@@ -64,7 +63,10 @@ const create = route({
     await access.require('create', { agentId: agent });
     if (environment !== undefined)
       await access.require('choose-environment', { agentId: agent, environmentId: environment });
-    return json(viewOf(await runtime.sessions.create({ ...body, owner: access.subject }, onceOf(request)), access), 201);
+    return json(
+      viewOf(await runtime.sessions.create({ ...body, owner: access.subject }, onceOf(request)), access),
+      201,
+    );
   },
 });
 
@@ -74,7 +76,7 @@ const list = route({
   action: 'list',
   summary: 'The sessions that the caller sees, the newest first. `next` is there as long as there may be more.',
   query: z.strictObject({
-    limit: count.max(MAX_PAGE).default(50),
+    limit: queryNumber({ min: 1, max: MAX_PAGE }).default(50),
     before: sessionId.optional(),
     agentId: agentId.optional(),
   }),

@@ -148,9 +148,10 @@ export function suspendedMovers(
   return suspended.flatMap((process): readonly Mover[] => {
     const { host, pid } = process;
     const isHolder = openWake?.owner === `${host}:${pid}`;
-    // One that is the last is not ended, so that one is left.
+    // One that is the last is not ended, so that one is left; and where no wake is open, none takes it from another.
     const hasOther =
-      (!isHolder && openWake !== undefined && isHolderAlive !== false) || rivals.some((each) => !isSame(each, process));
+      openWake !== undefined &&
+      ((!isHolder && isHolderAlive !== false) || rivals.some((each) => !isSame(each, process)));
     const end: Mover = {
       who: 'person',
       events: [],

@@ -57,6 +57,30 @@ describe('a page of a log', () => {
   });
 });
 
+describe('a number in a query', () => {
+  it.each([
+    ['events?from=abc', 'from 0 on'],
+    ['events?from=1e3', 'from 0 on'],
+    ['events?from=-1', 'from 0 on'],
+    ['events?from=', 'from 0 on'],
+    ['events?limit=0', 'from 1 to 1000'],
+    ['events?limit=1.5', 'from 1 to 1000'],
+  ])('that is none is refused with what was expected: %s', async (query, range) => {
+    await using served = await serve();
+    const response = await served.get(`/sessions/${await sessionOf(served, [])}/${query}`);
+    const { error } = (await response.json()) as { readonly error: { readonly message: string } };
+    expect(response.status).toBe(400);
+    expect(error.message).toContain(`expected a whole number ${range}, in digits`);
+    expect(error.message).not.toContain('NaN');
+  });
+
+  it('is described as one', async () => {
+    await using served = await serve();
+    const text = await (await served.get('/openapi.json')).text();
+    expect(text).toMatch(/"name":"limit","in":"query","required":false,"schema":\{[^}]*"type":"integer"/);
+  });
+});
+
 describe('what a caller hears', () => {
   const TROUBLE = [{ error: { kind: 'auth', message: 'Set SECRET_KEY in /srv/agents' } }];
 

@@ -28,7 +28,7 @@ export function WorkerLine({ session, aheadMs, isTold }: WorkerLineProps): JSX.E
     <div class="worker-line">
       {worker === undefined ? undefined : <Waker worker={worker} session={session} aheadMs={aheadMs} isTold={isTold} />}
       {formerWorkers.map((each) => (
-        <Former key={each.pid} former={each} />
+        <Former key={each.pid} former={each} why={session.why} />
       ))}
     </div>
   );
@@ -76,7 +76,7 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
           <code>{visibleText(worker.commandLine, 300)}</code>
         </p>
       )}
-      {isSuspended === true && pid !== undefined ? <Resumption pid={pid} /> : undefined}
+      {isSuspended === true && pid !== undefined ? <Resumption pid={pid} why={why} /> : undefined}
       {place !== 'elsewhere' || isDead || isTold ? undefined : (
         <>
           <p>
@@ -112,7 +112,12 @@ const FORMER = {
 
 type FormerWorker = NonNullable<ShownSession['formerWorkers']>[number];
 
-function Former({ former: { host, pid, state, since } }: { readonly former: FormerWorker }): JSX.Element {
+interface FormerProps {
+  readonly former: FormerWorker;
+  readonly why: ShownSession['why'];
+}
+
+function Former({ former: { host, pid, state, since }, why }: FormerProps): JSX.Element {
   return (
     <>
       <p class="process">
@@ -120,17 +125,25 @@ function Former({ former: { host, pid, state, since } }: { readonly former: Form
         <span class={`badge is-${FORMER[state].status}`}>{FORMER[state].text}</span>
         <When iso={since} tell={(began) => `its last wake began at ${clockTime(began).slice(0, 8)}`} />
       </p>
-      {state === 'suspended' ? <Resumption pid={pid} /> : undefined}
+      {state === 'suspended' ? <Resumption pid={pid} why={why} /> : undefined}
     </>
   );
 }
 
-function Resumption({ pid }: { readonly pid: number }): JSX.Element {
+interface ResumptionProps {
+  readonly pid: number;
+  readonly why: ShownSession['why'];
+}
+
+/** It is to be ended only where that is said to move the session on. */
+function Resumption({ pid, why: { reasons } }: ResumptionProps): JSX.Element {
+  const end = `kill -KILL ${pid}`;
+  const isToEnd = reasons.some(({ movers }) => movers.some(({ program }) => program?.join(' ') === end));
   return (
     <>
-      <p class="quiet">It was stopped. It goes on, or is ended, with:</p>
+      <p class="quiet">It was stopped. It goes on{isToEnd ? ', or is ended,' : ''} with:</p>
       <Command line={`kill -CONT ${pid}`} what="the command that lets it go on" />
-      <Command line={`kill -KILL ${pid}`} what="the command that ends it" />
+      {isToEnd ? <Command line={end} what="the command that ends it" /> : undefined}
     </>
   );
 }
