@@ -49,6 +49,7 @@ import type { CommandPlaces } from './actors/permission/command-places.ts';
 import type { PlaceGuard } from './actors/permission/place-guard.ts';
 import type { PolicyStore } from './actors/permission/policy-store.ts';
 import type { ReadShell } from './actors/permission/shell-reader.ts';
+import type { SessionState } from './machines/session/session-state.ts';
 import type { RunLimits } from './machines/run/run-decision.ts';
 import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
@@ -57,7 +58,6 @@ import { watchRuntime } from './actors/telemetry/runtime-operations.ts';
 import type { RuntimeOperations, WatchedRuntime } from './actors/telemetry/runtime-operations.ts';
 import type { Telemetry } from './actors/telemetry/telemetry.ts';
 import { DefinitionMarks } from './actors/wake/definition-marks.ts';
-import type { WakePorts } from './actors/wake/wake-ports.ts';
 import type { MetricReading } from './machines/telemetry/metric-catalog.ts';
 import { KeptConversations } from './actors/wake/kept-conversations.ts';
 import type { HookSource, RuntimeServices } from './actors/wake/hook-source.ts';
@@ -129,7 +129,8 @@ export interface RuntimePorts {
    * stays with what lies here.
    */
   readonly workspaceCopies?: WorkspaceCopies | undefined;
-  readonly lackedHere?: WakePorts['lackedHere'];
+  /** What a session needs and this process lacks: then it is left to others. Absent: its wake fails. */
+  readonly lackedHere?: ((session: SessionState) => Promise<string | undefined>) | undefined;
   /** What sessions work in. Without it in their workspace, with nothing shut in. */
   readonly environments?: SessionEnvironments | undefined;
   /** Takes out of every event what no log may keep. Without it events are stored as they come. */
@@ -260,7 +261,12 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
-    ...{ runtimes, workspaceCopies: ports.workspaceCopies, lackedHere: ports.lackedHere, conversations: new KeptConversations() },
+    ...{
+      runtimes,
+      workspaceCopies: ports.workspaceCopies,
+      lackedHere: ports.lackedHere,
+      conversations: new KeptConversations(),
+    },
     ...{ ...turn, telemetry: metrics },
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,

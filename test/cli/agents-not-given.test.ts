@@ -45,8 +45,13 @@ async function asked(agentId = 'clock', environmentId?: string): Promise<string>
 it('leave its sessions to those that were given it, store nothing, and say so once, with what to do', async () => {
   const ids = [await asked(), await asked()];
   const { code, stdout } = await run('worker', '--until-idle');
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(' 0 failed. 2 sessions left for later') });
-  expect(stdout.match(/there is no agent "clock" in the home, or in the code that this one was given/g)).toHaveLength(1);
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringContaining(' 0 failed. 2 sessions left for later'),
+  });
+  expect(stdout.match(/there is no agent "clock" in the home, or in the code that this one was given/g)).toHaveLength(
+    1,
+  );
   expect(stdout).toContain('comes with --config FILE');
   for (const id of ids) expect(await given.sessions.get(id)).toMatchObject({ head: 2, failuresInARow: 0 });
   expect((await run('wake', '--session', ids[0] ?? '')).stderr).toContain('[WAKE_ELSEWHERE]');

@@ -29,7 +29,11 @@ export async function keyedSessionId(
   const counter = new DataView(digest.buffer).getUint16(UUID_V7_RANDOM_BYTES) & UUID_V7_MAX_COUNTER;
   const slot = Math.floor(nowMs / SLOT_MS);
   const idOf = (age: number): string =>
-    formatUuidV7({ unixMs: Math.max(0, slot - age) * SLOT_MS, counter, random: digest.subarray(0, UUID_V7_RANDOM_BYTES) });
+    formatUuidV7({
+      unixMs: Math.max(0, slot - age) * SLOT_MS,
+      counter,
+      random: digest.subarray(0, UUID_V7_RANDOM_BYTES),
+    });
   const earlier = Array.from({ length: KNOWN_SLOTS }, (_, index) => idOf(index));
   const there = await Promise.all(earlier.map((id) => isThere(store, id)));
   const at = there.indexOf(true);

@@ -113,7 +113,10 @@ export class WorkerView {
   }
 }
 
-function leftText({ message, hint }: Pick<ErrorRecord, 'message'> & { readonly hint?: string | undefined }, styles: Output['styles']): string {
+function leftText(
+  { message, hint }: Pick<ErrorRecord, 'message'> & { readonly hint?: string | undefined },
+  styles: Output['styles'],
+): string {
   return `${oneLine(message, 200)}${hint === undefined ? '' : ` ${styles.dim(oneLine(hint, 300))}`}`;
 }
 

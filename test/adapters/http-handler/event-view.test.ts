@@ -29,12 +29,16 @@ describe('an event, for who has the right to read the log', () => {
 
   it('tells that something failed, and of what kind', () => {
     const error = { code: 'RUN_FAILED', category: 'provider', message: 'Set KEY', hint: 'in /srv/.env' };
-    expect(JSON.parse(shown('wake.ended', { outcome: 'failed', error, summary: 'The wake failed: Set KEY.' }))).toEqual({
-      outcome: 'failed',
-      error: { code: 'RUN_FAILED', category: 'provider', message: expect.stringContaining('could not go on') },
-      summary: expect.stringContaining('could not go on'),
-    });
-    expect(shown('agent.tool_result', { output: { output: 'The wake failed: /srv', agent: 'a' } })).not.toContain('/srv');
+    expect(JSON.parse(shown('wake.ended', { outcome: 'failed', error, summary: 'The wake failed: Set KEY.' }))).toEqual(
+      {
+        outcome: 'failed',
+        error: { code: 'RUN_FAILED', category: 'provider', message: expect.stringContaining('could not go on') },
+        summary: expect.stringContaining('could not go on'),
+      },
+    );
+    expect(shown('agent.tool_result', { output: { output: 'The wake failed: /srv', agent: 'a' } })).not.toContain(
+      '/srv',
+    );
   });
 
   it('tells what was said as it was, with the folder of the session as a dot', () => {
