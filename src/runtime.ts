@@ -261,12 +261,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
-    ...{
-      runtimes,
-      workspaceCopies: ports.workspaceCopies,
-      lackedHere: ports.lackedHere,
-      conversations: new KeptConversations(),
-    },
+    ...{ runtimes, ...placesOf(ports), conversations: new KeptConversations() },
     ...{ ...turn, telemetry: metrics },
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
@@ -307,6 +302,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     [Symbol.asyncDispose]: () => shutdown(),
   };
 }
+
+type PlacePorts = Pick<RuntimePorts, 'workspaceCopies' | 'lackedHere'>;
+const placesOf = ({ workspaceCopies, lackedHere }: PlacePorts): PlacePorts => ({ workspaceCopies, lackedHere });
 
 /** What a caller gives is checked before anything is done. */
 function asAsked(wake: Runtime['wake']): Runtime['wake'] {

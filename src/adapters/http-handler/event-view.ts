@@ -94,7 +94,7 @@ const PATH_BEHIND = /^(?:[/\\]workspace)?(?![\w-])/;
 const MAX_PATH_CHARACTERS = 4_096;
 
 function withoutFolder(text: string, { sessionId, workspace }: Place): string {
-  let told = '';
+  let shown = '';
   let taken = 0;
   for (let at = text.indexOf(sessionId); at !== -1; at = text.indexOf(sessionId, at + sessionId.length)) {
     const behind = PATH_BEHIND.exec(text.slice(at + sessionId.length, at + sessionId.length + 12));
@@ -103,9 +103,9 @@ function withoutFolder(text: string, { sessionId, workspace }: Place): string {
     while (begin > first && !EDGE.test(text.charAt(begin - 1))) begin -= 1;
     const path = PATH_BEFORE.exec(text.slice(begin, at))?.[0];
     if (behind === null || path === undefined || !/[/\\]$/.test(path)) continue;
-    told += `${text.slice(taken, at - path.length)}.`;
+    shown += `${text.slice(taken, at - path.length)}.`;
     taken = at + sessionId.length + behind[0].length;
   }
-  told += text.slice(taken);
-  return workspace === undefined ? told : told.replaceAll(workspace, '.');
+  shown += text.slice(taken);
+  return workspace === undefined ? shown : shown.replaceAll(workspace, '.');
 }

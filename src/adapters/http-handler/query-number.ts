@@ -4,7 +4,7 @@ import { z } from 'zod';
 const MOST = 999_999_999_999_999;
 
 /** A whole number from `min` on, written in digits. */
-export function queryNumber({ min, max = MOST }: { readonly min: number; readonly max?: number }) {
+export function queryNumber({ min, max = MOST }: { readonly min: number; readonly max?: number }): z.ZodType<number> {
   const range = max === MOST ? `from ${min} on` : `from ${min} to ${max}`;
   const error = `expected a whole number ${range}, in digits`;
   return z.preprocess(

@@ -184,7 +184,7 @@ export function checkNewSessionOptions(
   parentSessionId: string | undefined,
 ): z.output<typeof newSessionOptions> {
   const options = parseOrThrow(newSessionOptions, value, { what: 'options of a new session', code: CODE });
-  const refused = Object.entries(options).find(([, value]) => value !== undefined)?.[0];
+  const refused = Object.entries(options).find(([, given]) => given !== undefined)?.[0];
   if (refused === undefined || parentSessionId === undefined) return options;
   throw new RuntimeError(CODE, `options of a new session are not valid: expected no ${refused} for a child`, {
     category: 'validation',

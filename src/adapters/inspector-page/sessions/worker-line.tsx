@@ -71,11 +71,7 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
         </span>
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
-      {worker.commandLine === undefined ? undefined : (
-        <p class="process-uses quiet">
-          <code>{visibleText(worker.commandLine, 300)}</code>
-        </p>
-      )}
+      {worker.commandLine === undefined ? undefined : <OwnCommand line={worker.commandLine} />}
       {isSuspended === true && pid !== undefined ? <Resumption pid={pid} why={why} /> : undefined}
       {place !== 'elsewhere' || isDead || isTold ? undefined : (
         <>
@@ -101,6 +97,14 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
         </>
       )}
     </>
+  );
+}
+
+function OwnCommand({ line }: { readonly line: string }): JSX.Element {
+  return (
+    <p class="process-uses quiet">
+      <code>{visibleText(line, 300)}</code>
+    </p>
   );
 }
 
