@@ -46,8 +46,7 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
     return at === undefined ? undefined : duration(Math.max(0, time - at));
   };
   const until = instant(aliveUntil);
-  const isLost = why.reasons.some(({ kind }) => kind === 'lost');
-  const isDead = isLost || why.reasons.some(({ kind }) => kind === 'dead');
+  const [isLost, isDead] = fateOf(why);
   const told = [
     PLACES[place],
     ...(ago(since) === undefined ? [] : [`${isDead ? 'began' : 'for'} ${ago(since)}${isDead ? ' ago' : ''}`]),
@@ -98,6 +97,12 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
       )}
     </>
   );
+}
+
+/** Whether its wake was lost, and whether it wakes the session no more, for that or since it died. */
+function fateOf({ reasons }: ShownSession['why']): readonly [boolean, boolean] {
+  const isLost = reasons.some(({ kind }) => kind === 'lost');
+  return [isLost, isLost || reasons.some(({ kind }) => kind === 'dead')];
 }
 
 function OwnCommand({ line }: { readonly line: string }): JSX.Element {
