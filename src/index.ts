@@ -76,6 +76,7 @@ export { KNOWN_PRICES, PRICES_AS_OF } from './machines/run/prices.ts';
 export type { ModelPrice, PriceTable } from './machines/run/prices.ts';
 
 export type { SessionEvents, SessionEventsOptions } from './actors/session/session-events.ts';
+export type { EndableIterator } from './actors/streams/endable-iterator.ts';
 export type { Sessions } from './actors/session/sessions.ts';
 export type { SendReceipt } from './actors/session/ingress.ts';
 export type { DeliveryMode } from './machines/session/event-parts.ts';

@@ -18,6 +18,7 @@ export type {
   ProcessLaunch,
   ProcessTree,
   LivingProcess,
+  ProcessUse,
   ReconciledProcessTree,
   ReconcileOptions,
   TrackedProcessTree,

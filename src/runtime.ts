@@ -49,6 +49,7 @@ import type { CommandPlaces } from './actors/permission/command-places.ts';
 import type { PlaceGuard } from './actors/permission/place-guard.ts';
 import type { PolicyStore } from './actors/permission/policy-store.ts';
 import type { ReadShell } from './actors/permission/shell-reader.ts';
+import type { SessionState } from './machines/session/session-state.ts';
 import type { RunLimits } from './machines/run/run-decision.ts';
 import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
@@ -128,6 +129,8 @@ export interface RuntimePorts {
    * stays with what lies here.
    */
   readonly workspaceCopies?: WorkspaceCopies | undefined;
+  /** What a session needs and this process lacks: then it is left to others. Absent: its wake fails. */
+  readonly lackedHere?: ((session: SessionState) => Promise<string | undefined>) | undefined;
   /** What sessions work in. Without it in their workspace, with nothing shut in. */
   readonly environments?: SessionEnvironments | undefined;
   /** Takes out of every event what no log may keep. Without it events are stored as they come. */
@@ -258,7 +261,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
-    ...{ runtimes, workspaceCopies: ports.workspaceCopies, conversations: new KeptConversations() },
+    ...{ runtimes, ...placesOf(ports), conversations: new KeptConversations() },
     ...{ ...turn, telemetry: metrics },
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
@@ -299,6 +302,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     [Symbol.asyncDispose]: () => shutdown(),
   };
 }
+
+type PlacePorts = Pick<RuntimePorts, 'workspaceCopies' | 'lackedHere'>;
+const placesOf = ({ workspaceCopies, lackedHere }: PlacePorts): PlacePorts => ({ workspaceCopies, lackedHere });
 
 /** What a caller gives is checked before anything is done. */
 function asAsked(wake: Runtime['wake']): Runtime['wake'] {

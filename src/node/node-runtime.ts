@@ -35,6 +35,7 @@ import { tendJobs } from './jobs.ts';
 import { nodeMemory } from './memory.ts';
 import type { HomeMemory, NodeMemory } from './memory.ts';
 import { checkedOptions } from './runtime-options.ts';
+import { lackedHere } from '../actors/workspace-copy/lacked-here.ts';
 import type { CheckedOptions, NodeRuntimeOptions } from './runtime-options.ts';
 import { slotOwners, withSchedules } from './schedules.ts';
 import type { HomeSchedules } from './schedules.ts';
@@ -275,19 +276,20 @@ async function portsOver(
   return { ports, knowing };
 }
 
-/** What sessions work in, as machines that share a store hand it on. Nothing, where no store is shared. */
+/** What sessions work in, as machines that share a store hand it on; and what they need that is not here. */
 async function workspaceCopiesOf(
   { layout, opened: { workspaceCopies }, options }: RuntimeParts,
   { agents, worked }: { readonly agents: AgentCatalog; readonly worked: NodeEnvironments },
 ): Promise<Partial<RuntimePorts>> {
-  if (workspaceCopies === undefined) return {};
+  const { environments, catalog } = worked;
+  if (workspaceCopies === undefined) return { lackedHere: lackedHere({ agents, environments, catalog }) };
   const { nodeWorkspaceCopies } = await import('./workspace-copies.ts');
   return nodeWorkspaceCopies({
     layout,
     copies: workspaceCopies,
     agents,
-    environments: worked.environments,
-    catalog: worked.catalog,
+    environments,
+    catalog,
     onTrouble: options.onListenerError ?? reportToConsole,
   });
 }

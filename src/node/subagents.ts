@@ -180,8 +180,14 @@ async function keysOfHome({
 
 function lazyRunner(open: () => Promise<ChildProcessSubagentRunner>): SubagentRunner & { close(): Promise<void> } {
   let opened: Promise<ChildProcessSubagentRunner> | undefined;
+  const opening = (): Promise<ChildProcessSubagentRunner> =>
+    (opened ??= open().catch((error: unknown) => {
+      // What is mended meanwhile counts for the next call.
+      opened = undefined;
+      throw error;
+    }));
   return {
-    start: async (start) => (await (opened ??= open())).start(start),
+    start: async (start) => (await opening()).start(start),
     // One that could not be opened has said so to the call that wanted it.
     close: async () => (await opened?.catch(() => undefined))?.close(),
   };

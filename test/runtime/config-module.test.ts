@@ -86,6 +86,20 @@ describe('a config module', () => {
     },
   );
 
+  it('that such a process cannot load fails the call that waits for it, and the model reads why', async () => {
+    const path = await config(`${ZOD}${WHERE}${BODY}`);
+    const runtime = await open({ config: path });
+    await writeFile(path, 'throw new Error("no such variable");\n');
+    const { sessionId } = await runtime.sessions.create({ agentId: 'lead' });
+    await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
+    await runtime.wake(sessionId).catch(() => undefined);
+    const results: unknown[] = [];
+    for await (const { type, data } of runtime.sessions.events(sessionId))
+      if (type === 'agent.tool_result') results.push(data);
+    expect(results).toMatchObject([{ outcome: 'failed' }]);
+    expect(JSON.stringify(results)).toContain('could not be loaded: no such variable');
+  });
+
   it('and what a program gives besides go together; what is in both is there once', async () => {
     const path = await config(`${ZOD}${WHERE}${BODY}`);
     const { default: same } = (await import(pathToFileURL(path).href)) as { readonly default: NodeRuntimeOptions };

@@ -87,6 +87,10 @@ export interface InspectedWorker {
   readonly processorMs?: number | undefined;
   readonly residentBytes?: number | undefined;
   readonly isSuspended?: true | undefined;
+  /** Redacted and bounded. */
+  readonly commandLine?: string | undefined;
+  /** `wakechart wake`: no worker, it takes nothing up again. */
+  readonly wakesOnce?: true | undefined;
 }
 
 /** A process of this machine that woke a session before. */

@@ -64,9 +64,12 @@ function heardOf(worker: InspectedWorker, lastActivityAt: string | undefined): I
 }
 
 /** Of this machine only it is known. */
-function holderOf(worker: InspectedWorker | undefined): Pick<SessionWork, 'isHolderAlive'> {
+function holderOf(worker: InspectedWorker | undefined): Pick<SessionWork, 'isHolderAlive' | 'holderWakesOnce'> {
   if (worker === undefined || worker.place === 'elsewhere') return {};
-  return { isHolderAlive: worker.processorMs !== undefined || worker.residentBytes !== undefined };
+  return {
+    isHolderAlive: worker.processorMs !== undefined || worker.residentBytes !== undefined,
+    ...(worker.wakesOnce === true ? { holderWakesOnce: true } : {}),
+  };
 }
 
 export class SessionOverviews {

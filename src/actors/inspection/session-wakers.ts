@@ -1,5 +1,6 @@
 /** Which process wakes a session, where it is, and what is known of it. */
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { isSameProcess, shownCommandLine, wakesOnce } from '../../machines/session/waker-process.ts';
 import type { SuspendedProcess } from '../../machines/session/why-work.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
 import type { Fleet } from './fleet.ts';
@@ -16,6 +17,7 @@ export interface WakerFacts {
 }
 
 const MAX_OWNER_CHARACTERS = 300;
+const MAX_COMMAND_CHARACTERS = 300;
 
 /** Undefined: no wake of it is open. */
 export async function workerOf(
@@ -32,7 +34,9 @@ export async function workerOf(
     onProblem(error);
     return undefined;
   };
-  const use = place === 'elsewhere' || pid === undefined ? undefined : await processTree?.usageOf?.(pid).catch(unknown);
+  const found =
+    place === 'elsewhere' || pid === undefined ? undefined : await processTree?.usageOf?.(pid).catch(unknown);
+  const use = isSameProcess(found?.startedAtMs, since) ? found : undefined;
   const row = await fleet?.workerOf(sessionId).catch(unknown);
   return {
     owner: text.cut(owner, MAX_OWNER_CHARACTERS),
@@ -44,6 +48,14 @@ export async function workerOf(
     ...(use?.processorMs === undefined ? {} : { processorMs: use.processorMs }),
     ...(use?.residentBytes === undefined ? {} : { residentBytes: use.residentBytes }),
     ...(use?.isSuspended === true ? { isSuspended: true } : {}),
+    ...(use?.commandLine === undefined ? {} : ofCommand(use.commandLine, text)),
+  };
+}
+
+function ofCommand(words: readonly string[], text: InspectedText): Pick<InspectedWorker, 'commandLine' | 'wakesOnce'> {
+  return {
+    commandLine: text.cut(shownCommandLine(words), MAX_COMMAND_CHARACTERS),
+    ...(wakesOnce(words) ? { wakesOnce: true } : {}),
   };
 }
 
@@ -65,7 +77,8 @@ export async function formerWorkersOf(
       if (owner === openWake?.owner || host === undefined || host !== here || pid === undefined) return [];
       try {
         const use = await processTree.usageOf?.(pid);
-        const state = use === undefined ? 'gone' : use.isSuspended === true ? 'suspended' : 'running';
+        const isGone = use === undefined || !isSameProcess(use.startedAtMs, since);
+        const state = isGone ? 'gone' : use.isSuspended === true ? 'suspended' : 'running';
         return [{ host, pid, state, since }];
       } catch (error) {
         onProblem(error);

@@ -3,6 +3,7 @@
  * the log, not a queue: a slow reader costs nothing, and a missed notification is made good by the next read.
  */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
+import { EndableIterator } from '../streams/endable-iterator.ts';
 import type { EventStore } from './event-store.ts';
 
 export interface SessionEventsOptions {
@@ -21,25 +22,19 @@ export interface Lifetime {
   ended(events: SessionEvents): void;
 }
 
-const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
-
-export class SessionEvents implements AsyncIterableIterator<SessionEvent, undefined> {
+export class SessionEvents extends EndableIterator<SessionEvent> {
   readonly #store: Pick<EventStore, 'read' | 'watch'>;
   readonly #sessionId: string;
   readonly #follow: boolean;
   readonly #signal: AbortSignal | undefined;
   readonly #lifetime: Lifetime;
-  readonly #end = (): void => this.end();
   #from: number;
   #left: number;
   #page: readonly SessionEvent[] = [];
   #position = 0;
-  #turn: Promise<unknown> = Promise.resolve();
   #hasChanged = false;
-  #wakeUp: (() => void) | undefined;
   #unwatch: (() => void) | undefined;
   #hasStarted = false;
-  #hasEnded = false;
 
   constructor(
     store: Pick<EventStore, 'read' | 'watch'>,
@@ -47,6 +42,7 @@ export class SessionEvents implements AsyncIterableIterator<SessionEvent, undefi
     options: SessionEventsOptions,
     lifetime: Lifetime,
   ) {
+    super();
     this.#store = store;
     this.#sessionId = sessionId;
     this.#from = Math.max(1, options.from ?? 1);
@@ -56,65 +52,36 @@ export class SessionEvents implements AsyncIterableIterator<SessionEvent, undefi
     this.#lifetime = lifetime;
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<SessionEvent, undefined>> {
-    // One at a time: two calls in a row get two events.
-    const result = this.#turn.then(() => this.#take());
-    this.#turn = result.catch(() => undefined);
-    return result;
-  }
-
-  return(): Promise<IteratorReturnResult<undefined>> {
-    this.end();
-    return Promise.resolve(DONE);
-  }
-
-  /** Ends it from outside; a `next` that waits resolves as done. */
-  end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#signal?.removeEventListener('abort', this.#end);
+  protected override release(): void {
     this.#unwatch?.();
-    this.#wakeUp?.();
     this.#lifetime.ended(this);
+  }
+
+  protected override async take(): Promise<SessionEvent | undefined> {
+    this.#start();
+    for (;;) {
+      if (this.#left <= 0) this.end();
+      if (this.hasEnded) return undefined;
+      const event = this.#page[this.#position];
+      if (event !== undefined) {
+        this.#position += 1;
+        this.#left -= 1;
+        return event;
+      }
+      if (await this.#readPage()) continue;
+      if (!this.#follow) this.end();
+      else if (!this.#hasChanged) await this.pause();
+    }
   }
 
   /** Holds nothing before the caller asks for the first event: an iterator that is never used costs nothing. */
   #start(): void {
-    if (this.#hasStarted || this.#hasEnded) return;
+    if (this.#hasStarted || this.hasEnded) return;
     this.#hasStarted = true;
     this.#lifetime.started(this);
-    this.#signal?.addEventListener('abort', this.#end, { once: true });
-    if (this.#signal?.aborted === true) this.end();
+    this.endWith(this.#signal);
     // Watching begins before the first read, so that nothing falls between the two.
-    else if (this.#follow) this.#unwatch = this.#store.watch(this.#sessionId, () => this.#nudge());
-  }
-
-  async #take(): Promise<IteratorResult<SessionEvent, undefined>> {
-    try {
-      this.#start();
-      for (;;) {
-        if (this.#left <= 0) this.end();
-        if (this.#hasEnded) return DONE;
-        const event = this.#page[this.#position];
-        if (event !== undefined) {
-          this.#position += 1;
-          this.#left -= 1;
-          return { done: false, value: event };
-        }
-        if (await this.#readPage()) continue;
-        if (!this.#follow) this.end();
-        else await this.#change();
-      }
-    } catch (error) {
-      // The store may have been closed under a read; a caller that was told that it is over need not hear of it.
-      if (this.#hasEnded) return DONE;
-      this.end();
-      throw error;
-    }
+    if (!this.hasEnded && this.#follow) this.#unwatch = this.#store.watch(this.#sessionId, () => this.#changed());
   }
 
   async #readPage(): Promise<boolean> {
@@ -125,16 +92,8 @@ export class SessionEvents implements AsyncIterableIterator<SessionEvent, undefi
     return this.#page.length > 0;
   }
 
-  async #change(): Promise<void> {
-    if (this.#hasChanged || this.#hasEnded) return;
-    await new Promise<void>((resolve) => {
-      this.#wakeUp = resolve;
-    });
-    this.#wakeUp = undefined;
-  }
-
-  #nudge(): void {
+  #changed(): void {
     this.#hasChanged = true;
-    this.#wakeUp?.();
+    this.nudge();
   }
 }

@@ -122,7 +122,7 @@ interface OfSession {
 }
 
 /** Why a wake came to nothing. */
-type WakeFailure = Pick<ErrorRecord, 'code' | 'message'> & { readonly hint?: string | undefined };
+type WakeFailure = Pick<ErrorRecord, 'code' | 'message' | 'details'> & { readonly hint?: string | undefined };
 
 /** `at`: ISO-8601. */
 export type SessionWorkerEvent = { readonly at: string } & (
@@ -149,5 +149,5 @@ export type SessionNews =
     }
   /** The same, so often in a row that a person should check. */
   | { readonly type: 'parked'; readonly reason: WakeFailure; readonly againAt?: string | undefined }
-  /** Another process is at it. `reason`: or is to be, on the machine that has its folder. */
+  /** Another process is at it. `reason`: or is to be: one that has its folder, or its agent. */
   | { readonly type: 'contended'; readonly reason?: WakeFailure | undefined };

@@ -43,6 +43,7 @@ import type { AppendResult, SessionIdentity, SessionListing } from './event-stor
 import { accept, appendAtHead, interrupt, receiptOf } from './ingress.ts';
 import type { SendReceipt } from './ingress.ts';
 import type { JournalCache } from './journal-cache.ts';
+import { keyedSessionId } from './keyed-session.ts';
 import { announceChild, requireRoom, tellOfDeletion, tellParent } from './lineage.ts';
 import type { LineagePorts } from './lineage.ts';
 import { beginSession } from './new-session.ts';
@@ -84,23 +85,38 @@ export class Sessions {
   }
 
   /**
-   * Makes a session, or a child of one.
+   * Makes a session, or a child of one. Under an idempotency key it is made once: see `NewSessionOptions`.
    * @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID, ENVIRONMENT_NOT_FOUND, ENVIRONMENT_INVALID, or
    * SESSION_REQUEST_INVALID; for a child also SESSION_NOT_FOUND, SESSION_TERMINATED, SESSION_TOO_DEEP or CHILD_LIMIT.
    * Nothing is made then.
    */
   async create(request: NewSession, options: NewSessionOptions = {}): Promise<SessionState> {
     const { agentId, title, owner, environmentId, parentSessionId } = checkNewSession(request);
-    const { workspace } = checkNewSessionOptions(options, parentSessionId);
+    const { workspace, idempotencyKey } = checkNewSessionOptions(options, parentSessionId);
     await this.#options.agents.get(agentId);
-    const identity = { sessionId: this.#options.ids.next(), agentId };
+    const { store, clock, ids } = this.#options;
+    const { sessionId, isThere } =
+      idempotencyKey === undefined
+        ? { sessionId: ids.next(), isThere: false }
+        : await keyedSessionId({ agentId, owner, key: idempotencyKey }, { store, nowMs: clock.now() });
+    if (isThere) return this.get(sessionId);
+    const identity = { sessionId, agentId };
     if (environmentId !== undefined) await this.#options.environments?.require(environmentId);
     const origin =
       parentSessionId === undefined
         ? OF_ITS_OWN
         : await this.#childOf((await this.#journals.open(parentSessionId)).state, identity);
-    const journal = await beginSession({ ...identity, title, owner, environmentId, workspace }, origin, this.#options);
-    await keepView(this.#options.store, journal.state);
+    const journal = await beginSession(
+      { ...identity, title, owner, environmentId, workspace },
+      origin,
+      this.#options,
+    ).catch((error: unknown) => {
+      // Another one made it under the same key at the same time.
+      if (idempotencyKey !== undefined && RuntimeError.is(error) && error.code === 'SESSION_EXISTS')
+        return this.#journals.open(sessionId);
+      throw error;
+    });
+    await keepView(store, journal.state);
     await this.#announce(journal.state);
     return deepFrozen(journal.state);
   }

@@ -63,6 +63,13 @@ export async function lastMessageOf(
   return undefined;
 }
 
+/** Ends a session that answers a call and cannot be woken: its caller is told why, and waits no more. */
+export async function failSubflow(child: SessionJournal, reason: string, ports: LineagePorts): Promise<void> {
+  await terminate(child, reason);
+  await keepView(ports.store, child.state);
+  await tellParent(child, ports);
+}
+
 /**
  * Cuts the children short that the calls of a session wait for, and theirs: who stops a session does not want them to
  * go on.

@@ -2,23 +2,26 @@
  * Runs the wakes of sessions that are to have a process of their own: each is a task whose runner forks a worker, which
  * takes the lease of the session and writes its log as any other process would.
  */
+import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
+import type { ErrorCategory } from '../../machines/errors.ts';
 import { MAX_FAILURES_IN_A_ROW } from '../../machines/session/limits.ts';
 import { SESSION_KEY, WAKE_ONLY_KEY } from '../../machines/subagent/subagent-request.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { readWakeOutcome } from '../../machines/wake/wake-outcome.ts';
+import { WAKE_FAILED } from '../../machines/wake/wake-commit.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
-import type { JournalCache } from '../session/journal-cache.ts';
+import type { LineagePorts } from '../session/lineage.ts';
 import { placeOfSession } from '../session/session-directories.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
+import { failSubflow } from '../session/subflow-session.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { WakeElsewhere, WakeOptions } from '../wake/wake-ports.ts';
 
-export interface WakesElsewhereOptions {
+export interface WakesElsewhereOptions extends LineagePorts {
   /** Its runner for agents starts the processes. */
   readonly tasks: BackgroundTaskManager;
   readonly directories: Pick<SessionDirectories, 'workspaceDirectory'>;
-  readonly journals: JournalCache;
   readonly humans: 'reachable' | 'none';
 }
 
@@ -29,15 +32,28 @@ export function createWakesElsewhere(options: WakesElsewhereOptions): WakeElsewh
         try {
           return await wakeOnce(session, wakeOptions, options);
         } catch (error) {
+          if (wakeOptions.signal?.aborted === true || !RuntimeError.is(error)) throw error;
+          const journal = await options.journals.open(session.sessionId);
           // The next wake closes what the dead one left open; one whose wakes keep dying is parked by the last of them.
-          const isOver = wakeOptions.signal?.aborted === true || death > MAX_FAILURES_IN_A_ROW;
-          if (isOver || !RuntimeError.is(error) || error.category !== 'crash') throw error;
-          const { state } = await options.journals.open(session.sessionId);
-          if (state.openWake === undefined) throw error;
+          const goesOn = error.category === 'crash' && journal.state.openWake !== undefined;
+          if (goesOn && death <= MAX_FAILURES_IN_A_ROW) continue;
+          if (isUnopened(journal.state, session) && UNOPENED.has(error.category))
+            await failSubflow(journal, beginningOf(`${WAKE_FAILED}${error.message}`, MAX_REASON_CHARACTERS), options);
+          throw error;
         }
       }
     },
   };
+}
+
+const MAX_REASON_CHARACTERS = 1_000;
+
+/** How a process fails that no wake begins in, as it will the next time: no program, no config, no end of loading. */
+const UNOPENED: ReadonlySet<ErrorCategory> = new Set(['process', 'crash', 'timeout', 'validation', 'not_found']);
+
+/** Whether a call waits for a session that the process had nothing to say of. */
+function isUnopened({ epoch, parent, status }: SessionState, before: SessionState): boolean {
+  return parent?.callId !== undefined && status !== 'terminated' && epoch === before.epoch;
 }
 
 async function wakeOnce(

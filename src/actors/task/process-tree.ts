@@ -37,6 +37,13 @@ export interface LivingProcess extends ProcessIdentity {
   readonly isSuspended?: true | undefined;
 }
 
+export interface ProcessUse extends Pick<LivingProcess, 'processorMs' | 'residentBytes' | 'isSuspended'> {
+  /** Milliseconds since the epoch, to a second or two: a pid is given again. Absent where the system does not tell. */
+  readonly startedAtMs?: number | undefined;
+  /** With secrets that stand in it. Absent where it may not be read. */
+  readonly commandLine?: readonly string[] | undefined;
+}
+
 export interface ProcessTree {
   /**
    * Makes a tag and records the intent under it. Must come before the spawn: a host that dies right after it has left a
@@ -53,8 +60,8 @@ export interface ProcessTree {
   reconcile(options?: ReconcileOptions): Promise<readonly ReconciledProcessTree[]>;
   /** What was reconciled lately, by whichever host, as far as that is kept. */
   lost?(): Promise<readonly ReconciledProcessTree[]>;
-  /** What one process of this system uses, whichever started it, for people. Undefined: there is none of that pid. */
-  usageOf?(pid: number): Promise<Pick<LivingProcess, 'processorMs' | 'residentBytes' | 'isSuspended'> | undefined>;
+  /** What one process of this system is and uses, whichever started it, for people. Undefined: none has that pid. */
+  usageOf?(pid: number): Promise<ProcessUse | undefined>;
   /** The tree that `reconcile` adopted under `tag`. */
   adopted(tag: string): TrackedProcessTree | undefined;
 }

@@ -10,6 +10,7 @@ import { dueWakeIds, hasWork } from '../../machines/wake/wake-decision.ts';
 import { parked } from '../../machines/wake/wake-retries.ts';
 import type { ClaimAnswer } from '../../machines/wake/wake-machine.ts';
 import { isPoison, lostWakeEvents } from '../../machines/wake/wake-repair.ts';
+import { wakeElsewhere } from '../../machines/workspace-copy/copy-state.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { EventStore, WakeRight } from '../session/event-store.ts';
 import { wakeConflict } from '../session/event-store.ts';
@@ -89,11 +90,13 @@ export class WakeClaim {
     this.#options = options;
   }
 
-  /** @throws RuntimeError WAKE_CONFLICT, SESSION_TERMINATED, and whatever the store throws */
+  /** @throws RuntimeError WAKE_CONFLICT, WAKE_ELSEWHERE, SESSION_TERMINATED, and whatever the store throws */
   async take(parent: AnyActorRef): Promise<ClaimAnswer> {
     const { ports, journal, signal } = this.#options;
     const known = this.#isWanted(journal.state) ? journal.state : await journal.refresh();
     if (!this.#isWanted(known)) return NOTHING;
+    const lacks = await ports.lackedHere?.(known);
+    if (lacks !== undefined) throw wakeElsewhere(known.sessionId, { lacks });
     let state = await this.#acquireRight(known, comesWithFirst(known, ports, this.#now()));
     let left: { readonly survivors: string | undefined } | undefined;
     for (; this.#isWanted(state); state = await journal.refresh()) {

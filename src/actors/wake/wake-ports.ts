@@ -42,6 +42,11 @@ export interface WakePorts extends JournalPorts {
    * one.
    */
   readonly workspaceCopies?: WorkspaceCopies | undefined;
+  /**
+   * What a session needs and this process has not got: it is left to those who have. Absent: that is for its workspace
+   * to say, or what is missing fails the wake.
+   */
+  readonly lackedHere?: ((session: SessionState) => Promise<string | undefined>) | undefined;
   /** Puts it into the parent's log that this session came to rest, if the parent does not know. */
   readonly tellParent: (journal: SessionJournal) => Promise<void>;
   readonly agents: AgentCatalog;

@@ -3,6 +3,7 @@
  * slower than the model is told that it missed something.
  */
 import type { SessionWord } from '../../machines/words/session-word.ts';
+import { EndableIterator } from '../streams/endable-iterator.ts';
 import type { OnWord } from './word-channel.ts';
 import { WaitingWords } from './waiting-words.ts';
 
@@ -15,76 +16,38 @@ export interface SessionWordsOptions {
   readonly onEnd: (words: SessionWords) => void;
 }
 
-const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
-
-export class SessionWords implements AsyncIterableIterator<SessionWord, undefined> {
-  readonly #options: SessionWordsOptions;
+export class SessionWords extends EndableIterator<SessionWord> {
+  readonly #onEnd: SessionWordsOptions['onEnd'];
   readonly #waiting = new WaitingWords();
-  readonly #end = (): void => this.end();
   readonly #checked: Promise<unknown>;
   readonly #leave: () => void;
-  #turn: Promise<unknown> = Promise.resolve();
-  #wakeUp: (() => void) | undefined;
-  #hasEnded = false;
 
   /** Follows from now on. */
-  constructor(options: SessionWordsOptions) {
-    this.#options = options;
-    this.#checked = options.check();
+  constructor({ check, follow, signal, onEnd }: SessionWordsOptions) {
+    super();
+    this.#onEnd = onEnd;
+    this.#checked = check();
     // The reader hears of it at its first step.
     this.#checked.catch(() => undefined);
-    this.#leave = options.follow((word) => {
+    this.#leave = follow((word) => {
       this.#waiting.add(word);
-      this.#wakeUp?.();
+      this.nudge();
     });
-    options.signal?.addEventListener('abort', this.#end, { once: true });
-    if (options.signal?.aborted === true) this.end();
+    this.endWith(signal);
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<SessionWord, undefined>> {
-    // One at a time: two calls in a row get two words.
-    const result = this.#turn.then(() => this.#take());
-    this.#turn = result.catch(() => undefined);
-    return result;
-  }
-
-  return(): Promise<IteratorReturnResult<undefined>> {
-    this.end();
-    return Promise.resolve(DONE);
-  }
-
-  /** Ends it from outside; a `next` that waits resolves as done. Idempotent. */
-  end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#options.signal?.removeEventListener('abort', this.#end);
+  protected override release(): void {
     this.#leave();
-    this.#wakeUp?.();
-    this.#options.onEnd(this);
+    this.#onEnd(this);
   }
 
-  async #take(): Promise<IteratorResult<SessionWord, undefined>> {
-    try {
-      await this.#checked;
-    } catch (error) {
-      if (this.#hasEnded) return DONE;
-      this.end();
-      throw error;
-    }
+  protected override async take(): Promise<SessionWord | undefined> {
+    await this.#checked;
     for (;;) {
-      if (this.#hasEnded) return DONE;
+      if (this.hasEnded) return undefined;
       const value = this.#waiting.shift();
-      if (value !== undefined) return { done: false, value };
-      await new Promise<void>((resolve) => (this.#wakeUp = resolve));
-      this.#wakeUp = undefined;
+      if (value !== undefined) return value;
+      await this.pause();
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Finds out what a session needs and the home of this machine has not got: its agent, or an environment that holds for
- * it.
+ * Finds out what a session needs and neither the home nor the code of this process has got: its agent, or an
+ * environment that holds for it.
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';

@@ -36,15 +36,10 @@ export const SIGNAL = 'wakechart.signal';
 /** Turns of one session that are listed: the newest. */
 const MAX_LISTED = 100;
 
-/** Messages that began a session and are known when they come again: the newest. */
-const MAX_BEGUN = 10_000;
-
 export class A2aRequests implements A2ARequestHandler {
   readonly #runtime: ProtocolRuntime;
   readonly #options: A2aRequestsOptions;
   readonly #sdk: A2aSdk;
-  /** By the key of the message that began it. */
-  readonly #begun = new Map<string, Promise<{ readonly sessionId: string }>>();
 
   constructor(runtime: ProtocolRuntime, options: A2aRequestsOptions, sdk: A2aSdk) {
     this.#runtime = runtime;
@@ -182,33 +177,13 @@ export class A2aRequests implements A2ARequestHandler {
         return ref;
       }
     }
-    // Of any length; ours has a limit.
-    const idempotencyKey = `a2a:${await sha256Hex(message.messageId)}`;
     const { sessionId } =
       message.contextId === '' && message.taskId === ''
-        ? await this.#begunSession(message.messageId === '' ? undefined : idempotencyKey)
+        ? // Its client may not have heard of the session. Others count their messages from 1, each time anew.
+          await sessions.create({ agentId: this.#options.agentId }, await onceFor(message.messageId, text))
         : await this.#session(message.contextId || (parseTurnId(message.taskId)?.sessionId ?? ''));
-    const { seq } = await sessions.send(
-      sessionId,
-      { type: 'user.message', text },
-      message.messageId === '' ? {} : { idempotencyKey },
-    );
+    const { seq } = await sessions.send(sessionId, { type: 'user.message', text }, await onceFor(message.messageId));
     return { sessionId, seq };
-  }
-
-  /** One for each message that names none, also when it comes again: its client has not heard of the first. */
-  #begunSession(key: string | undefined): Promise<{ readonly sessionId: string }> {
-    const known = key === undefined ? undefined : this.#begun.get(key);
-    if (known !== undefined) return known;
-    const made = this.#runtime.sessions
-      .create({ agentId: this.#options.agentId })
-      .then(({ sessionId }) => ({ sessionId }));
-    if (key === undefined) return made;
-    this.#begun.set(key, made);
-    made.catch(() => this.#begun.delete(key));
-    const [oldest] = this.#begun.keys();
-    if (this.#begun.size > MAX_BEGUN && oldest !== undefined) this.#begun.delete(oldest);
-    return made;
   }
 
   /** The agent at the other end decides about no permission, unless a person said that it may. */
@@ -258,6 +233,13 @@ export class A2aRequests implements A2ARequestHandler {
   #task(json: object): Task {
     return this.#sdk.core.Task.fromJSON(json);
   }
+}
+
+/** Ids of messages are of any length; keys have a limit. */
+async function onceFor(messageId: string, text?: string): Promise<{ readonly idempotencyKey?: string }> {
+  if (messageId === '') return {};
+  const parts = text === undefined ? messageId : JSON.stringify([messageId, text]);
+  return { idempotencyKey: `a2a:${await sha256Hex(parts)}` };
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -1,5 +1,5 @@
 /** What Codex says of a turn that failed. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { TurnError } from './codex-protocol.ts';
 import type { CliFailure } from './dialect.ts';

@@ -2,7 +2,7 @@
  * The messages of the app server of Codex, as far as they are relied upon. They are JSON-RPC without its version. The
  * rest is let through unread.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { jsonLine } from './json-lines.ts';
 
 const count = z.number().nonnegative().transform(Math.round).optional().catch(undefined);

@@ -11,7 +11,8 @@ import { sseText } from './event-stream.ts';
 import { toldError } from './refusal.ts';
 import { route, streamed } from './route.ts';
 import type { Exchange, Route } from './route.ts';
-import { partFor, toldText, troubleOf } from './session-view.ts';
+import { told as toldBy } from './event-view.ts';
+import { partFor, troubleOf } from './session-view.ts';
 import { sendAnswer } from './session-routes.ts';
 import type { GivenAnswer } from './session-routes.ts';
 import { answeredAt, turnNews } from './turn.ts';
@@ -204,7 +205,7 @@ function lastEvent(
   const trouble = rest === undefined ? undefined : troubleOf(rest, access);
   if (trouble !== undefined) return { type: 'RUN_ERROR', message: trouble };
   const finished = { type: 'RUN_FINISHED', threadId, runId };
-  const told = (text: string): string => (rest === undefined ? text : toldText(text, rest, access));
+  const told = (text: string): string => (rest === undefined ? text : toldBy(text, rest, access));
   const asked = (rest?.pendingActions ?? []).filter(({ kind }) => kind !== 'custom_tool');
   if (asked.length > 0)
     return { ...finished, outcome: { type: 'interrupt', interrupts: asked.map((each) => interruptOf(each, told)) } };

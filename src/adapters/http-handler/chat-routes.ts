@@ -13,6 +13,7 @@ import { answeredAt, isAtRest, newestReply, turnNews } from './turn.ts';
 import type { TurnRequest } from './turn.ts';
 import { UiChunks } from './ui-chunks.ts';
 import type { UiChunk } from './ui-chunks.ts';
+import { queryNumber } from './query-number.ts';
 import { partFor, troubleOf } from './session-view.ts';
 import { UiMessages, replyIdOf } from './ui-messages.ts';
 import { newestPage } from './chat-page.ts';
@@ -119,7 +120,7 @@ const messages = route({
   path: '/chat/{sessionId}/messages',
   action: 'read',
   summary: 'What was said so far, as `UIMessage[]`: the `messages` that `useChat` begins with.',
-  query: z.strictObject({ before: z.coerce.number().int().positive().optional() }),
+  query: z.strictObject({ before: queryNumber({ min: 1 }).optional() }),
   answers: [
     {
       status: 200,

@@ -3,9 +3,10 @@ import * as z from 'zod';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { merged } from './merged.ts';
+import { queryNumber } from './query-number.ts';
 import { json, route, streamed } from './route.ts';
 import type { Exchange, Route } from './route.ts';
-import { eventFor } from './session-view.ts';
+import { eventFor, told } from './event-view.ts';
 import { sseText } from './event-stream.ts';
 import { toldError } from './refusal.ts';
 
@@ -14,11 +15,9 @@ const MAX_PAGE = 1_000;
 /** A page ends with the event that fills it. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
-const number = z.coerce.number().int();
-
 const query = z.strictObject({
-  from: number.nonnegative().optional(),
-  limit: number.positive().max(MAX_PAGE).optional(),
+  from: queryNumber({ min: 0 }).optional(),
+  limit: queryNumber({ min: 1, max: MAX_PAGE }).optional(),
   words: z.enum(['0', '1']).optional(),
 });
 
@@ -56,12 +55,12 @@ const events: Route = route({
   ],
   async handle(exchange) {
     const { request, runtime, access, sessionId, query: asked } = exchange;
-    const { head } = await access.session(runtime.sessions, sessionId, 'events');
+    const state = await access.session(runtime.sessions, sessionId, 'events');
     const wantsStream = (request.headers.get('accept') ?? '').includes('text/event-stream');
     if (!wantsStream) {
       const from = Math.max(1, asked.from ?? 1);
       const page = await pageOf(exchange, { from, limit: asked.limit ?? MAX_PAGE });
-      const shown = page.map((event) => eventFor(event, access));
+      const shown = page.map((event) => eventFor(event, state, access));
       return json({ events: shown, next: (page.at(-1)?.seq ?? from - 1) + 1 });
     }
     if (asked.limit !== undefined)
@@ -69,15 +68,15 @@ const events: Route = route({
         category: 'validation',
         hint: 'Leave it out, or ask for JSON.',
       });
-    const from = streamStart(request, asked.from, head);
+    const from = streamStart(request, asked.from, state.head);
     return streamed(exchange, {
       async *open(signal) {
         const words = asked.words === '1' ? runtime.words(sessionId, { signal }) : undefined;
         const log = runtime.sessions.events(sessionId, { from, follow: true, signal });
         for await (const { kind, value } of merged(log, words))
           yield kind === 'event'
-            ? sseText({ id: value.seq, event: value.type, data: eventFor(value, access) })
-            : sseText({ event: 'word', data: value });
+            ? sseText({ id: value.seq, event: value.type, data: eventFor(value, state, access) })
+            : sseText({ event: 'word', data: told(value, state, access) });
       },
       failed: (error) => sseText({ event: 'error', data: toldError(error) }),
     });

@@ -6,6 +6,7 @@ import type { Sessions } from '../../actors/session/sessions.ts';
 import type { WordsOptions } from '../../actors/words/runtime-words.ts';
 import type { SessionWord } from '../../machines/words/session-word.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
+import { BASE_PATH } from './base-path.ts';
 
 /**
  * What a caller may do. `read`: what a session is and says. `events`: its log, with all that its agent did.
@@ -89,10 +90,7 @@ const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).o
 
 const shapes = {
   authorize: given,
-  basePath: z
-    .string()
-    .regex(/^(?:\/[\w.~-]+)*$/, 'expected a path such as /agent')
-    .default(''),
+  basePath: z.string().regex(BASE_PATH, 'expected a path such as /agent').default(''),
   maxBodyBytes: z
     .int()
     .positive()
@@ -124,7 +122,7 @@ export function checkedOptions(options: HttpHandlerOptions): HandlerSettings {
   const checked = parseOrThrow(optionsSchema, options, {
     what: 'options of the HTTP handler',
     code: 'API_OPTIONS_INVALID',
-    hint: 'Give authorize(request), which says who sends a request.',
+    hint: 'createHttpHandler(runtime, { authorize }) needs authorize(request), which says who sends a request; all else has a default.',
   });
   return {
     ...checked,

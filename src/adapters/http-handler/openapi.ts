@@ -68,7 +68,7 @@ function responsesOf(answers: readonly Answer[]): Record<string, unknown> {
 }
 
 function queryParameters(query: z.ZodType): readonly Record<string, unknown>[] {
-  const { properties = {} } = schemaOf(query, 'input') as { readonly properties?: Record<string, object> };
+  const { properties = {} } = schemaOf(query, 'output') as { readonly properties?: Record<string, object> };
   return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }));
 }
 

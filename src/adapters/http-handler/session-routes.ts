@@ -7,6 +7,7 @@ import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../ma
 import { approvalScope } from '../../machines/session/event-parts.ts';
 import type { SendOptions, SessionIngress } from '../../machines/session/session-requests.ts';
 import { receiptView, sessionView, viewOf } from './session-view.ts';
+import { queryNumber } from './query-number.ts';
 import { json, route } from './route.ts';
 import type { Exchange, Route } from './route.ts';
 
@@ -20,8 +21,6 @@ const anyJson = z.unknown().refine((value) => value !== undefined, 'expected a J
 const title = z.string().min(1).max(200);
 const reason = z.string().min(1).max(2_000);
 
-const count = z.coerce.number().int().positive();
-
 const IDEMPOTENCY = {
   'Idempotency-Key': 'The same key again, in the same session, stores nothing and gives the first receipt.',
 };
@@ -29,8 +28,8 @@ const IDEMPOTENCY = {
 const RECEIPT = { status: 202, what: 'It is stored; a worker wakes the session.', schema: receiptView };
 const SESSION = { status: 200, what: 'The session.', schema: sessionView };
 
-/** The options of a send, by the headers of its request. */
-function sendOptionsOf(request: Request): SendOptions {
+/** By the headers of the request. */
+function onceOf(request: Request): Pick<SendOptions, 'idempotencyKey'> {
   const key = request.headers.get('idempotency-key');
   if (key === null) return {};
   if (key !== '' && key.length <= MAX_IDEMPOTENCY_KEY_CHARACTERS - KEY_PREFIX.length)
@@ -54,14 +53,20 @@ const create = route({
   path: '/sessions',
   action: 'create',
   summary: 'Make a session of an agent. It belongs to the caller.',
+  headers: {
+    'Idempotency-Key': 'The same key again within a day, of the same caller, answers with the session that was made.',
+  },
   body: z.strictObject({ agentId, title: title.optional(), environmentId: environmentId.optional() }),
   answers: [{ status: 201, what: 'The session.', schema: sessionView }],
-  async handle({ runtime, access, body }) {
+  async handle({ runtime, access, body, request }) {
     const { agentId: agent, environmentId: environment } = body;
     await access.require('create', { agentId: agent });
     if (environment !== undefined)
       await access.require('choose-environment', { agentId: agent, environmentId: environment });
-    return json(viewOf(await runtime.sessions.create({ ...body, owner: access.subject }), access), 201);
+    return json(
+      viewOf(await runtime.sessions.create({ ...body, owner: access.subject }, onceOf(request)), access),
+      201,
+    );
   },
 });
 
@@ -71,7 +76,7 @@ const list = route({
   action: 'list',
   summary: 'The sessions that the caller sees, the newest first. `next` is there as long as there may be more.',
   query: z.strictObject({
-    limit: count.max(MAX_PAGE).default(50),
+    limit: queryNumber({ min: 1, max: MAX_PAGE }).default(50),
     before: sessionId.optional(),
     agentId: agentId.optional(),
   }),
@@ -132,7 +137,7 @@ const send = route({
     const { text, delivery } = body;
     if (delivery === 'interrupt')
       await exchange.access.require('interrupt', { sessionId: exchange.sessionId, agentId: agent });
-    const options = { ...sendOptionsOf(request), ...(delivery === undefined ? {} : { delivery }) };
+    const options = { ...onceOf(request), ...(delivery === undefined ? {} : { delivery }) };
     return receipt(await runtime.sessions.send(exchange.sessionId, { type: 'user.message', text }, options));
   },
 });
@@ -206,7 +211,7 @@ const answer = route({
     // What is not pending may have been answered with the same key: the service knows.
     const toolName = pending?.toolName ?? 'unknown';
     const about = { toolName, agentId: state.agentId };
-    return receipt(await sendAnswer(exchange, exchange.body, about, sendOptionsOf(exchange.request)));
+    return receipt(await sendAnswer(exchange, exchange.body, about, onceOf(exchange.request)));
   },
 });
 

@@ -1,8 +1,8 @@
 /** What a client sees of a session: nothing of where it lies, and of what binds it nothing but what it waits for. */
 import * as z from 'zod';
-import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import type { Access } from './access.ts';
+import { COULD_NOT_GO_ON, told } from './event-view.ts';
+import type { Place, Viewer } from './event-view.ts';
 import type { TurnPart } from './turn-part.ts';
 
 const text = z.string().optional();
@@ -44,21 +44,16 @@ export const receiptView = z.object({
   acceptedAs: z.enum(['queue', 'steer', 'interrupt']),
 });
 
-type Viewer = Pick<Access, 'seesAll'>;
-
-/** Texts about what went wrong name files, variables and commands of the server. */
-const COULD_NOT_GO_ON = 'The agent could not go on. Those who run this server can see why.';
-
 export function viewOf(state: SessionState, viewer: Viewer): z.output<typeof sessionView> {
   const { sessionId, agentId, title, owner, createdAt, updatedAt, status, stopReason, head, used } = state;
   const hidden = hasFailed(state) && !viewer.seesAll ? COULD_NOT_GO_ON : undefined;
-  const summary = hidden ?? state.summary;
+  const { summary } = told({ summary: hidden ?? state.summary }, state, viewer);
   return {
     ...{ sessionId, agentId, title, owner, createdAt, updatedAt, status, stopReason, summary, head, used },
     unread: state.pending.length,
     pendingActions: state.pendingActions.map(({ requestId, kind, toolName, callId, question, rules, expiresAt }) => ({
       ...{ requestId, kind, toolName, callId, expiresAt },
-      question: question === undefined ? undefined : toldText(question, state, viewer),
+      question: question === undefined ? undefined : told(question, state, viewer),
       ...(rules === undefined ? {} : { rules: [...rules] }),
     })),
     ...(state.parked === undefined
@@ -78,24 +73,10 @@ export function troubleOf(state: SessionState, { seesAll }: Viewer): string | un
   return seesAll ? (state.parked?.reason ?? state.summary ?? COULD_NOT_GO_ON) : COULD_NOT_GO_ON;
 }
 
-/** The process that wakes a session, and where it runs, are for those who run the service. */
-export function eventFor(event: SessionEvent, { seesAll }: Viewer): Omit<SessionEvent, 'data'> & { data: object } {
-  if (seesAll || event.type !== 'wake.started') return event;
-  const { owner: _owner, host: _host, ...data } = event.data;
-  return { ...event, data };
-}
-
 export function partFor(part: TurnPart, place: Place, viewer: Viewer): TurnPart {
-  if (part.type === 'permission-asked') return { ...part, because: toldText(part.because, place, viewer) };
-  return part.type === 'retrying' && !viewer.seesAll ? { ...part, because: COULD_NOT_GO_ON } : part;
-}
-
-type Place = Pick<SessionState, 'sessionId' | 'workspace'>;
-
-/** With the folder of the session as `.`: where it lies is for those who run the service. */
-export function toldText(said: string, { sessionId, workspace }: Place, { seesAll }: Viewer): string {
-  if (seesAll) return said;
-  const own = new RegExp(String.raw`(?:[A-Za-z]:)?[/\\][^\s"'\x60]*[/\\]${sessionId}(?:[/\\]workspace)?(?![\w-])`, 'g');
-  const told = said.replaceAll(own, '.');
-  return workspace === undefined ? told : told.replaceAll(workspace, '.');
+  if (part.type === 'retrying' && !viewer.seesAll) return { ...part, because: COULD_NOT_GO_ON };
+  // What is said is told in pieces, too: they have to be those of the whole.
+  return part.type === 'permission-asked' || part.type === 'call' || part.type === 'result'
+    ? told(part, place, viewer)
+    : part;
 }

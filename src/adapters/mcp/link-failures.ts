@@ -1,5 +1,5 @@
 /** What the SDK throws, read: which failure it is, in our words and without secrets. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { beginningOf } from '../../machines/cut-text.ts';
 import { BROKEN_OFF } from './guarded-stream.ts';
 import type { BrokenOff } from './guarded-stream.ts';

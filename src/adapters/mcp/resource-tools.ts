@@ -2,7 +2,7 @@
  * The resources of a server as tools of the model: to list them and to read one, as the answers of its other tools link
  * to them.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RESOURCE_TOOLS } from '../../machines/agent/tool-attachment.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { CallResult } from './call-result.ts';

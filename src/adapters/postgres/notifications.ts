@@ -27,6 +27,12 @@ export type ProgramWord =
   | { readonly about: 'ask'; readonly id: string; readonly worker: string }
   | { readonly about: 'told'; readonly id: string };
 
+/** Any user can speak under any name; the connection is what the server says. */
+export interface Asker {
+  readonly name: string;
+  readonly connection: number;
+}
+
 export interface NotificationsOptions {
   readonly driver: PostgresDriver;
   readonly database: PostgresDatabase;
@@ -50,7 +56,7 @@ export interface NotificationsOptions {
   /** The process of this name is there. */
   readonly onProcess: (name: string) => void;
   /** It follows the words of these sessions; with a dash, no more. */
-  readonly onAsked: (name: string, sessions: readonly string[]) => void;
+  readonly onAsked: (asker: Asker, sessions: readonly string[]) => void;
 }
 
 /**
@@ -271,8 +277,8 @@ export class Notifications {
     const lost = (): void => void this.#lost(client);
     client.on('error', lost);
     client.on('end', lost);
-    client.on('notification', ({ channel, payload = '' }) => {
-      if (channel === this.#channel) this.#hear(payload);
+    client.on('notification', ({ channel, payload = '', processId }) => {
+      if (channel === this.#channel) this.#hear(payload, processId);
       else this.#options.onNotification({ channel, payload });
     });
     try {
@@ -333,7 +339,7 @@ export class Notifications {
     await this.#notify(`${this.name} hello`);
   }
 
-  #hear(payload: string): void {
+  #hear(payload: string, connection: number): void {
     const [from, about, ...said] = payload.split(' ');
     if (from === this.name) {
       const wasHearing = this.#isHearing;
@@ -343,7 +349,7 @@ export class Notifications {
       return;
     }
     this.#options.onProcess(from ?? '');
-    if (about === 'words') return this.#options.onAsked(from ?? '', said);
+    if (about === 'words') return this.#options.onAsked({ name: from ?? '', connection }, said);
     const [id = '', worker = ''] = said;
     if (about === 'ask') return this.#options.onWord({ about, id, worker });
     if (about === 'told') return this.#options.onWord({ about, id });

@@ -12,10 +12,14 @@ export interface DriverClient {
     readonly name?: string;
   }): Promise<DriverResult>;
   on(event: 'error' | 'end', listener: (error?: unknown) => void): unknown;
-  on(
-    event: 'notification',
-    listener: (message: { readonly channel: string; readonly payload?: string | undefined }) => void,
-  ): unknown;
+  on(event: 'notification', listener: (message: Notified) => void): unknown;
+}
+
+/** `processId`: of the connection that said it, by the server. */
+interface Notified {
+  readonly channel: string;
+  readonly payload?: string | undefined;
+  readonly processId: number;
 }
 
 export interface PooledClient extends DriverClient {

@@ -140,7 +140,7 @@ export class PostgresEventStore implements EventStore {
       },
       onNotification: (notification) => this.#words.heard(notification),
       onProcess: (name) => this.#words.heardOf(name),
-      onAsked: (name, sessions) => this.#words.asked(name, sessions),
+      onAsked: (asker, sessions) => this.#words.asked(asker, sessions),
     });
     this.#words = new PostgresWordChannel({
       ...{ clock, schemaName, notifications: this.#notifications },

@@ -9,7 +9,7 @@ import type { Clock, TimerHandle } from '../../actors/clock/clock.ts';
 import type { OnWord, Speak, WordChannel, WordLink } from '../../actors/words/word-channel.ts';
 import { sessionId as sessionIdSchema } from '../../machines/ids.ts';
 import { FollowedWords } from './followed-words.ts';
-import type { Notification, Notifications } from './notifications.ts';
+import type { Asker, Notification, Notifications } from './notifications.ts';
 import { ToldFollower } from './told-follower.ts';
 
 export interface PostgresWordChannelOptions {
@@ -60,11 +60,17 @@ export class PostgresWordChannel implements WordChannel {
     };
   }
 
-  /** A process asks for the words of these sessions, or, with a dash, for no more of them. */
-  asked(by: string, sessions: readonly string[]): void {
+  /**
+   * A process asks for the words of these sessions, or, with a dash, for no more of them: it is forgotten where it asked
+   * over the same connection, and no other has asked under its name.
+   */
+  asked(by: Asker, sessions: readonly string[]): void {
     for (const session of sessions) {
-      if (session.startsWith('-')) this.#forget(`${by} ${session.slice(1)}`);
-      else this.#tell(by, session);
+      if (!session.startsWith('-')) this.#tell(by, session);
+      else {
+        const key = `${by.name} ${session.slice(1)}`;
+        if (this.#told.get(key)?.left(by.connection) === true) this.#forget(key);
+      }
     }
   }
 
@@ -83,7 +89,7 @@ export class PostgresWordChannel implements WordChannel {
   /** To be called every few seconds. */
   poll(): void {
     const nowMs = this.#options.clock.steadyNow();
-    for (const [key, told] of this.#told) if (nowMs - told.askedAtMs > FORGOTTEN_AFTER_MS) this.#forget(key);
+    for (const [key, told] of this.#told) if (told.isForgotten(nowMs - FORGOTTEN_AFTER_MS)) this.#forget(key);
     for (const followed of this.#followed.values()) followed.poll();
     this.#askForAll();
   }
@@ -135,25 +141,25 @@ export class PostgresWordChannel implements WordChannel {
     return `wakechart_words_${createHash('sha256').update(secret).digest('hex').slice(0, 40)}`;
   }
 
-  #tell(by: string, sessionId: string): void {
+  #tell({ name, connection }: Asker, sessionId: string): void {
     const { clock, notifications } = this.#options;
-    const key = `${by} ${sessionId}`;
+    const key = `${name} ${sessionId}`;
     const told = this.#told.get(key);
     if (told !== undefined) {
       // Behind the others: the one that has not asked for longest is the first.
       this.#told.delete(key);
       this.#told.set(key, told);
-      if (told.asked(clock.steadyNow())) this.#arm();
+      if (told.asked(connection, clock.steadyNow())) this.#arm();
       return;
     }
     if (!sessionIdSchema.safeParse(sessionId).success || !this.#hasRoom()) return;
     const follower = new ToldFollower({
       sessionId,
       by: notifications.name,
-      askedAtMs: clock.steadyNow(),
-      channelOf: () => this.#channelOf(sessionId, by),
+      channelOf: () => this.#channelOf(sessionId, name),
       onWord: () => this.#arm(),
     });
+    follower.asked(connection, clock.steadyNow());
     this.#told.set(key, follower);
     for (const speak of this.#speaks) follower.follow(speak);
   }

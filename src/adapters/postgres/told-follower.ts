@@ -9,8 +9,6 @@ export interface ToldFollowerOptions {
   readonly sessionId: string;
   /** Names this process. */
   readonly by: string;
-  /** On the steady clock. */
-  readonly askedAtMs: number;
   /** Where it listens. @throws RuntimeError SESSION_NOT_FOUND */
   readonly channelOf: () => Promise<string>;
   readonly onWord: () => void;
@@ -27,11 +25,11 @@ export class ToldFollower {
   #isSpeaking = false;
   /** It wants to know whether the one who speaks is still there. */
   #wantsSign = false;
-  #askedAtMs: number;
+  /** By the connection, when it asked last, on the steady clock. */
+  readonly #askedAtMs = new Map<number, number>();
 
   constructor(options: ToldFollowerOptions) {
     this.#options = options;
-    this.#askedAtMs = options.askedAtMs;
   }
 
   get hasWords(): boolean {
@@ -43,13 +41,20 @@ export class ToldFollower {
     return this.#isSpeaking || this.hasWords;
   }
 
-  get askedAtMs(): number {
-    return this.#askedAtMs;
+  /** @returns whether no connection has asked since */
+  isForgotten(sinceMs: number): boolean {
+    for (const [connection, atMs] of this.#askedAtMs) if (atMs < sinceMs) this.#askedAtMs.delete(connection);
+    return this.#askedAtMs.size === 0;
   }
 
-  /** It asks again, as it does now and then. @returns whether there is anything to send */
-  asked(atMs: number): boolean {
-    this.#askedAtMs = atMs;
+  /** It asks no more over this connection, as far as it did. @returns whether none is left that asks */
+  left(connection: number): boolean {
+    return this.#askedAtMs.delete(connection) && this.#askedAtMs.size === 0;
+  }
+
+  /** It asks, and asks again now and then. @returns whether there is anything to send */
+  asked(connection: number, atMs: number): boolean {
+    this.#askedAtMs.set(connection, atMs);
     this.#wantsSign = this.#isSpeaking;
     return this.#isSpeaking;
   }

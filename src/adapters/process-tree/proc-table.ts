@@ -7,6 +7,7 @@
  * for long.
  */
 import { closeSync, openSync, readFileSync, readSync, readdirSync, statSync } from 'node:fs';
+import type { ProcessUse } from '../../actors/task/process-tree.ts';
 import { isProcessOver, processFields } from '../../machines/task/process-stat.ts';
 import { ProcessSnapshot } from './process-table.ts';
 import type { ProcessEntry, ProcessTable, ProcessUsage, TableRequest } from './process-table.ts';
@@ -26,6 +27,7 @@ export function createProcTable(): ProcessTable {
     startTolerance: 0,
     read: (request) => new ProcCheck(request, tagged).read(),
     check: readStat,
+    identityOf,
     stillThere: (entries) => entries.filter((entry) => readStat(entry.pid)?.startTime === entry.startTime),
     usageOf: (entries) =>
       Promise.resolve(new Map(entries.flatMap(({ pid }) => [[pid, readUsage(pid)] as const]).filter(isTold))),
@@ -141,6 +143,22 @@ export function readStat(pid: number): ProcessEntry | undefined {
 
 /** Of /proc/<pid>/stat, which counts time in hundredths of a second (USER_HZ) on every machine that Node runs on. */
 const MS_PER_TICK = 10;
+
+/** Start times count from the boot of the machine. @see proc_stat(5), btime; proc_pid_cmdline(5) */
+function identityOf({ pid, startTime }: ProcessEntry): Pick<ProcessUse, 'startedAtMs' | 'commandLine'> {
+  try {
+    const { bootedAt } = /^btime (?<bootedAt>\d+)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.groups ?? {};
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      .split('\0')
+      .filter((word) => word !== '');
+    return {
+      ...(bootedAt === undefined ? {} : { startedAtMs: Number(bootedAt) * 1_000 + startTime * MS_PER_TICK }),
+      ...(words.length === 0 ? {} : { commandLine: words }),
+    };
+  } catch {
+    return {};
+  }
+}
 
 /** @see proc_pid_stat(5), utime and stime; proc_pid_status(5), Name and VmRSS */
 function readUsage(pid: number): ProcessUsage | undefined {

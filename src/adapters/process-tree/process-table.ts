@@ -1,5 +1,5 @@
 /** One reading of all processes of the system: what is read of each, and how to find one's relatives. */
-import type { LivingProcess } from '../../actors/task/process-tree.ts';
+import type { LivingProcess, ProcessUse } from '../../actors/task/process-tree.ts';
 import { isOfTree, residentLimitOf } from '../../machines/task/resident-limit.ts';
 
 export interface ProcessEntry {
@@ -51,6 +51,8 @@ export interface ProcessTable {
   stillThere(entries: readonly ProcessEntry[]): Promise<readonly ProcessEntry[]> | readonly ProcessEntry[];
   /** What each of `entries` uses; none of those that have ended since. */
   usageOf(entries: readonly ProcessEntry[]): Promise<ReadonlyMap<number, ProcessUsage>>;
+  /** When it started, and what it is; absent where the system does not tell. */
+  identityOf?(entry: ProcessEntry): Pick<ProcessUse, 'startedAtMs' | 'commandLine'>;
   /** Names of the pipes or sockets that are the output of `pid`; none where the system does not tell. */
   outputsOf(pid: number): readonly string[];
   /** Which of `candidates` hold one of `outputs` open. */

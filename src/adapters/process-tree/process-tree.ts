@@ -7,7 +7,7 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import type {
-  LivingProcess,
+  ProcessUse,
   ProcessTree,
   ReconcileOptions,
   ReconciledProcessTree,
@@ -119,10 +119,11 @@ class SystemProcessTree implements ProcessTree {
     return this.#records === undefined ? [] : lostTrees(this.#records);
   }
 
-  async usageOf(pid: number): Promise<LivingProcess | undefined> {
+  async usageOf(pid: number): Promise<ProcessUse | undefined> {
     const entry = await this.#table.check(pid);
     if (entry === undefined || entry.state === 'dead') return undefined;
-    return (await livingOf([entry], this.#table))[0];
+    const [living] = await livingOf([entry], this.#table);
+    return { ...living, ...this.#table.identityOf?.(entry) };
   }
 
   adopted(tag: string): TrackedProcessTree | undefined {

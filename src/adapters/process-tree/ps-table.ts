@@ -62,6 +62,7 @@ export function createPsTable(platform: NodeJS.Platform = process.platform): Pro
   return {
     kind: 'ps',
     startTolerance: START_TOLERANCE_S,
+    identityOf: ({ startTime }) => (Number.isFinite(startTime) ? { startedAtMs: startTime * 1_000 } : {}),
     read,
     check: async (pid) => (await pick([pid])).get(pid),
     stillThere: async (entries) => {

@@ -1,8 +1,10 @@
 /** The words of `wakechart serve`: its protocols, their options, help and examples. */
+import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { withExamples } from '../command-words.ts';
 import type { RunWork } from '../command-words.ts';
 import { nonEmpty, wholeNumber } from '../usage.ts';
+import { BASE_PATH } from '../../adapters/http-handler/base-path.ts';
 import { listenAddress } from '../worker/listening.ts';
 import type { ListenAddress } from '../worker/listening.ts';
 
@@ -26,12 +28,12 @@ function addHttp(serve: Command, run: RunWork): void {
   const http = serve
     .command('http')
     .description(
-      'sessions as JSON and server-sent events over HTTP, for clients that have the token; a worker wakes them',
+      'sessions as JSON and server-sent events over HTTP, for clients that have the token, with /metrics for scrapers that have it, and /healthz and /readyz for all; a worker wakes them',
     );
   withExamples(http, 'wakechart serve http --token-file token', 'wakechart serve http --listen 8080 --token-file token')
     .option(
       '--token-file <file>',
-      'a file for you alone (mode 600) whose first line is the token that clients send as "Authorization: Bearer …" (default: $WAKECHART_HTTP_TOKEN)',
+      'a file for you alone (mode 600) whose first line is the token that clients, and scrapers of /metrics, send as "Authorization: Bearer …" (default: $WAKECHART_HTTP_TOKEN)',
       nonEmpty,
     )
     .option(
@@ -39,10 +41,18 @@ function addHttp(serve: Command, run: RunWork): void {
       'PORT, or ADDRESS:PORT; other machines reach 0.0.0.0 (default: a free port of 127.0.0.1)',
       listenAddress,
     )
-    .option('--base-path <path>', 'what stands before every path, such as /agent', nonEmpty)
-    .action(({ tokenFile, listen = { host: '127.0.0.1', port: 0 }, basePath }: HttpWords) =>
-      run(http, async (context) => (await import('./http.ts')).serveHttp(context, { tokenFile, listen, basePath })),
+    .option('--base-path <path>', 'what stands before every path, such as /agent', basePath)
+    .action(({ tokenFile, listen = { host: '127.0.0.1', port: 0 }, basePath: path }: HttpWords) =>
+      run(http, async (context) =>
+        (await import('./http.ts')).serveHttp(context, { tokenFile, listen, basePath: path }),
+      ),
     );
+}
+
+/** Reads the value of an option as a path under which a server answers. */
+function basePath(value: string): string {
+  if (value !== '' && BASE_PATH.test(value)) return value;
+  throw new InvalidArgumentError('Expected a path that begins with "/" and does not end with it, such as /agent.');
 }
 
 function addMcp(serve: Command, run: RunWork): void {

@@ -67,7 +67,7 @@ export async function listSessions(context: CommandContext): Promise<number> {
     const rows = sessions.map((state) => [
       state.sessionId,
       state.agentId,
-      state.unreadable === undefined ? statusText(state, state.isWakeDead) : 'unreadable',
+      state.unreadable === undefined ? statusText(state, state) : 'unreadable',
       state.isolation === undefined ? '' : shortTextOfIsolation(state.isolation),
       state.updatedAt === undefined ? '' : localTime(state.updatedAt),
       state.unreadable?.message ?? state.summary ?? '',
@@ -80,34 +80,42 @@ export async function listSessions(context: CommandContext): Promise<number> {
 
 /** With what their next wakes will be shut in by. */
 async function listed(
-  { sessions, agents }: SessionStore,
+  store: SessionStore,
   context: CommandContext,
-): Promise<readonly (SessionState & { readonly isolation?: Isolation; readonly isWakeDead?: true })[]> {
+): Promise<readonly (SessionState & WakeDeath & { readonly isolation?: Isolation })[]> {
+  const { sessions, agents } = store;
   const isolations = isolationsOf(context, agents);
   return Promise.all(
     (await sessions.list()).map(async (state) =>
       state.unreadable === undefined
-        ? { ...state, isolation: await isolations.ofSession(state), ...(await wakeDeath(sessions, state)) }
+        ? { ...state, isolation: await isolations.ofSession(state), ...(await wakeDeath(store, state)) }
         : state,
     ),
   );
 }
 
-/** What no log tells: that the process of a wake which it calls open is dead. */
-async function wakeDeath(
-  sessions: SessionStore['sessions'],
-  state: SessionState,
-): Promise<{ readonly isWakeDead?: true }> {
-  return state.openWake !== undefined && (await sessions.hasWakeDied(state.sessionId)) ? { isWakeDead: true } : {};
+interface WakeDeath {
+  readonly isWakeDead?: true;
+  /** Of the process that ran it. Absent: it is dead, or on another machine. */
+  readonly isHolderAlive?: true;
+}
+
+/** What no log tells: that a wake which it calls open has ended, with its process or without. */
+async function wakeDeath({ sessions, layout, clock }: SessionStore, state: SessionState): Promise<WakeDeath> {
+  if (state.openWake === undefined || !(await sessions.hasWakeDied(state.sessionId))) return {};
+  const { sessionWork } = await import('../../node/session-work.ts');
+  const { isHolderAlive } = await sessionWork({ sessions, layout, clock, onProblem: () => undefined })(state);
+  return { isWakeDead: true, ...(isHolderAlive === true ? { isHolderAlive } : {}) };
 }
 
 export async function showStatus(context: CommandContext, session: string): Promise<number> {
   const { out, json } = context;
-  await withSessions(context, async ({ agents, sessions, layout, workspaceCopies }) => {
+  await withSessions(context, async (store) => {
+    const { agents, sessions, layout, workspaceCopies } = store;
     const state = await sessions.status(checkedSessionId(session));
     const asked = await ownRequests(sessions, state);
     const isolation = await isolationsOf(context, agents).ofSession(state);
-    const death = await wakeDeath(sessions, state);
+    const death = await wakeDeath(store, state);
     const elsewhere = await homeElsewhere(state.sessionId, { workspaceCopies, home: context.home });
     if (json)
       return out.document({
@@ -135,12 +143,12 @@ export function checkedSessionId(value: string): string {
   });
 }
 
-/** @param isWakeDead the log says that a wake runs, and its process is dead */
+/** @param death of a wake that runs as its log says */
 export function statusText(
   { status, stopReason }: Pick<SessionState, 'status' | 'stopReason'>,
-  isWakeDead = false,
+  { isWakeDead, isHolderAlive }: WakeDeath = {},
 ): string {
-  if (isWakeDead) return `${status} (its process died)`;
+  if (isWakeDead === true) return `${status} (${isHolderAlive === true ? 'its wake was lost' : 'its process died'})`;
   return stopReason === undefined || stopReason === status ? status : `${status} (${stopReason})`;
 }
 
@@ -191,8 +199,7 @@ function waitFields(
   });
 }
 
-interface Shown extends Whereabouts {
-  readonly isWakeDead?: true;
+interface Shown extends Whereabouts, WakeDeath {
   readonly asked: readonly AskedRequest[];
   readonly isolation: Isolation;
   readonly out: Output;
@@ -204,7 +211,7 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
   return [
     ['session', state.sessionId],
     ['agent', state.agentId],
-    ['status', statusText(state, shown.isWakeDead)],
+    ['status', statusText(state, shown)],
     ['environment', textOfIsolation(shown.isolation, state.environment)],
     ['summary', state.summary === undefined ? undefined : oneLine(state.summary)],
     ['events', String(state.head)],

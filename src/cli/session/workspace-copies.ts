@@ -37,18 +37,12 @@ export async function homeElsewhere(
   return asHome(state);
 }
 
-/**
- * The agent that a session needs and the home of this machine has not got, so that it leaves the session to others.
- * Undefined where no other machine shares the store.
- */
+/** The agent that a session needs and this process has not got, so that a worker like it leaves the session to others. */
 export async function agentMissingHere(
   { agentId, status }: Pick<SessionState, 'agentId' | 'status'>,
-  {
-    workspaceCopies,
-    agents,
-  }: { readonly workspaceCopies: object | undefined; readonly agents: Pick<AgentCatalog, 'get'> },
+  { agents }: { readonly agents: Pick<AgentCatalog, 'get'> },
 ): Promise<string | undefined> {
-  if (workspaceCopies === undefined || status === 'terminated') return undefined;
+  if (status === 'terminated') return undefined;
   return agents.get(agentId).then(
     () => undefined,
     (error: unknown) => (RuntimeError.is(error) && error.code === 'AGENT_NOT_FOUND' ? agentId : undefined),
@@ -74,6 +68,6 @@ export function homeText({ host, bound, copyOfWake }: CopyHome): string {
 
 export function missingAgentText(agentId: string): string {
   return printable(
-    `There is no agent "${agentId}" in the home of this machine, which leaves the session to machines that have it.`,
+    `There is no agent "${agentId}" in the home of this machine, nor in a config that this command knows: a worker without it leaves the session to those that have it. What is defined in code comes with --config FILE.`,
   );
 }

@@ -43,7 +43,7 @@ export function factOf(event: SessionWorkerEvent): PlainFact {
       return {
         ...{ level: 'info', event: 'wake.contended', at },
         message: event.reason?.message ?? 'another process is at it',
-        fields: { ...of, code: event.reason?.code },
+        fields: { ...of, code: event.reason?.code, hint: event.reason?.hint },
       };
     case 'failed':
     case 'parked': {

@@ -2,8 +2,10 @@
  * What a worker does, for people: one line when a wake begins and one when it ends, and what it waits for in between.
  */
 import type { SessionWorkerEvent, SessionWorkerSummary } from '../../actors/session/session-worker-types.ts';
+import type { ErrorRecord } from '../../machines/errors.ts';
 import type { ActivationKind } from '../../machines/session/activation.ts';
-import type { FactLog } from '../terminal/fact-log.ts';
+import { WAKE_ELSEWHERE } from '../../machines/workspace-copy/copy-state.ts';
+import type { FactLog, LogLevel } from '../terminal/fact-log.ts';
 import type { Output } from '../terminal/output.ts';
 import { factOf } from './facts.ts';
 import { textOfIsolation } from '../isolation.ts';
@@ -30,6 +32,9 @@ const REASONS = { ingress: 'a message', wake: 'a queued wake', retry: 'unfinishe
 export class WorkerView {
   readonly #options: WorkerViewOptions;
   #running = 0;
+  /** What this worker was said to lack, and the sessions that need it: they come again and again. */
+  readonly #lacks = new Set<unknown>();
+  readonly #left = new Set<string>();
 
   constructor(options: WorkerViewOptions) {
     this.#options = options;
@@ -44,7 +49,18 @@ export class WorkerView {
     const line = this.#lineOf(event, isolation);
     progress.clear();
     progress.waitFor(this.#running > 0 ? `${this.#running} at work` : waitingText(event));
-    await log.tell({ ...factOf(event), line });
+    const fact = factOf(event);
+    await log.tell({ ...fact, level: this.#levelOf(event) ?? fact.level, line });
+  }
+
+  #levelOf(event: SessionWorkerEvent): LogLevel | undefined {
+    if (event.type === 'woke') return this.#left.has(event.sessionId) ? 'debug' : undefined;
+    if (event.type !== 'contended' || event.reason?.code !== WAKE_ELSEWHERE) return undefined;
+    this.#left.add(event.sessionId);
+    const lacks = event.reason.details?.['lacks'];
+    if (this.#lacks.has(lacks)) return 'debug';
+    this.#lacks.add(lacks);
+    return 'warn';
   }
 
   #lineOf(event: SessionWorkerEvent, isolation: Isolation | undefined): string {
@@ -70,7 +86,7 @@ export class WorkerView {
         return this.#line(
           event,
           styles.dim('passes'.padEnd(LABEL_WIDTH)),
-          event.reason === undefined ? 'another process is at it' : oneLine(event.reason.message, 200),
+          event.reason === undefined ? 'another process is at it' : leftText(event.reason, styles),
         );
       case 'failed':
       case 'parked': {
@@ -95,6 +111,13 @@ export class WorkerView {
   ): string {
     return `${label}  ${agentId} ${this.#options.out.styles.dim(sessionId)}  ${text}`;
   }
+}
+
+function leftText(
+  { message, hint }: Pick<ErrorRecord, 'message'> & { readonly hint?: string | undefined },
+  styles: Output['styles'],
+): string {
+  return `${oneLine(message, 200)}${hint === undefined ? '' : ` ${styles.dim(oneLine(hint, 300))}`}`;
 }
 
 function waitingText(event: SessionWorkerEvent): string {

@@ -16,6 +16,7 @@ const WORDS: Readonly<Record<ReasonKind, StatusWords>> = {
   custom_tool: { text: 'waits for a tool result', status: 'waiting' },
   running: { text: 'runs', status: 'running' },
   dead: { text: 'its process died', status: 'error' },
+  lost: { text: 'its wake was lost, its process lives', status: 'running' },
   losing: { text: 'loses its wakes', status: 'error' },
   suspended: { text: 'its process is suspended', status: 'error' },
   child: { text: 'waits for another agent', status: 'running' },

@@ -32,6 +32,8 @@ const newSession = z.strictObject({
 const newSessionOptions = z.strictObject({
   /** The folder in which it works, absolute. Default: one of its own. */
   workspace: hostPath.startsWith('/', 'expected an absolute path').optional(),
+  /** The same key again within a day, for the same agent and owner, gives the session that was made. */
+  idempotencyKey: z.string().min(1).max(MAX_IDEMPOTENCY_KEY_CHARACTERS).optional(),
 });
 
 const requestId = z.string().min(1).max(200);
@@ -176,14 +178,15 @@ export function checkNewSession(value: unknown): z.output<typeof newSession> {
   return parseOrThrow(newSession, value, { what: 'new session', code: CODE });
 }
 
-/** @throws RuntimeError for a child too: it works where its parent lets it */
+/** @throws RuntimeError for a child too: it works where its parent lets it, which makes it once */
 export function checkNewSessionOptions(
   value: unknown,
   parentSessionId: string | undefined,
 ): z.output<typeof newSessionOptions> {
   const options = parseOrThrow(newSessionOptions, value, { what: 'options of a new session', code: CODE });
-  if (options.workspace === undefined || parentSessionId === undefined) return options;
-  throw new RuntimeError(CODE, 'options of a new session are not valid: expected no workspace for a child', {
+  const refused = Object.entries(options).find(([, given]) => given !== undefined)?.[0];
+  if (refused === undefined || parentSessionId === undefined) return options;
+  throw new RuntimeError(CODE, `options of a new session are not valid: expected no ${refused} for a child`, {
     category: 'validation',
     hint: 'Give a worktree or a folder to a subagent instead: subagents.spawn({ cwd }).',
   });

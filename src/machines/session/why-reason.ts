@@ -5,6 +5,7 @@ import type { Mover } from './why-movers.ts';
 export type ReasonKind =
   | 'running'
   | 'dead'
+  | 'lost'
   | 'losing'
   | 'suspended'
   | 'permission'

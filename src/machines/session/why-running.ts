@@ -66,10 +66,15 @@ export function dead(state: SessionState, nowMs: number, { conditions, work }: D
   ];
   if (work.isHolderAlive === true && !isDiskFull(conditions))
     return {
-      kind: 'dead',
-      text: `Its wake ended without a word; its process ${openWake?.owner ?? ''} lives. A worker takes it up again by itself: nothing to do. When it ended, ${atWork(state, work, 'past')}; ${soFar(state)}.${cutOff(state)}`,
+      kind: 'lost',
+      text: `Its wake was lost; its process ${openWake?.owner ?? ''} lives${work.holderWakesOnce === true ? ', and is no worker: it wakes once. A worker or another wake goes on' : '. A worker takes it up again by itself: nothing to do'}. When it ended, ${atWork(state, work, 'past')}; ${soFar(state)}.${cutOff(state)}`,
       since: updatedAt,
-      movers: [{ who: 'worker', events: ['wake.started'], does: 'that lives takes it up again by itself' }, ...movers],
+      movers: [
+        ...(work.holderWakesOnce === true
+          ? []
+          : [{ who: 'worker', events: ['wake.started'], does: 'that lives takes it up again by itself' } as const]),
+        ...movers,
+      ],
       calls: callStates(state),
     };
   return {

@@ -16,6 +16,8 @@ export interface SessionWork {
   readonly rivals?: readonly SuspendedProcess[] | undefined;
   /** The process of the open wake lives, also where the wake has ended without a word. Absent: that is unknown. */
   readonly isHolderAlive?: boolean | undefined;
+  /** That process is no worker: it takes nothing up again. */
+  readonly holderWakesOnce?: true | undefined;
   /** What a call that failed had begun with git, and what was finished after the session came to rest. */
   readonly finished?: WorkUnderWay['what'] | undefined;
   /** What git has begun in its folder, and not ended. */
@@ -146,9 +148,10 @@ export function suspendedMovers(
   return suspended.flatMap((process): readonly Mover[] => {
     const { host, pid } = process;
     const isHolder = openWake?.owner === `${host}:${pid}`;
-    // One that is the last is not ended, so that one is left.
+    // One that is the last is not ended, so that one is left; and where no wake is open, none takes it from another.
     const hasOther =
-      (!isHolder && openWake !== undefined && isHolderAlive !== false) || rivals.some((each) => !isSame(each, process));
+      openWake !== undefined &&
+      ((!isHolder && isHolderAlive !== false) || rivals.some((each) => !isSame(each, process)));
     const end: Mover = {
       who: 'person',
       events: [],

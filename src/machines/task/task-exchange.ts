@@ -10,7 +10,7 @@
  *   {"ask":"send","task":"task_3","input":{…}}   → {"is":"done"}
  *   any                                          → {"is":"refused","error":{…}}
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ErrorRecord } from '../errors.ts';
 import { isErrorCategory } from '../errors.ts';
 import { taskMachine } from './task-machine.ts';

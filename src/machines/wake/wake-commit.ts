@@ -26,6 +26,9 @@ export interface WakeCommit {
   readonly newId: () => string;
 }
 
+/** The summary of a wake that failed begins so: what follows names what is wrong on the machine. */
+export const WAKE_FAILED = 'The wake failed: ';
+
 /** A wake that a directive wants for its own follow-up carries this reason. */
 const FOLLOW_UP = 'follow_up';
 
@@ -172,7 +175,7 @@ function sentenceFor(end: WakeEnd, lastText: string, modelSteps: number): string
     case 'budget_reached':
       return `Stopped after ${modelSteps} model step${modelSteps === 1 ? '' : 's'} at the budget ${end.budget.name} (${end.budget.value})${end.budget.because === undefined ? '' : `: ${end.budget.because}`}. ${adviceAt(end.budget)}`;
     case 'failed':
-      return `The wake failed: ${end.error.message.replace(/\.$/, '')}. ${end.error.hint ?? 'Wake the session again once the cause is gone.'}`;
+      return `${WAKE_FAILED}${end.error.message.replace(/\.$/, '')}. ${end.error.hint ?? 'Wake the session again once the cause is gone.'}`;
     case 'interrupted':
       return `The turn was interrupted: ${end.reason}.`;
     case 'aborted':

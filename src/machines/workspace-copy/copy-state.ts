@@ -149,21 +149,29 @@ function copyElsewhere(
   );
 }
 
-/** What a machine says that has not got what the session needs, such as its agent. */
+/** What a machine or a process says that has not got what the session needs, such as its agent. */
 export const WAKE_ELSEWHERE = 'WAKE_ELSEWHERE';
 
-/** @param lacks `no agent "coder"` */
+/** @param lacks `no agent "coder"` @param here where several machines share the store */
 export function wakeElsewhere(
   sessionId: string,
-  { here, lacks }: { readonly here: HomeHost; readonly lacks: string },
+  { here, lacks }: { readonly here?: HomeHost | undefined; readonly lacks: string },
 ): RuntimeError {
+  const [others, where, inFiles] =
+    here === undefined
+      ? ['processes', 'the home, or in the code that this one was given', 'put it back into the home']
+      : [
+          'machines',
+          `the home of this one (${here.name}), or in the code that it was given`,
+          'put it into the home of this machine too, or run a worker on one that has it',
+        ];
   return new RuntimeError(
     WAKE_ELSEWHERE,
-    `session ${sessionId} is left to other machines: there is ${lacks} in the home of this one (${here.name})`,
+    `session ${sessionId} is left to other ${others}: there is ${lacks} in ${where}`,
     {
       category: 'conflict',
-      hint: 'Put it into the home of this machine too, or run a worker on one that has it.',
-      details: { sessionId, lacks, hostId: here.id, host: here.name },
+      hint: `What is defined in code comes with --config FILE, or createNodeRuntime({ config }). Otherwise ${inFiles}.`,
+      details: { sessionId, lacks, ...(here === undefined ? {} : { hostId: here.id, host: here.name }) },
     },
   );
 }

@@ -38,6 +38,46 @@ describe('who wakes a session', () => {
     expect(await workerOf(awake(owner), factsOf())).toEqual({ owner, since: SINCE, heardAt: LATER, ...expected });
   });
 
+  it('is no other process that has its pid now, and is shown with its command line, without secrets', async () => {
+    const startedAtMs = Date.parse(SINCE) - 60_000;
+    const commandLine = [
+      'node',
+      '/srv/wakechart',
+      'worker',
+      '--store',
+      'postgres://me:geheim@db/x',
+      '--token',
+      'geheim',
+    ];
+    const usageOf = async (pid: number) => ({
+      processorMs: 1,
+      startedAtMs: startedAtMs + (pid - 1) * 90_000,
+      commandLine,
+    });
+    const told = (pid: number) => workerOf(awake(`here:${pid}`), factsOf({ processTree: { usageOf } }));
+    expect(await told(1)).toMatchObject({
+      processorMs: 1,
+      commandLine: 'node /srv/wakechart worker --store postgres://me:…@db/x --token …',
+    });
+    expect(await told(2)).not.toHaveProperty('processorMs');
+    const former = await formerWorkersOf(
+      awake('here:7'),
+      new Map([['here:2', SINCE]]),
+      factsOf({ processTree: { usageOf } }),
+    );
+    expect(former).toMatchObject([{ pid: 2, state: 'gone' }]);
+  });
+
+  it.each([
+    ['wakechart wake --session x', true],
+    ['node dist/cli/main.js wake', true],
+    ['wakechart worker', undefined],
+    ['node server.js wake', undefined],
+  ])('takes nothing up again where it is no worker: %s', async (line, wakesOnce) => {
+    const usageOf = async () => ({ processorMs: 1, commandLine: line.split(' ') });
+    expect((await workerOf(awake('here:7'), factsOf({ processTree: { usageOf } })))?.wakesOnce).toBe(wakesOnce);
+  });
+
   it('has the time by which it has to tell that it lives, where it is the one that has the right', async () => {
     const fleet: NonNullable<WakerFacts['fleet']> = {
       workerOf: async () => ({ owner: 'far:7', aliveUntil: '2026-01-01T00:00:40.000Z' }),

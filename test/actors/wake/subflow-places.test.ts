@@ -17,6 +17,8 @@ let keeper: NotedKeeper;
 let other: Runtime;
 let started: string[];
 let deaths: number;
+/** Why no process can be started. */
+let refusal: Error | undefined;
 /** What the actors of worktrees have lived through. */
 let lives: string[];
 afterEach(() => house[Symbol.asyncDispose]());
@@ -39,6 +41,7 @@ async function open(
   keeper = createNotedKeeper(house.layout.home);
   started = [];
   deaths = 0;
+  refusal = undefined;
   lives = [];
   other = house.runtime;
   house.open({ subagents: { processRunner: runner(), worktrees: keeper, inspect: note } });
@@ -60,6 +63,7 @@ const note = (event: InspectionEvent): void => {
 const runner = (): SubagentRunner => ({
   async start(start) {
     started.push(start.request.agentType);
+    if (refusal !== undefined) throw refusal;
     const handle = await other.localSubagents.start(start);
     if (deaths === 0) return handle;
     deaths -= 1;
@@ -99,6 +103,24 @@ describe('an agent that is called', () => {
     await house.settle();
     expect(started).toEqual(['helper', 'helper']);
     expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Launched.' } }]);
+  });
+
+  it('whose process cannot be started fails its call, and the model reads why', async () => {
+    const parent = await open({ run: 'process' }, [{ text: 'Never said.' }]);
+    refusal = new BackgroundTaskError('process', 'the subagent worker could not be forked: spawn node ENOENT');
+    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
+    expect(house.asked.at(-1)?.read).toContain('could not be forked: spawn node ENOENT');
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'failed' }]);
+    expect(await house.state(await childOf(parent))).toMatchObject({ status: 'terminated' });
+  });
+
+  it('whose process cannot be started now, since too many run, waits for its turn', async () => {
+    const parent = await open({ run: 'process' }, [{ text: 'Said later.' }]);
+    refusal = new BackgroundTaskError('capacity', 'too many');
+    await house.runtime.wake(parent);
+    refusal = undefined;
+    await house.settle();
+    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Said later.' } }]);
   });
 
   it('is stopped with the wake of its caller, and has stopped when that has', async () => {

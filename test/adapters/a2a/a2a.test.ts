@@ -111,6 +111,15 @@ describe('a message', () => {
     expect(await stage.runtime.sessions.list({ agentId: 'greeter' })).toHaveLength(before.length + 1);
   });
 
+  it('that comes again after the server was started anew is not done twice; another text under its id is', async () => {
+    const request = messageOf('Hi', { messageId: 'sent before a restart' });
+    const task = await send(await clientOf(await served('greeter')), request);
+    const client = await clientOf(await served('greeter'));
+    expect((await send(client, request)).id).toBe(task.id);
+    const other = await send(client, messageOf('Hello', { messageId: 'sent before a restart' }));
+    expect(other.contextId).not.toBe(task.contextId);
+  });
+
   it('is a task in a context, which is a session, and ends with its answer', async () => {
     const client = await clientOf(await served('greeter'));
     const task = await send(client, messageOf('Hi'));

@@ -1,7 +1,7 @@
 /** How much is read for one request, and what it tells of the server and of other callers. */
 import { describe, expect, it } from 'vitest';
 import { bears } from '../../../src/cli/serve/bearer-token.ts';
-import { toldText } from '../../../src/adapters/http-handler/session-view.ts';
+import { told } from '../../../src/adapters/http-handler/event-view.ts';
 import { codeIn, serve, sessionOf } from './served.ts';
 import type { Served } from './served.ts';
 
@@ -57,6 +57,30 @@ describe('a page of a log', () => {
   });
 });
 
+describe('a number in a query', () => {
+  it.each([
+    ['events?from=abc', 'from 0 on'],
+    ['events?from=1e3', 'from 0 on'],
+    ['events?from=-1', 'from 0 on'],
+    ['events?from=', 'from 0 on'],
+    ['events?limit=0', 'from 1 to 1000'],
+    ['events?limit=1.5', 'from 1 to 1000'],
+  ])('that is none is refused with what was expected: %s', async (query, range) => {
+    await using served = await serve();
+    const response = await served.get(`/sessions/${await sessionOf(served, [])}/${query}`);
+    const { error } = (await response.json()) as { readonly error: { readonly message: string } };
+    expect(response.status).toBe(400);
+    expect(error.message).toContain(`expected a whole number ${range}, in digits`);
+    expect(error.message).not.toContain('NaN');
+  });
+
+  it('is described as one', async () => {
+    await using served = await serve();
+    const text = await (await served.get('/openapi.json')).text();
+    expect(text).toMatch(/"name":"limit","in":"query","required":false,"schema":\{[^}]*"type":"integer"/);
+  });
+});
+
 describe('what a caller hears', () => {
   const TROUBLE = [{ error: { kind: 'auth', message: 'Set SECRET_KEY in /srv/agents' } }];
 
@@ -77,8 +101,8 @@ describe('what a caller hears', () => {
   it('is not where the folder of a session lies, which is told as a dot', () => {
     const place = { sessionId: '0192f0c1-2345-7abc-8def-0123456789ab', workspace: '/srv/work' };
     const said = `write "/srv/.wakechart/sessions/${place.sessionId}/workspace/a.txt" or /srv/work/b.txt`;
-    expect(toldText(said, place, { seesAll: false })).toBe('write "./a.txt" or ./b.txt');
-    expect(toldText(said, place, { seesAll: true })).toBe(said);
+    expect(told(said, place, { seesAll: false })).toBe('write "./a.txt" or ./b.txt');
+    expect(told(said, place, { seesAll: true })).toBe(said);
   });
 
   it('is no id of a session of another caller', async () => {

@@ -47,6 +47,18 @@ describe('a session over HTTP', () => {
     expect(await view(await served.get(`/sessions/${id}`))).toMatchObject({ unread: 1 });
   });
 
+  it('makes a session once for an idempotency key of a caller', async () => {
+    await using served = await serve();
+    await sessionOf(served, [{ text: 'Hello.' }]);
+    const make = async (as: string): Promise<unknown> => {
+      const headers = { 'idempotency-key': 'k' };
+      return (await served.post('/sessions', { agentId: 'player' }, { as, headers })).json();
+    };
+    const one = await make('ada');
+    expect(await make('ada')).toEqual(one);
+    expect(await make('bob')).not.toEqual(one);
+  });
+
   it('asks for permissions, and goes on with the answer', async () => {
     await using served = await serve();
     const id = await sessionOf(served, ASKING, ASKS);

@@ -7,6 +7,9 @@ import { SESSION_ID, idOf } from '../../../src/testing/session-fixtures.ts';
 
 const MANY = 10_000;
 
+const EVIL = { name: 'evil', connection: 1 };
+const GOOD = { name: 'good', connection: 2 };
+
 function speaker() {
   const followers = new Map<string, OnWord>();
   const channel = new PostgresWordChannel({
@@ -31,7 +34,7 @@ function speaker() {
 it('those who ask for nonsense take no place', () => {
   const { channel, followers } = speaker();
   channel.asked(
-    'evil',
+    EVIL,
     Array.from({ length: MANY }, (_, each) => String(each)),
   );
   expect(followers.size).toBe(0);
@@ -40,10 +43,21 @@ it('those who ask for nonsense take no place', () => {
 it('those who ask for very many sessions keep no other one from being told', () => {
   const { channel, followers } = speaker();
   const others = Array.from({ length: MANY }, (_, each) => idOf(1_000 + each));
-  channel.asked('evil', others);
-  channel.asked('good', [SESSION_ID]);
+  channel.asked(EVIL, others);
+  channel.asked(GOOD, [SESSION_ID]);
   expect(followers.has(SESSION_ID)).toBe(true);
   followers.get(SESSION_ID)?.({ type: 'said', kind: 'text', text: 'Hello' });
-  channel.asked('worse', others);
+  channel.asked({ ...EVIL, name: 'worse' }, others);
   expect(followers.has(SESSION_ID)).toBe(true);
+});
+
+it('one who takes words back under the name of another takes none from it; what that one takes back is taken', () => {
+  const { channel, followers } = speaker();
+  const forged = { ...GOOD, connection: EVIL.connection };
+  channel.asked(forged, [SESSION_ID]);
+  channel.asked(GOOD, [SESSION_ID]);
+  for (let times = 0; times < 3; times += 1) channel.asked(forged, [`-${SESSION_ID}`]);
+  expect(followers.has(SESSION_ID)).toBe(true);
+  channel.asked(GOOD, [`-${SESSION_ID}`]);
+  expect(followers.has(SESSION_ID)).toBe(false);
 });

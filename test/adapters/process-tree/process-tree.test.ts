@@ -45,3 +45,15 @@ describe('process tree options', () => {
     );
   });
 });
+
+it.each(['proc', 'ps'] as const)('tells when a process started, through %s', async (scan) => {
+  const tree = createProcessTree({ clock: createSystemClock(), scan });
+  const startedAtMs = (await tree.usageOf?.(process.pid))?.startedAtMs ?? NaN;
+  // The boot of the machine and the lines of ps are told to a second.
+  expect(Math.abs(startedAtMs - (Date.now() - process.uptime() * 1_000))).toBeLessThan(5_000);
+});
+
+it('tells the command line of a process through /proc', async () => {
+  const tree = createProcessTree({ clock: createSystemClock(), scan: 'proc' });
+  expect((await tree.usageOf?.(process.pid))?.commandLine?.[0]).toContain('node');
+});

@@ -97,6 +97,12 @@ it('needs nothing of a person whose wake ended while its process lives', () => {
   const reason = firstReason(awake, { isWakeDead: true, work: { isHolderAlive: true } });
   expect(reason?.text).toMatch(/its process test lives\. A worker takes it up again by itself: nothing to do\./);
   expect(commands(reason)[0]).toBe('');
+  expect(reason?.kind).toBe('lost');
+});
+
+it('is said to need a worker whose wake was lost by a process that wakes only once', () => {
+  const reason = firstReason(awake, { isWakeDead: true, work: { isHolderAlive: true, holderWakesOnce: true } });
+  expect(reason?.text).toMatch(/its process test lives, and is no worker: it wakes once\. A worker or another wake/);
 });
 
 const SOON = new Date(START_MS + 60_000).toISOString();

@@ -118,6 +118,12 @@ describe('a session whose wakes are lost', () => {
     expect(first?.text).toContain('The process 12 on vm is suspended (stopped).');
     expect(first?.movers[0]?.program).toEqual(['kill', '-CONT', '12']);
   });
+
+  it('offers to end none where it was parked: no wake is open that they fight about', () => {
+    const work = { suspended: SUSPENDED, rivals: [...SUSPENDED, { host: 'vm', pid: 9 }] };
+    const [first] = told([...awake, wakeEnded('wake_1', 'lost'), resting, parked], work).reasons;
+    expect(JSON.stringify(first?.movers)).not.toContain('KILL');
+  });
 });
 
 describe('a session that came to rest', () => {

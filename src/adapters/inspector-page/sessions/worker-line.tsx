@@ -28,7 +28,7 @@ export function WorkerLine({ session, aheadMs, isTold }: WorkerLineProps): JSX.E
     <div class="worker-line">
       {worker === undefined ? undefined : <Waker worker={worker} session={session} aheadMs={aheadMs} isTold={isTold} />}
       {formerWorkers.map((each) => (
-        <Former key={each.pid} former={each} />
+        <Former key={each.pid} former={each} why={session.why} />
       ))}
     </div>
   );
@@ -46,7 +46,7 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
     return at === undefined ? undefined : duration(Math.max(0, time - at));
   };
   const until = instant(aliveUntil);
-  const isDead = why.reasons.some(({ kind }) => kind === 'dead');
+  const [isLost, isDead] = fateOf(why);
   const told = [
     PLACES[place],
     ...(ago(since) === undefined ? [] : [`${isDead ? 'began' : 'for'} ${ago(since)}${isDead ? ' ago' : ''}`]),
@@ -60,17 +60,18 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
       <p class="process">
         <code class="process-title">{visibleText(owner, 200)}</code>
         <span class={`badge is-${isDead || isSuspended === true ? 'error' : 'running'}`}>
-          {isDead
-            ? processorMs === undefined
+          {isLost
+            ? 'lives, and its wake was lost'
+            : isDead
               ? 'died'
-              : 'lives, and its wake has ended'
-            : isSuspended === true
-              ? 'wakes it, and is suspended'
-              : 'wakes it'}
+              : isSuspended === true
+                ? 'wakes it, and is suspended'
+                : 'wakes it'}
         </span>
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
-      {isSuspended === true && pid !== undefined ? <Resumption pid={pid} /> : undefined}
+      {worker.commandLine === undefined ? undefined : <OwnCommand line={worker.commandLine} />}
+      {isSuspended === true && pid !== undefined ? <Resumption pid={pid} why={why} /> : undefined}
       {place !== 'elsewhere' || isDead || isTold ? undefined : (
         <>
           <p>
@@ -98,6 +99,20 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
   );
 }
 
+/** Whether its wake was lost, and whether it wakes the session no more, for that or since it died. */
+function fateOf({ reasons }: ShownSession['why']): readonly [boolean, boolean] {
+  const isLost = reasons.some(({ kind }) => kind === 'lost');
+  return [isLost, isLost || reasons.some(({ kind }) => kind === 'dead')];
+}
+
+function OwnCommand({ line }: { readonly line: string }): JSX.Element {
+  return (
+    <p class="process-uses quiet">
+      <code>{visibleText(line, 300)}</code>
+    </p>
+  );
+}
+
 const FORMER = {
   running: { text: 'woke it before, and lives', status: 'quiet' },
   suspended: { text: 'woke it before, and is suspended', status: 'error' },
@@ -106,7 +121,12 @@ const FORMER = {
 
 type FormerWorker = NonNullable<ShownSession['formerWorkers']>[number];
 
-function Former({ former: { host, pid, state, since } }: { readonly former: FormerWorker }): JSX.Element {
+interface FormerProps {
+  readonly former: FormerWorker;
+  readonly why: ShownSession['why'];
+}
+
+function Former({ former: { host, pid, state, since }, why }: FormerProps): JSX.Element {
   return (
     <>
       <p class="process">
@@ -114,17 +134,25 @@ function Former({ former: { host, pid, state, since } }: { readonly former: Form
         <span class={`badge is-${FORMER[state].status}`}>{FORMER[state].text}</span>
         <When iso={since} tell={(began) => `its last wake began at ${clockTime(began).slice(0, 8)}`} />
       </p>
-      {state === 'suspended' ? <Resumption pid={pid} /> : undefined}
+      {state === 'suspended' ? <Resumption pid={pid} why={why} /> : undefined}
     </>
   );
 }
 
-function Resumption({ pid }: { readonly pid: number }): JSX.Element {
+interface ResumptionProps {
+  readonly pid: number;
+  readonly why: ShownSession['why'];
+}
+
+/** It is to be ended only where that is said to move the session on. */
+function Resumption({ pid, why: { reasons } }: ResumptionProps): JSX.Element {
+  const end = `kill -KILL ${pid}`;
+  const isToEnd = reasons.some(({ movers }) => movers.some(({ program }) => program?.join(' ') === end));
   return (
     <>
-      <p class="quiet">It was stopped. It goes on, or is ended, with:</p>
+      <p class="quiet">It was stopped. It goes on{isToEnd ? ', or is ended,' : ''} with:</p>
       <Command line={`kill -CONT ${pid}`} what="the command that lets it go on" />
-      <Command line={`kill -KILL ${pid}`} what="the command that ends it" />
+      {isToEnd ? <Command line={end} what="the command that ends it" /> : undefined}
     </>
   );
 }

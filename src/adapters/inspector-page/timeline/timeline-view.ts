@@ -63,7 +63,8 @@ export class TimelineView {
   readonly moment: ReadonlySignal<BarsNow> = computed(() => {
     const timeline = this.timeline;
     if (timeline === undefined) return { now: 0 };
-    const isDead = this.#watch.session.value?.why.reasons[0]?.kind === 'dead';
+    const kind = this.#watch.session.value?.why.reasons[0]?.kind;
+    const isDead = kind === 'dead' || kind === 'lost';
     const lives = timeline.root.parts.at(-1)?.is !== 'resting';
     return {
       now: lives ? Math.max(timeline.last, now.value + this.#watch.aheadMs) : timeline.last,

@@ -1,0 +1,77 @@
+/** Workers of a home that were not given the code in which an agent is defined. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createAgentRuntime, defineAgent } from '../../src/index.ts';
+import { createNodeRuntime } from '../../src/node.ts';
+import type { NodeRuntime } from '../../src/node.ts';
+import { temporaryHome } from '../support/temporary-home.ts';
+import type { TemporaryHome } from '../support/temporary-home.ts';
+import { records } from './command-line.ts';
+import type { Ended } from './command-line.ts';
+import { runInProcess } from './in-process.ts';
+
+const backends = [
+  createAgentRuntime({
+    id: 'mine',
+    answer: async (_request, voice) => {
+      voice.say('It is noon.');
+      return { meta: { modelSteps: 1 } };
+    },
+  }),
+];
+const agents = [defineAgent({ id: 'clock', model: 'mine/any', instructions: 'Say when.' })];
+
+let home: TemporaryHome;
+let given: NodeRuntime;
+beforeEach(async () => {
+  home = await temporaryHome();
+  given = await createNodeRuntime({ home: home.path, agents, backends, environments: { tower: { sandbox: 'off' } } });
+});
+afterEach(async () => {
+  await given.shutdown();
+  await home.remove();
+});
+
+const run = (...words: readonly string[]): Promise<Ended> =>
+  runInProcess([...words, '--config', 'none', '--home', home.path]);
+
+async function asked(agentId = 'clock', environmentId?: string): Promise<string> {
+  const { sessionId } = await given.sessions.create({ agentId, environmentId });
+  await given.sessions.send(sessionId, { type: 'user.message', text: 'When?' });
+  return sessionId;
+}
+
+it('leave its sessions to those that were given it, store nothing, and say so once, with what to do', async () => {
+  const ids = [await asked(), await asked()];
+  const { code, stdout } = await run('worker', '--until-idle');
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringContaining(' 0 failed. 2 sessions left for later'),
+  });
+  expect(stdout.match(/there is no agent "clock" in the home, or in the code that this one was given/g)).toHaveLength(
+    1,
+  );
+  expect(stdout).toContain('comes with --config FILE');
+  for (const id of ids) expect(await given.sessions.get(id)).toMatchObject({ head: 2, failuresInARow: 0 });
+  expect((await run('wake', '--session', ids[0] ?? '')).stderr).toContain('[WAKE_ELSEWHERE]');
+  expect((await run('session', 'why', '--session', ids[0] ?? '')).stdout).toMatch(/no agent "clock"[^]*--config FILE/);
+  expect(await given.wake(ids[0] ?? '')).toMatchObject({ summary: 'It is noon.' });
+});
+
+it('leave sessions that work in an environment in code, too', async () => {
+  await given.agents.create({
+    agentId: 'keeper',
+    source: { frontmatter: { name: 'Keeper', provider: 'script', model: 'script.json' }, instructions: 'Play.' },
+  });
+  const script = { format: 'wakechart-script/1', steps: [{ directive: { outcome: 'sleep', summary: 'Kept.' } }] };
+  await writeFile(join(home.path, 'agents/keeper/script.json'), JSON.stringify(script));
+  const id = await asked('keeper', 'tower');
+  const { code, stdout } = await run('worker', '--until-idle', '--log', 'json');
+  expect(code).toBe(0);
+  expect(records(stdout)).toContainEqual(
+    expect.objectContaining({ level: 'warn', event: 'wake.contended', session: id, code: 'WAKE_ELSEWHERE' }),
+  );
+  expect(await given.sessions.get(id)).toMatchObject({ head: 2 });
+  expect(await given.wake(id)).toMatchObject({ summary: 'Kept.' });
+});
