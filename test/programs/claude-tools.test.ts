@@ -8,14 +8,14 @@ import { describeProgram } from './programs.ts';
 describeProgram('claude', () => {
   it('answers, and its turn counts as one step', async () => {
     await using stage = await openClaude();
-    stage.conversation().then(says('Hello.'));
+    stage.conversation().script(says('Hello.'));
     const id = await stage.session('Say hello.');
     expect(await stage.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Hello.', modelSteps: 1 });
   });
 
   it('runs a command that a person has allowed', async () => {
     await using stage = await openClaude();
-    stage.conversation().then(use('Bash', { command: 'echo made > made.txt', description: 'makes it' }), says('Made.'));
+    stage.conversation().script(use('Bash', { command: 'echo made > made.txt', description: 'makes it' }), says('Made.'));
     const id = await stage.session('Make it.');
     const waking = stage.wake(id);
     await stage.confirm(id, { allowed: true });

@@ -154,7 +154,7 @@ export class Stage implements AsyncDisposable {
     await this.runtime.sessions.send(sessionId, {
       type: 'user.tool_confirmation',
       requestId: action.requestId,
-      toolName: 'toolName' in action ? String(action.toolName) : '',
+      toolName: 'toolName' in action ? action.toolName : '',
       ...decision,
     });
     return action;

@@ -40,9 +40,9 @@ export class Conversation {
     this.#isStrict = isStrict;
   }
 
-  /** Answers that follow those that are there. */
-  then(...script: readonly Scripted[]): this {
-    this.#script.push(...script);
+  /** Steps that follow those that are there. */
+  script(...steps: readonly Scripted[]): this {
+    this.#script.push(...steps);
     return this;
   }
 
