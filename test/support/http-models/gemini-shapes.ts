@@ -50,26 +50,24 @@ export function geminiBody(body: unknown, model = ''): RequestBody {
   const { contents, tools = [], generationConfig = {} } = geminiRequest.parse(body);
   const calls = new Counted();
   const results = new Counted();
-  const messages = contents.map(
-    ({ role, parts }): ModelMessage => ({
-      role: role === 'model' ? 'assistant' : 'user',
-      blocks: parts.map((one): Block => {
-        if ('text' in one)
-          return one.thought === true
-            ? { kind: 'thought', text: one.text, seal: one.thoughtSignature ?? '' }
-            : { kind: 'text', text: one.text };
-        if ('functionCall' in one) {
-          const { id, name, args = {} } = one.functionCall;
-          return { kind: 'call', id: id ?? calls.next(name), name, input: args };
-        }
-        if ('functionResponse' in one) {
-          const { id, name, response } = one.functionResponse;
-          return { kind: 'result', id: id ?? results.next(name), text: textOf(response) };
-        }
-        return { kind: 'file' };
-      }),
+  const messages = contents.map(({ role, parts }): ModelMessage => ({
+    role: role === 'model' ? 'assistant' : 'user',
+    blocks: parts.map((one): Block => {
+      if ('text' in one)
+        return one.thought === true
+          ? { kind: 'thought', text: one.text, seal: one.thoughtSignature ?? '' }
+          : { kind: 'text', text: one.text };
+      if ('functionCall' in one) {
+        const { id, name, args = {} } = one.functionCall;
+        return { kind: 'call', id: id ?? calls.next(name), name, input: args };
+      }
+      if ('functionResponse' in one) {
+        const { id, name, response } = one.functionResponse;
+        return { kind: 'result', id: id ?? results.next(name), text: textOf(response) };
+      }
+      return { kind: 'file' };
     }),
-  );
+  }));
   return {
     model,
     messages: together(messages),
