@@ -15,7 +15,9 @@ describeProgram('claude', () => {
 
   it('runs a command that a person has allowed', async () => {
     await using stage = await openClaude();
-    stage.conversation().script(use('Bash', { command: 'echo made > made.txt', description: 'makes it' }), says('Made.'));
+    stage
+      .conversation()
+      .script(use('Bash', { command: 'echo made > made.txt', description: 'makes it' }), says('Made.'));
     const id = await stage.session('Make it.');
     const waking = stage.wake(id);
     await stage.confirm(id, { allowed: true });

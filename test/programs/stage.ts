@@ -22,8 +22,10 @@ import type { LeftProcess } from '../setup/processes-left.ts';
 import { Conversation, answerSideRequests } from '../support/http-models/conversation.ts';
 import type { ConversationOptions } from '../support/http-models/conversation.ts';
 import { ModelServer } from '../support/http-models/model-server.ts';
-import { programFile, programHome } from './programs.ts';
+import { PINNED, programFile, programHome } from './programs.ts';
 import type { ProgramName } from './programs.ts';
+import { openTape } from './recording/recordings.ts';
+import type { Tape, TapeOptions } from './recording/recordings.ts';
 
 const AGENT = 'worker';
 const PROVIDER = 'program';
@@ -44,6 +46,8 @@ export interface StageOptions {
   readonly agent?: Partial<AgentFrontmatter>;
   readonly runtime?: Omit<NodeRuntimeOptions, 'home'>;
   readonly conversation?: ConversationOptions;
+  /** A recording of what the program and we tell each other. A test with one ends with `concludes`. */
+  readonly recording?: TapeOptions | undefined;
 }
 
 export type Decision = Omit<
@@ -56,6 +60,7 @@ type OpenGround = StageGround & AsyncDisposable;
 interface StageParts extends Pick<Stage, 'runtime' | 'home' | 'workspace' | 'model'> {
   readonly ground: OpenGround;
   readonly conversation: ConversationOptions;
+  readonly tape: Tape | undefined;
 }
 
 export class Stage implements AsyncDisposable {
@@ -67,13 +72,16 @@ export class Stage implements AsyncDisposable {
   readonly #conversationOptions: ConversationOptions;
   readonly #conversations = new Map<string, Conversation>();
 
-  private constructor({ runtime, home, workspace, model, ground, conversation }: StageParts) {
+  readonly #tape: Tape | undefined;
+
+  private constructor({ runtime, home, workspace, model, ground, conversation, tape }: StageParts) {
     this.runtime = runtime;
     this.home = home;
     this.workspace = workspace;
     this.model = model;
     this.#ground = ground;
     this.#conversationOptions = conversation;
+    this.#tape = tape;
   }
 
   static async open({
@@ -82,20 +90,32 @@ export class Stage implements AsyncDisposable {
     agent = {},
     runtime: options = {},
     conversation = {},
+    recording,
   }: StageOptions): Promise<Stage> {
     const ground = await groundOf(program);
+    const taped = { program, version: PINNED[program].version, home: ground.userHome };
+    const tape = recording === undefined ? undefined : await openTape(recording, taped);
     const home = join(ground.userHome, 'wakechart');
     const workspace = join(ground.userHome, 'work');
     await Promise.all([mkdir(home), mkdir(workspace)]);
     await promisify(execFile)('git', ['init', '--quiet'], { cwd: workspace });
     // JSON is YAML.
-    await writeFile(join(home, 'providers.yaml'), JSON.stringify({ [PROVIDER]: await provider(ground) }));
+    await writeFile(
+      join(home, 'providers.yaml'),
+      JSON.stringify({ [PROVIDER]: withTape(await provider(ground), tape) }),
+    );
     const runtime = await createNodeRuntime({ ...options, home });
     const model = agent.model ?? 'model-1';
     const frontmatter = { name: 'Worker', provider: PROVIDER, permission: 'ask' as const, ...agent, model };
     await runtime.agents.create({ agentId: AGENT, source: { frontmatter, instructions: 'You work as you are told.' } });
     answerSideRequests(ground.server, [model]);
-    return new Stage({ runtime, home, workspace, model, ground, conversation });
+    return new Stage({ runtime, home, workspace, model, ground, conversation, tape });
+  }
+
+  /** What the log says in the end, as the recording has it. */
+  async concludes(story: unknown): Promise<void> {
+    if (this.#tape === undefined) throw new Error('nothing is recorded on this stage');
+    await this.#tape.concludes(story);
   }
 
   get server(): ModelServer {
@@ -186,12 +206,19 @@ export class Stage implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.runtime.shutdown();
     await this.#ground[Symbol.asyncDispose]();
+    // A recording asks no model.
+    if (this.#tape?.isReplayed === true) return;
     const problems = [...this.#conversations].flatMap(([model, { problems: found, left }]) => [
       ...found.map((problem) => `${model}: ${problem}`),
       ...(left === 0 ? [] : [`${model}: ${left} answers were not asked for`]),
     ]);
     expect(problems).toEqual([]);
   }
+}
+
+function withTape(settings: ProviderSettings, tape: Tape | undefined): ProviderSettings {
+  const { program } = settings;
+  return tape === undefined || program === undefined ? settings : { ...settings, program: tape.program(program) };
 }
 
 async function groundOf(name: ProgramName): Promise<OpenGround> {
