@@ -18,6 +18,8 @@ interface Call {
   /** What was shown when it asked, and what of that was allowed. */
   offered: readonly ToolChange[];
   allowed: readonly ToolChange[];
+  /** It was told before it ran. */
+  wasPending: boolean;
 }
 
 export class ToolCalls {
@@ -43,10 +45,12 @@ export class ToolCalls {
     const call = this.#merged(news);
     if (call === undefined) return;
     const { callId } = call;
+    if (news.status === 'pending') call.wasPending = true;
     const isEnd = news.status === 'completed' || news.status === 'failed';
     if (isEnd || news.status === 'in_progress' || saysWhat(call.facts.rawInput)) this.#announce(call);
     else if (!this.#ledger.isKnown(callId)) this.#held.add(callId);
-    if (news.status === 'in_progress') this.#ledger.started(callId);
+    call.output = outputAfter(call.output, news);
+    if (news.status === 'in_progress') this.#goesOn(call);
     if (!isEnd) return;
     this.#calls.delete(callId);
     this.#ledger.ended({
@@ -100,11 +104,16 @@ export class ToolCalls {
     const known = this.#calls.get(callId);
     // What has ended stays as it is.
     if (known === undefined && this.#ledger.isKnown(callId)) return undefined;
-    const call: Call = known ?? { callId, facts: {}, output: undefined, offered: [], allowed: [] };
+    const call: Call = known ?? { callId, facts: {}, output: undefined, offered: [], allowed: [], wasPending: false };
     call.facts = mergedFacts(call.facts, news);
-    call.output = outputIn(news) ?? call.output;
     this.#calls.set(callId, call);
     return call;
+  }
+
+  /** OpenCode says so of what was pending before it asks for it, and again when it runs. */
+  #goesOn(call: Call): void {
+    if (call.wasPending) call.wasPending = false;
+    else this.#ledger.started(call.callId);
   }
 
   #announce({ callId, facts }: Call): void {
@@ -130,6 +139,11 @@ function isPartOf(part: unknown, whole: unknown): boolean {
   if (typeof part !== 'object' || part === null || typeof whole !== 'object' || whole === null) return false;
   const known = new Map<string, unknown>(Object.entries(whole));
   return Object.entries(part).every(([name, value]) => typeof value !== 'object' && known.get(name) === value);
+}
+
+/** What the call has given so far: it replaces what was told before, also by nothing. */
+function outputAfter(before: unknown, news: ToolCallNews): unknown {
+  return outputIn(news) ?? (Array.isArray(news.content) ? undefined : before);
 }
 
 /** What the model of the agent was shown, or else what the tool gave; undefined when this tells nothing of it. */
