@@ -6,9 +6,18 @@ import type { StageOptions } from './stage.ts';
 export interface ClaudeStageOptions extends Partial<StageOptions> {
   /** Options of the program, as it calls them. */
   readonly options?: ProviderSettings['options'];
+  /** Variables of the program, besides those that it needs here. */
+  readonly set?: Readonly<Record<string, string>>;
+  /** Default: a minute. */
+  readonly idleTimeoutMs?: number;
 }
 
-export function openClaude({ options, ...rest }: ClaudeStageOptions = {}): Promise<Stage> {
+export function openClaude({
+  options,
+  set = {},
+  idleTimeoutMs = 60_000,
+  ...rest
+}: ClaudeStageOptions = {}): Promise<Stage> {
   return Stage.open({
     program: 'claude',
     provider: ({ server, program }) => ({
@@ -18,7 +27,9 @@ export function openClaude({ options, ...rest }: ClaudeStageOptions = {}): Promi
         // The program adds the rest of the path itself.
         ANTHROPIC_BASE_URL: server.baseUrl('anthropic').replace(/\/v1$/, ''),
         ANTHROPIC_API_KEY: 'sk-fixture',
+        ...set,
       }),
+      idleTimeoutMs,
       ...(options === undefined ? {} : { options }),
     }),
     ...rest,

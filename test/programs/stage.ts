@@ -118,6 +118,11 @@ export class Stage implements AsyncDisposable {
     await this.#tape.concludes(story);
   }
 
+  /** The folder that the program takes for that of its user. */
+  get userHome(): string {
+    return this.#ground.userHome;
+  }
+
   get server(): ModelServer {
     return this.#ground.server;
   }
@@ -178,6 +183,32 @@ export class Stage implements AsyncDisposable {
       ...decision,
     });
     return action;
+  }
+
+  /** Wakes the session, and allows whatever is asked meanwhile. */
+  async wakeAllowing(sessionId: string): ReturnType<Runtime['wake']> {
+    let isOver = false;
+    const waking = this.wake(sessionId).finally(() => {
+      isOver = true;
+    });
+    const answered = new Set<string>();
+    const allowAll = async (): Promise<boolean> => {
+      const { pendingActions } = await this.runtime.sessions.get(sessionId);
+      for (const { requestId, kind, ...action } of pendingActions) {
+        if (kind !== 'permission' || answered.has(requestId)) continue;
+        answered.add(requestId);
+        const toolName = 'toolName' in action ? action.toolName : '';
+        await this.runtime.sessions.send(sessionId, {
+          type: 'user.tool_confirmation',
+          requestId,
+          toolName,
+          allowed: true,
+        });
+      }
+      return isOver;
+    };
+    await expect.poll(allowAll).toBe(true);
+    return waking;
   }
 
   file(name: string): Promise<string> {

@@ -75,6 +75,8 @@ export class ClaudeConversation implements CliConversation {
     control_response: (message) => this.#readControlResponse(message),
     rate_limit_event: (message) => this.#readRateLimit(message),
     tool_progress: (message) => this.#readToolProgress(message),
+    // What it has queued, begun and done of our messages: its results say it too.
+    command_lifecycle: () => [],
   };
 
   constructor(turn: CliTurn, { args, newId }: ClaudeConversationOptions) {
@@ -139,6 +141,7 @@ export class ClaudeConversation implements CliConversation {
       return data.session_id === undefined ? [] : [{ kind: 'session', sessionId: data.session_id }];
     if (data.subtype === 'permission_denied' && data.tool_use_id !== undefined)
       return [{ kind: 'tool_refused', callId: data.tool_use_id }];
+    if (data.subtype === 'status' && data.status === 'requesting') return [{ kind: 'step_begun' }];
     if (data.subtype === 'model_refusal_no_fallback') this.#errorText = data.content;
     return [];
   }
@@ -155,8 +158,8 @@ export class ClaudeConversation implements CliConversation {
     const { message, error, parent_tool_use_id } = data;
     const blocks = blocksOf(message.content);
     const tools = blocks.flatMap((block) => requestOf(block));
-    // What a subagent of the program says is not said to us; what it does is done all the same.
-    if (parent_tool_use_id !== undefined) return tools;
+    // What a subagent of the program says is not said to us; what it does is done all the same, by a call that has begun.
+    if (parent_tool_use_id !== undefined) return [{ kind: 'tool_started', callId: parent_tool_use_id }, ...tools];
     if (error === undefined && message.model !== SYNTHETIC_MODEL)
       return blocks.flatMap((block) => this.#factsOf(block));
     const words = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');

@@ -26,6 +26,9 @@ const TAKEN_OPTIONS: ReadonlySet<string> = new Set([
 /** Tokens that `claude setup-token` gives; they are no API keys. */
 const OAUTH_TOKEN = /^sk-ant-oat/;
 
+/** It ends with its turn: what it would be told later, nobody tells it. Our wakes are there for that. */
+const TOOLS_FOR_LATER = 'ScheduleWakeup,Monitor';
+
 const BUDGET_OPTION = 'max-budget-usd';
 /** In US dollars. The program takes no 0. */
 const LEAST_BUDGET = 0.000_001;
@@ -37,8 +40,13 @@ export const claudeDialect: CliDialect = {
   howToLogIn: 'run "claude" once and log in, or add an account with "wakechart auth add"',
   accountVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
   nestingVariables: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT', 'CLAUDE_CODE_SESSION_ID'],
-  // A program that replaces itself while it runs is not the one that was started.
-  defaultVariables: { DISABLE_AUTOUPDATER: '1' },
+  defaultVariables: {
+    // A program that replaces itself while it runs is not the one that was started.
+    DISABLE_AUTOUPDATER: '1',
+    // What it would leave running or planned ends with its turn.
+    CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
+    CLAUDE_CODE_DISABLE_CRON: '1',
+  },
   secretVariable: (secret) => (OAUTH_TOKEN.test(secret) ? 'CLAUDE_CODE_OAUTH_TOKEN' : 'ANTHROPIC_API_KEY'),
   converse: (turn) => new ClaudeConversation(turn, { args: argumentsFor(turn), newId: randomUUID }),
 };
@@ -58,6 +66,7 @@ function argumentsFor({
     '--permission-prompt-tool=stdio',
     // Settings in the workspace are the agent's to write: they must not permit it anything, nor run hooks.
     ...('setting-sources' in options ? [] : ['--setting-sources=user']),
+    `--disallowedTools=${TOOLS_FOR_LATER}`,
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(resumedSessionId === undefined ? [] : [`--resume=${resumedSessionId}`]),
     ...flagsOf({ ...options, [BUDGET_OPTION]: budgetOf(ownBudget, maxCost) }, TAKEN_OPTIONS),

@@ -13,7 +13,7 @@ interface Tokens {
 const NONE: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
 /**
- * `results` in order, one per turn. The totals by model and the cost are those of the whole process; in a session that
+ * `results` in order, one per turn. Where they tell what each turn alone has taken, that is it. Else the totals by model and the cost are those of the whole process; in a session that
  * goes on they may begin with what its earlier processes took. So a resumed run counts the tokens of its own turns,
  * without those of subagents, and takes its share of the cost by them.
  */
@@ -23,6 +23,13 @@ export function claudeUsage(
 ): RunUsage | undefined {
   const last = results.at(-1);
   if (last === undefined) return undefined;
+  const turns = results.flatMap(({ model_usage_since_last_result: turn }) => (turn === undefined ? [] : [turn]));
+  const taken = turns.flatMap((turn) => Object.values(turn));
+  if (taken.length > 0 && turns.length === results.length)
+    return usageOf(
+      taken.map(tokensOfModel).reduce(sum, NONE),
+      taken.reduce((cost, { costUSD = 0 }) => cost + costUSD, 0),
+    );
   const own = results.map(tokensOfTurn).reduce(sum, NONE);
   const total = Object.values(last.modelUsage ?? {})
     .map(tokensOfModel)
@@ -30,13 +37,17 @@ export function claudeUsage(
   const tokens = isResumed || weight(total) < weight(own) ? own : total;
   const cost = last.total_cost_usd;
   if (weight(tokens) === 0 && cost === undefined) return undefined;
+  return usageOf(tokens, cost === undefined ? undefined : cost * share(tokens, total));
+}
+
+function usageOf(tokens: Tokens, cost: number | undefined): RunUsage {
   return {
     inputTokens: tokens.input + tokens.cacheRead + tokens.cacheWrite,
     outputTokens: tokens.output,
     cachedInputTokens: tokens.cacheRead,
     cacheWriteTokens: tokens.cacheWrite,
     ...(tokens.reasoning === 0 ? {} : { reasoningTokens: tokens.reasoning }),
-    ...(cost === undefined ? {} : { cost: cost * share(tokens, total) }),
+    ...(cost === undefined ? {} : { cost }),
   };
 }
 

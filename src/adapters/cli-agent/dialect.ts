@@ -67,6 +67,8 @@ export type CliFact =
   | { readonly kind: 'session'; readonly sessionId: string }
   /** The session that was to go on is not there. Nothing of this turn counts. */
   | { readonly kind: 'session_gone'; readonly because: string }
+  /** It asks its model. */
+  | { readonly kind: 'step_begun' }
   /** A piece of the text. Pieces of one block belong together. */
   | { readonly kind: 'said'; readonly what: 'text' | 'reasoning'; readonly block: number; readonly text: string }
   | { readonly kind: 'tool_requested'; readonly callId: string; readonly name: string; readonly input: unknown }

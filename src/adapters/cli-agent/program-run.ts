@@ -83,10 +83,16 @@ export class ProgramRun {
   #betweenTurns: CliFinish | undefined;
   #usage: RunUsage | undefined;
   #sessionId: string | undefined;
+  /** Resolves when a program that has answered begins another turn by itself: no log would tell what it does in it. */
+  readonly #unasked: Promise<void>;
+  #goesOnUnasked: () => void = () => undefined;
 
   constructor(options: ProgramRunOptions) {
     this.#options = options;
     this.#errorOutput = new TextTail(options.redaction);
+    this.#unasked = new Promise((resolve) => {
+      this.#goesOnUnasked = resolve;
+    });
     this.#settled = new Promise((resolve) => {
       this.#settle = (outcome) => {
         // The first cause wins.
@@ -172,6 +178,7 @@ export class ProgramRun {
 
   /** What comes after the end counts for nothing, but for what a program still tells while it is being stopped. */
   #takeAll(facts: readonly CliFact[]): void {
+    if (this.#outcome?.kind === 'finished' && facts.some(({ kind }) => kind === 'step_begun')) this.#goesOnUnasked();
     for (const fact of facts) if (this.#outcome === undefined || this.#outcome.kind === 'stopped') this.#take(fact);
   }
 
@@ -185,6 +192,8 @@ export class ProgramRun {
         return;
       case 'session_gone':
         return this.#settle(fact);
+      case 'step_begun':
+        return;
       case 'said':
         said.add(fact);
         if (said.characters > MAX_SAID_CHARACTERS)
@@ -311,7 +320,7 @@ export class ProgramRun {
     for (const askId of this.#asks.keys()) this.#withdraw(askId);
     if (kind === 'stopped') this.#write(this.#options.conversation.interruption?.() ?? '');
     if (process.stdin.writable) process.stdin.end();
-    if (kind === 'finished') await within(process.exited, LINGER_AFTER_ANSWER_MS);
+    if (kind === 'finished') await within(Promise.race([process.exited, this.#unasked]), LINGER_AFTER_ANSWER_MS);
     // Only one that understands that it is to stop is given the time.
     if (kind === 'stopped' && this.#options.conversation.interruption !== undefined)
       await within(process.exited, LINGER_AFTER_STOP_MS);

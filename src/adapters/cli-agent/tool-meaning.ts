@@ -8,6 +8,7 @@ type Input = Readonly<Record<string, unknown>>;
 const MEANINGS: Readonly<Record<string, (input: Input) => RunToolMeaning | undefined>> = {
   // Its shell stays where an earlier command went.
   Bash: ({ command }) => (isText(command) ? { kind: 'command', command, keepsShell: true } : undefined),
+  Monitor: ({ command }) => (isText(command) ? { kind: 'command', command, keepsShell: true } : undefined),
   Read: ({ file_path }) => (isText(file_path) ? { kind: 'read', path: file_path } : undefined),
   NotebookRead: ({ notebook_path }) => (isText(notebook_path) ? { kind: 'read', path: notebook_path } : undefined),
   LS: ({ path }) => (isText(path) ? { kind: 'read', path, reachesBelow: true } : undefined),

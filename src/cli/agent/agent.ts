@@ -2,11 +2,12 @@
 import { basename, dirname, join } from 'node:path';
 import { MAX_AGENT_FILE_CHARACTERS } from '../../machines/agent/agent-definition.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import type { KnownHome } from '../../machines/agent/model-warnings.ts';
 import type { McpServer } from '../../machines/agent/mcp-server.ts';
 import type { ToolAttachment } from '../../machines/agent/tool-attachment.ts';
 import { agentId } from '../../machines/ids.ts';
 import { inspectAgentFile } from '../../adapters/agents/agent-file.ts';
-import type { Complaint } from '../../adapters/agents/agent-file.ts';
+import type { AgentFile, Complaint, InspectedAgentFile } from '../../adapters/agents/agent-file.ts';
 import { AGENT_FILE } from '../../adapters/agents/file-agent-catalog.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
 import { nextCommand, typedProgram } from '../context.ts';
@@ -17,6 +18,7 @@ import { chosenModel, modelAgent, needsOf, starterAgent, starterScript } from '.
 import type { ModelOfAgent } from './starter.ts';
 import { absolutePath, makeHome } from '../home.ts';
 import { homeProviders, knownHome } from '../open/known-home.ts';
+import { untriedPrograms } from '../open/untried-programs.ts';
 import { MANAGED_TOOL_NAMES } from '../../machines/turn/managed-tools.ts';
 import { STANDARD_FAMILIES } from '../../machines/turn/tool-family.ts';
 import { withAgents } from '../open/stores.ts';
@@ -49,9 +51,10 @@ export async function createAgent(
   const model = chosenModel(wanted, own);
   const source = from === undefined ? madeUp(id, model) : await readAgentFile(from);
   const known = await knownHome(context, id);
-  const { definition: parsed, warnings } = inspectAgentFile(
+  const { definition: parsed, warnings } = await inspected(
+    context,
     { agentId: id, source, fileName: from ?? `${id}.md` },
-    { builtinTools: MANAGED_TOOL_NAMES, home: known },
+    known,
   );
   const script =
     from === undefined ? (model === undefined ? starterScript() : undefined) : await scriptBeside(from, parsed);
@@ -128,9 +131,10 @@ export async function showAgent(context: CommandContext, name: string): Promise<
 export async function validateAgent(context: CommandContext, file: string): Promise<number> {
   const { out, json } = context;
   const source = await readAgentFile(file);
-  const { definition: parsed, warnings } = inspectAgentFile(
+  const { definition: parsed, warnings } = await inspected(
+    context,
     { agentId: 'agent', source, fileName: file },
-    { builtinTools: MANAGED_TOOL_NAMES, home: await knownHome(context, ownerOf(file, context)) },
+    await knownHome(context, ownerOf(file, context)),
   );
   const { agentId: _, ...definition } = parsed;
   await scriptBeside(file, definition);
@@ -141,6 +145,21 @@ export async function validateAgent(context: CommandContext, file: string): Prom
     `${out.styles.green('Valid:')} ${printable(file)} defines "${printable(definition.name)}" (${modelOf(definition)})`,
   );
   return EXIT_SUCCESS;
+}
+
+/** Checks it against the home, and the programs that it names against the versions that were tried. */
+async function inspected(
+  { home }: CommandContext,
+  file: AgentFile,
+  known: KnownHome | undefined,
+): Promise<InspectedAgentFile> {
+  const inspectedFile = inspectAgentFile(file, { builtinTools: MANAGED_TOOL_NAMES, home: known });
+  if (known === undefined) return inspectedFile;
+  const directory = new HomeLayout(home).agentDirectory(file.agentId);
+  const programs = await untriedPrograms(inspectedFile.definition, await homeProviders(home), directory);
+  if (programs.length === 0) return inspectedFile;
+  const untried = Object.fromEntries(programs.map(({ provider, what }) => [provider, what]));
+  return inspectAgentFile(file, { builtinTools: MANAGED_TOOL_NAMES, home: { ...known, untried } });
 }
 
 /** Whose file it is; undefined for one that is not in the home. */

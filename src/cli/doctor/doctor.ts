@@ -20,7 +20,7 @@ import { VAULTS_FOLDER } from '../env/vaults.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
 import { memoryStores } from '../memory/stores.ts';
-import { skillCatalogOf, SKILLS_FOLDER } from '../open/known-home.ts';
+import { homeProviders, skillCatalogOf, SKILLS_FOLDER } from '../open/known-home.ts';
 import { openStore, runtimeStore } from '../open/store.ts';
 import { withAgents } from '../open/stores.ts';
 import { Progress } from '../terminal/progress.ts';
@@ -30,6 +30,7 @@ import { checkEnvironments, unconfinedAgents } from './check-environments.ts';
 import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from './check-home.ts';
 import { checkLeftFolders } from './check-left-folders.ts';
 import { checkMemory } from './check-memory.ts';
+import { checkPrograms } from './check-programs.ts';
 import { checkSessions } from './check-sessions.ts';
 import { checkSkills } from './check-skills.ts';
 import { checkStoredSessions } from './check-stored-sessions.ts';
@@ -184,6 +185,11 @@ function withFindings<Result>(
           { list: () => worktreeKeeper(home).list(), reconcile: async () => (await reconcileHome(context)).worktrees },
           join(home, WORKTREES_FOLDER),
         )),
+        ...(await checkPrograms({
+          agents,
+          providers: await homeProviders(home).catch(() => ({})),
+          directoryOf: (agentId) => layout.agentDirectory(agentId),
+        })),
         ...(await checkTools()),
       ];
       progress.stop();

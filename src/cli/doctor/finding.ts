@@ -15,6 +15,7 @@ export interface Finding {
     | 'worktrees'
     | 'subagents'
     | 'schedules'
+    | 'programs'
     | 'tools';
   /** A note is as it may be; a problem has to be dealt with. */
   readonly severity: 'problem' | 'note';

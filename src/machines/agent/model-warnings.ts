@@ -17,6 +17,8 @@ export interface KnownHome {
   readonly profiles: readonly Pick<AuthProfile, 'id' | 'provider'>[];
   /** Those of the providers whose programs ask no person before they act. */
   readonly unasking?: readonly string[] | undefined;
+  /** Those of the providers whose programs are none of the versions that were tried, with the words that say so. */
+  readonly untried?: Readonly<Record<string, string>> | undefined;
   /** Environments that are there. Absent: nothing is said about the one that an agent names. */
   readonly environments?: readonly string[] | undefined;
   /** Skills that this agent could use. Absent: nothing is said about those that it names. */
@@ -41,6 +43,7 @@ export function modelWarnings(
   }));
   return placed.flatMap((each, index) => [
     ...unknownProvider(each, home),
+    ...untriedProgram(each, home),
     ...unknownProfiles(each, home),
     ...repeated(each, placed.slice(0, index)),
   ]);
@@ -54,6 +57,11 @@ function unknownProvider({ choice: { provider }, path }: PlacedChoice, { provide
       message: `no backend serves a provider "${provider}" here${meant(provider, providers)}; say in providers.yaml how it is reached, or bring a backend of that name`,
     },
   ];
+}
+
+function untriedProgram({ choice: { provider }, path }: PlacedChoice, { untried = {} }: KnownHome): FrontmatterIssue[] {
+  const what = Object.hasOwn(untried, provider) ? untried[provider] : undefined;
+  return what === undefined ? [] : [{ path: path.length === 0 ? ['provider'] : path, message: what }];
 }
 
 function unknownProfiles(

@@ -38,7 +38,16 @@ const anthropicBlock = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('tool_result'),
     tool_use_id: z.string(),
-    content: z.union([z.string(), z.array(textBlock)]),
+    content: z.union([
+      z.string(),
+      z.array(
+        z.discriminatedUnion('type', [
+          textBlock,
+          z.strictObject({ type: z.literal('image'), source: z.unknown(), ...hinted }),
+          z.strictObject({ type: z.literal('tool_reference'), tool_name: z.string() }),
+        ]),
+      ),
+    ]),
     is_error: z.boolean().optional(),
     ...hinted,
   }),
@@ -116,7 +125,10 @@ function blockOfAnthropic(block: z.output<typeof anthropicBlock>): Block {
       return {
         kind: 'result',
         id: block.tool_use_id,
-        text: typeof block.content === 'string' ? block.content : block.content.map(({ text }) => text).join(''),
+        text:
+          typeof block.content === 'string'
+            ? block.content
+            : block.content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(''),
       };
   }
 }

@@ -1,0 +1,44 @@
+/** Programs of agents whose versions are none of those that were tried: they may work, and nobody has seen it. */
+import { programVersion } from '../../adapters/system/program-version.ts';
+import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
+import { modelsOf } from '../../machines/agent/agent-definition.ts';
+import { settingsOf } from '../../machines/run/provider-settings.ts';
+import type { ProviderTable } from '../../machines/run/provider-settings.ts';
+import { triedProgramOf, untriedVersion } from '../../machines/run/tried-programs.ts';
+import { commandEnvironment } from '../../machines/turn/shell/environment.ts';
+
+export interface UntriedProgram {
+  readonly provider: string;
+  /** As the settings name it. */
+  readonly command: string;
+  readonly what: string;
+}
+
+/** @param directory the folder of the agent */
+export async function untriedPrograms(
+  agent: Pick<AgentDefinition, 'provider' | 'model' | 'fallbacks'>,
+  own: ProviderTable,
+  directory: string,
+): Promise<readonly UntriedProgram[]> {
+  const providers = [...new Set(modelsOf(agent).map(({ provider }) => provider))];
+  const found = await Promise.all(providers.map((provider) => untriedProgram(provider, own, directory)));
+  return found.flatMap((each) => each ?? []);
+}
+
+async function untriedProgram(
+  provider: string,
+  own: ProviderTable,
+  directory: string,
+): Promise<UntriedProgram | undefined> {
+  const settings = settingsOf(provider, own);
+  const name = settings === undefined ? undefined : triedProgramOf(settings);
+  if (settings?.program === undefined || name === undefined) return undefined;
+  const { command, pass, set } = settings.program;
+  const version = await programVersion({
+    command,
+    directory,
+    environment: commandEnvironment(process.env, { pass, set }),
+  });
+  const what = version === undefined ? undefined : untriedVersion(name, version);
+  return what === undefined ? undefined : { provider, command, what };
+}
