@@ -182,7 +182,7 @@ describeProgram('opencode', () => {
 
   it('is asked no more about a command that was allowed for the session, or by a rule', async () => {
     await using stage = await openAcp('opencode', {
-      agent: { permission: { mode: 'ask', allow: ['shell_run(mkdir *)', 'edit(**)'] } },
+      agent: { permission: { mode: 'ask', allow: ['shell_run(mkdir made)', 'edit(**)'] } },
     });
     const again = uses([command('touch made.txt')]);
     const wanted = ACP_KINDS.opencode.write(`${stage.workspace}/new.txt`, 'new\n');
@@ -192,7 +192,6 @@ describeProgram('opencode', () => {
     await stage.confirm(id, { allowed: true, scope: 'session' });
     await waking;
     const calls = callsOf(await stage.log(id)).filter((line) => line.startsWith('started'));
-    console.log(calls);
     expect(calls).toEqual([
       'started, allowed by person',
       'started, allowed by rule',
@@ -212,10 +211,9 @@ describeProgram('opencode', () => {
 
   it('waits for ever where its subagent would have to ask, until it is interrupted', async () => {
     await using stage = await openAcp('opencode', { agent: { permission: 'preapproved' } });
-    played(stage, 'opencode').script(uses([subagent('Subtask.')]), {
-      when: isOfSubagent,
-      answer: uses([command('touch sub.txt')]),
-    });
+    played(stage, 'opencode')
+      .script(uses([subagent('Subtask.')]), { when: isOfSubagent, answer: uses([command('touch sub.txt')]) })
+      .always(says('Stopped.'));
     const id = await stage.session('Main work.');
     const waking = stage.wake(id);
     await expect.poll(() => played(stage, 'opencode').left).toBe(0);
