@@ -32,6 +32,8 @@ export interface OpenSessionOptions {
   /** Whether a person can permit what the agent would have us do. */
   readonly offersServices: boolean;
   readonly resume: RunResumption | undefined;
+  /** Resolves when the agent has said nothing for a moment. */
+  readonly quiet: () => Promise<void>;
 }
 
 export interface AgentSession {
@@ -100,6 +102,8 @@ class SessionOpening {
     if (method === undefined) return 'the agent cannot take up sessions';
     try {
       const state = readAnswer(method, await this.#loggedIn(method, { sessionId, ...this.#place }));
+      // Gemini CLI tells what was said before only after it has answered.
+      if (method === 'session/load') await this.#options.quiet();
       await this.#set(sessionId, state ?? {});
       return undefined;
     } catch (error) {
