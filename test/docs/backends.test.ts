@@ -6,6 +6,8 @@ import { KNOWN_PROVIDERS, providerSettings, providerTable } from '../../src/mach
 import { DEFAULT_RUN_LIMITS } from '../../src/machines/run/run-decision.ts';
 import { runFailureKind } from '../../src/machines/run/run-failure.ts';
 import type { RunFailureKind } from '../../src/machines/run/run-failure.ts';
+import { TRIED_PROGRAMS, triedVersions } from '../../src/machines/run/tried-programs.ts';
+import type { TriedProgramName } from '../../src/machines/run/tried-programs.ts';
 import { runStage } from '../actors/run/run-stage.ts';
 import { fails } from '../support/told-runtime.ts';
 import { codeBlocks, readPage } from './pages.ts';
@@ -18,6 +20,7 @@ const agents = ['README.md', 'docs/backends.md'].flatMap((path) =>
     .filter(({ info }) => info === 'markdown agent')
     .map((block) => ({ ...block, path })),
 );
+const pinned = JSON.parse(readPage('test/programs/versions.json')) as Readonly<Record<string, object>>;
 const providerFiles = blocks.filter(({ info }) => info === 'yaml providers');
 
 /** With the providers and the accounts that the page sets up. */
@@ -45,6 +48,19 @@ function tableAfter(firstHeading: string): string[][] {
 }
 
 describe('what is said about backends', () => {
+  it('has the versions of programs that were tried, which are those that the tests install', () => {
+    const names = Object.keys(TRIED_PROGRAMS) as TriedProgramName[];
+    const rows = names.map((name) => [TRIED_PROGRAMS[name].title, TRIED_PROGRAMS[name].package, triedVersions(name)]);
+    expect(
+      tableAfter('program').map(([title, name = '', version]) => [title, name.replaceAll('`', ''), version]),
+    ).toEqual(rows);
+    for (const name of names) {
+      const { title, package: published, newest } = TRIED_PROGRAMS[name];
+      expect(pinned[name]).toMatchObject({ package: published, version: newest });
+      expect(readme).toContain(`${title} ${triedVersions(name)}`);
+    }
+  });
+
   it.each(agents)(
     'shows in $path on line $line an agent file that is valid as it stands, and of which nothing is doubtful in a home as the page has it',
     ({ code }) => {

@@ -17,11 +17,7 @@ const TOO_LONG = 'prompt is too long: 250000 tokens > 200000 maximum';
 
 const FAILURES: readonly (readonly [what: string, behavior: Behavior, kind: string])[] = [
   ['401', failsWithError(401, { type: 'authentication_error', message: 'invalid x-api-key' }), 'auth'],
-  [
-    '403',
-    failsWithError(403, { type: 'permission_error', message: 'Your API key may not do this.' }),
-    'auth_permanent',
-  ],
+  ['403', failsWithError(403, { type: 'permission_error', message: 'Your API key may not do this.' }), 'auth'],
   ['402', failsWithError(402, { type: 'billing_error', message: 'Your credit balance is too low.' }), 'billing'],
   ['404', failsWithError(404, { type: 'not_found_error', message: 'model: model-1' }), 'model_not_found'],
   [

@@ -2,7 +2,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { hangs } from '../support/http-models/behaviors.ts';
+import { failsWithError, hangs } from '../support/http-models/behaviors.ts';
 import { says, use } from '../support/http-models/conversation.ts';
 import { openClaude } from './claude-stage.ts';
 import { describeProgram } from './programs.ts';
@@ -135,6 +135,29 @@ describeProgram('claude', () => {
     const outcomes = await Promise.all(ids.map((id) => stage.wakeAllowing(id)));
     expect(outcomes.map((outcome) => 'summary' in outcome && outcome.summary)).toEqual(['Made left.', 'Made right.']);
     expect([await stage.file('left'), await stage.file('right')]).toEqual(['left', 'right']);
+  });
+
+  it('makes room by itself when its context is full, and goes on', async () => {
+    await using stage = await openClaude();
+    const full = failsWithError(400, {
+      type: 'invalid_request_error',
+      message: 'prompt is too long: 250000 tokens > 200000 maximum',
+    });
+    stage.conversation().script(says('One.'), says('Two.'), full).always(says('Three.'));
+    const id = await stage.session('Count, please.');
+    await stage.wake(id);
+    await stage.send(id, 'Go on.');
+    await stage.wake(id);
+    await stage.send(id, 'Go on again.');
+    expect(await stage.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Three.' });
+    // It summarizes for itself what was said, and the last message stays whole.
+    expect(stage.conversation().requests.at(-1)?.text).toContain('Go on again.');
+    expect(stage.conversation().requests.at(-1)?.text).not.toContain('Count, please.');
+    expect(storyOf(await stage.log(id)).filter((line) => line.startsWith('says'))).toEqual([
+      'says One.',
+      'says Two.',
+      'says Three.',
+    ]);
   });
 
   it('ends its turn when the budget of the agent is spent in the middle of it', async () => {

@@ -139,14 +139,16 @@ describeProgram('claude', () => {
   });
 
   it('can leave nothing for after its turn', async () => {
-    await using stage = await openClaude();
+    await using stage = await openClaude({ options: { disallowedTools: 'WebSearch' } });
     const calls = await turn(stage, [
       ['ScheduleWakeup', { delaySeconds: 60, reason: 'to see', prompt: 'go on' }],
       ['Bash', { command: 'echo later > later.txt', description: 'later', run_in_background: true }],
+      // What its own options take from it is gone as well.
+      ['WebSearch', { query: 'what is it' }],
       ['CronCreate', { cron: '0 9 * * *', prompt: 'go on', recurring: true }],
       ['Monitor', { command: 'echo tick', description: 'ticks', timeout_ms: 1_000, persistent: false }],
     ]);
-    expect(calls.filter((line) => line === 'failed')).toHaveLength(4);
+    expect(calls.filter((line) => line === 'failed')).toHaveLength(5);
   });
 
   it('has subagents, whose calls are in the log with its own', async () => {

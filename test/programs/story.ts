@@ -11,6 +11,7 @@ export function storyOf(log: readonly SessionEvent[]): string[] {
     if (type === 'user.interrupt') return ['interrupted'];
     if (type === 'agent.tool_result') return [`${data.name} ${data.outcome}: ${beginning(textOf(data.output))}`];
     if (type === 'run.attempt_failed') return [`failed: ${data.error.kind}, so ${data.next}`];
+    if (type === 'span.completed') return data.error === undefined ? [] : [`step failed: ${data.error.kind}`];
     if (type === 'backend.session_bound') return [`session ${data.generation}`];
     return type === 'wake.ended' ? [`wake: ${data.outcome}`] : toolStory([event]);
   });

@@ -42,12 +42,17 @@ export function claudeFailure(
   return {
     kind: TERMINAL_REASONS[result.terminal_reason ?? ''],
     code: result.startup_failure_reason ?? code,
-    // A program that cannot begin with what it was given cannot begin with it elsewhere either.
-    otherwise: result.startup_failure_reason === undefined ? undefined : 'format',
+    otherwise: otherwise(result),
     message: wordsOf(result) ?? message ?? `it told of a failure (${result.subtype}) without saying which`,
     httpStatus: result.api_error_status,
     retryAtMs,
   };
+}
+
+function otherwise({ startup_failure_reason, terminal_reason }: ClaudeResult): RunFailureKind | undefined {
+  // A program that cannot begin with what it was given cannot begin with it elsewhere either.
+  if (startup_failure_reason !== undefined) return 'format';
+  return terminal_reason === 'api_error' ? 'server_error' : undefined;
 }
 
 function wordsOf({ result, errors = [] }: ClaudeResult): string | undefined {

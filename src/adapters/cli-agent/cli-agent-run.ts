@@ -20,8 +20,10 @@ import type { CheckedProviderSettings } from '../../machines/run/provider-settin
 import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
+import { triedProgramOf, untriedVersion } from '../../machines/run/tried-programs.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
+import { programVersion } from '../system/program-version.ts';
 import { endFailure, missingProgram, ownFailure, startFailure, thrownFailure, toldFailure } from './cli-failures.ts';
 import type { FailureSurroundings } from './cli-failures.ts';
 import { claudeDialect } from './claude-dialect.ts';
@@ -138,12 +140,12 @@ export class CliAgentRun {
   async #endOrThrow(): Promise<Ending> {
     if (this.#signal.aborted) return { failure: this.#aborted() };
     const { resume } = this.#params;
-    if (resume === undefined) return this.#endOf(await this.#runProgram(undefined));
+    if (resume === undefined) return await this.#endOf(await this.#runProgram(undefined));
     const gone = await this.#resume(resume);
     if (typeof gone !== 'string') return gone;
     const what = `The session ${shown(resume.sessionId)} of ${this.#dialect.name} could not go on, so a new one was begun and given the whole conversation: ${withoutKeys(gone)}.`;
     this.#reseeded = reasonForNewSession(what);
-    return this.#endOf(await this.#runProgram(undefined));
+    return await this.#endOf(await this.#runProgram(undefined));
   }
 
   /** Goes on with the program's own session. A text says why that is not to be had; nothing of it has happened then. */
@@ -152,7 +154,7 @@ export class CliAgentRun {
     const outcome = await this.#runProgram(resume);
     const hasActed = this.#said.characters > 0 || this.#tools.count > 0;
     if (outcome.kind === 'session_gone' && !hasActed) return this.#redaction.text(outcome.because);
-    const ending = this.#endOf(outcome);
+    const ending = await this.#endOf(outcome);
     return ending.failure?.kind === 'session_expired' && !hasActed ? ending.failure.message : ending;
   }
 
@@ -194,7 +196,7 @@ export class CliAgentRun {
     return this.#program.run();
   }
 
-  #endOf(outcome: ProgramOutcome): Ending {
+  async #endOf(outcome: ProgramOutcome): Promise<Ending> {
     switch (outcome.kind) {
       case 'finished': {
         const { failure, usage, modelSteps } = outcome.finish;
@@ -207,12 +209,22 @@ export class CliAgentRun {
       case 'session_gone':
         return { failure: ownFailure('session_expired', outcome.because, this.#failing()) };
       case 'ended':
-        return { failure: endFailure(outcome.end, this.#failing()) };
+        return { failure: endFailure({ ...outcome.end, untried: await this.#untried() }, this.#failing()) };
       case 'cut_off':
         return { failure: ownFailure(outcome.failure, outcome.message, this.#failing()) };
       case 'stopped':
         return { failure: this.#aborted() };
     }
+  }
+
+  /** That its version is none of those that were tried, which may be why it did not understand us. */
+  async #untried(): Promise<string | undefined> {
+    const settings = this.#settings;
+    const name = settings === undefined ? undefined : triedProgramOf(settings);
+    if (name === undefined) return undefined;
+    const place = { command: this.#command(), directory: this.#params.agentDir };
+    const version = await programVersion({ ...place, environment: this.#environment.variables });
+    return version === undefined ? undefined : untriedVersion(name, version);
   }
 
   #emptiness(): RunFailure | undefined {

@@ -42,11 +42,13 @@ export interface ProgramEnd {
   readonly complaint: CliFailure | undefined;
   /** What else is known of what it wrote, as half a sentence. */
   readonly noise: string | undefined;
+  /** That nobody has tried it in this version, as half a sentence. */
+  readonly untried?: string | undefined;
 }
 
 /** A program that has ended without a result. What it said goes before how it ended. */
 export function endFailure(
-  { exit, errorOutput, complaint, noise }: ProgramEnd,
+  { exit, errorOutput, complaint, noise, untried }: ProgramEnd,
   surroundings: FailureSurroundings,
 ): RunFailure {
   const said = complaint === undefined ? undefined : toldFailure(complaint, surroundings);
@@ -56,6 +58,7 @@ export function endFailure(
     complaint?.message,
     errorOutput === '' ? undefined : `its error output ends with: ${errorOutput}`,
     noise,
+    untried,
   ].filter((part) => part !== undefined);
   return worded(failure, [`${exitText(exit)} without a result`, ...words].join('; '), surroundings);
 }

@@ -12,9 +12,7 @@ export interface ProgramsCheck {
 }
 
 export async function checkPrograms({ agents, providers, directoryOf }: ProgramsCheck): Promise<RepairableFinding[]> {
-  const definitions = (await agents.list()).flatMap((listing) =>
-    'definition' in listing ? [listing.definition] : [],
-  );
+  const definitions = (await agents.list()).flatMap((listing) => ('definition' in listing ? [listing.definition] : []));
   const found = await Promise.all(
     definitions.map((definition) => untriedPrograms(definition, providers, directoryOf(definition.agentId))),
   );

@@ -120,6 +120,7 @@ describe('a turn of Claude Code', () => {
       '--include-partial-messages',
       '--permission-prompt-tool=stdio',
       '--setting-sources=user',
+      '--disallowedTools=ScheduleWakeup,Monitor',
     ]);
     expect(notes[0]?.cwd).toBe(house.workspaceDir);
   });
@@ -143,6 +144,7 @@ describe('a turn of Claude Code', () => {
       },
     });
     expect(house.notes()[0]?.args?.slice(6)).toEqual([
+      '--disallowedTools=ScheduleWakeup,Monitor',
       '--model=opus',
       '--max-turns=3',
       '--allowed-tools=Read',

@@ -25,7 +25,7 @@ describe('the environment of a program', () => {
     });
 
   it('holds what programs need, and nothing else of ours', () => {
-    expect(of({}).variables).toEqual({ PATH: '/usr/bin', HOME: '/srv/me', DISABLE_AUTOUPDATER: '1' });
+    expect(of({}).variables).toEqual({ PATH: '/usr/bin', HOME: '/srv/me', ...claudeDialect.defaultVariables });
   });
 
   it('leads to no program in the workspace, not even where there is no other place to check', () => {
@@ -41,6 +41,7 @@ describe('the environment of a program', () => {
     expect(variables).toEqual({
       PATH: '/usr/bin',
       HOME: '/srv/me',
+      ...claudeDialect.defaultVariables,
       DISABLE_AUTOUPDATER: '0',
       AWS_SECRET: 'aws-secret-value',
       OTHER: 'o',
