@@ -98,13 +98,18 @@ export const ACP_KINDS: Readonly<Record<AcpProgram, AcpKind>> = {
   },
 };
 
-/** @param options what the stage is besides; `provider` may change the settings */
-export async function openAcp(
-  program: AcpProgram,
-  { agent, ...options }: Partial<Omit<StageOptions, 'program'>> = {},
-): Promise<Stage> {
+export interface AcpStageOptions extends Partial<Omit<StageOptions, 'program' | 'provider'>> {
+  /** By the id that it has for it. */
+  readonly mode?: string;
+}
+
+export async function openAcp(program: AcpProgram, { agent, mode, ...options }: AcpStageOptions = {}): Promise<Stage> {
   const { provider, model } = ACP_KINDS[program];
-  return Stage.open({ program, provider, agent: { model, ...agent }, conversation: { isSide }, ...options });
+  const inMode = async (ground: StageGround): Promise<ProviderSettings> => {
+    const settings = await provider(ground);
+    return mode === undefined ? settings : { ...settings, options: { ...settings.options, mode } };
+  };
+  return Stage.open({ program, provider: inMode, agent: { model, ...agent }, conversation: { isSide }, ...options });
 }
 
 /** Claude Agent asks what its user might say next. */

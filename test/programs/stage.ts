@@ -96,7 +96,7 @@ export class Stage implements AsyncDisposable {
     const taped = { program, version: PINNED[program].version, home: ground.userHome };
     const tape = recording === undefined ? undefined : await openTape(recording, taped);
     const home = join(ground.userHome, 'wakechart');
-    const workspace = join(ground.userHome, 'work');
+    const workspace = join(ground.userHome, 'project');
     await Promise.all([mkdir(home), mkdir(workspace)]);
     await promisify(execFile)('git', ['init', '--quiet'], { cwd: workspace });
     // JSON is YAML.
