@@ -43,9 +43,7 @@ describe.each(ACP_PROGRAMS)('%s', (program) => {
       await using stage = await openAcp(program);
       played(stage, program).always(behavior);
       const id = await stage.session('Hello?');
-      expect(await stage.wake(id)).toMatchObject({ outcome: 'failed' });
-      const failed = (await stage.log(id)).find(({ type }) => type === 'run.attempt_failed');
-      expect(failed?.data).toMatchObject({ error: { kind } });
+      expect(await stage.wake(id)).toMatchObject({ outcome: 'failed', error: { details: { kind } } });
     });
 
     it('is asked nothing where it does not have the model', async () => {

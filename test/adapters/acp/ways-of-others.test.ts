@@ -150,10 +150,22 @@ it('an agent is offered what the settings leave of our services', async () => {
     config: { providers: { agent: home.settings({}, { options }) } },
     requestPermission: answering().requestPermission,
   });
-  expect(home.notes().find(({ initialize }) => initialize !== undefined)?.initialize?.clientCapabilities).toMatchObject({
-    fs: { readTextFile: false, writeTextFile: true },
-    terminal: false,
-  });
+  expect(home.notes().find(({ initialize }) => initialize !== undefined)?.initialize?.clientCapabilities).toMatchObject(
+    {
+      fs: { readTextFile: false, writeTextFile: true },
+      terminal: false,
+    },
+  );
+});
+
+it('what Claude Agent says itself is not what its model says', async () => {
+  const home = await opened();
+  const content = { type: 'text', text: '**Warning:** it is late.' };
+  const model = await home.scenario(
+    { say: 'Hello.' },
+    { update: { sessionUpdate: 'agent_message_chunk', content, _meta: { claudeCode: { kind: 'informational' } } } },
+  );
+  expect((await home.run({ model })).payloads).toEqual([{ type: 'text', text: 'Hello.' }]);
 });
 
 it('tokens are counted where Gemini CLI tells them', async () => {
