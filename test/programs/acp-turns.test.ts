@@ -16,7 +16,9 @@ const hasBegun = (stage: Stage): Promise<boolean> =>
     () => false,
   );
 
-const begun = (stage: Stage): Promise<void> => expect.poll(() => hasBegun(stage)).toBe(true);
+async function begun(stage: Stage): Promise<void> {
+  await expect.poll(() => hasBegun(stage)).toBe(true);
+}
 
 /** Its process, and not what it has started. */
 const PROGRAM_PROCESS: Readonly<Record<AcpProgram, RegExp>> = {
