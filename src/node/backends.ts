@@ -105,6 +105,7 @@ function ownBackends({
       id: 'acp',
       runs: 'turn',
       messageIntake: 'next_turn',
+      asksPermission: (provider, { providers }) => providerAsks(provider, providers),
       takesMessages: false,
       load: async () =>
         (await import('../adapters/acp/acp-agent-runtime.ts')).createAcpAgentRuntime({

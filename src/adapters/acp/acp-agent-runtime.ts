@@ -9,6 +9,7 @@ import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../actors/
 import { RunEvents } from '../../actors/run/run-events.ts';
 import type { OnListenerError } from '../../actors/streams/listener-errors.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
+import { providerAsks } from '../../machines/run/asks-permission.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 import { DEFAULT_KILL_GRACE_MS } from '../../machines/task/task-settings.ts';
@@ -73,6 +74,7 @@ export function createAcpAgentRuntime({
     runs: 'turn',
     // The protocol knows no message into a turn that is under way.
     messageIntake: 'next_turn',
+    asksPermission: (provider, { providers }) => providerAsks(provider, providers),
     run: (params) => {
       const events = new RunEvents({
         runId: params.runId,

@@ -186,15 +186,14 @@ const EMPTINESS: Readonly<Record<string, string>> = {
   max_turn_requests: 'it has used up its model calls before it answered',
 };
 
-/**
- * Agents count over the whole session: only that of one which has begun with this turn is told. Kinds of tokens are
- * counted apart.
- */
+type Counts = Partial<NonNullable<Prompted['usage']>>;
+
+/** Kinds of tokens are counted apart. */
 function usageOf(end: AgentTurnEnd | undefined): RunUsage | undefined {
   if (end === undefined) return undefined;
-  const { session, answer, cost } = end;
-  const { inputTokens, outputTokens, cachedReadTokens, cachedWriteTokens, thoughtTokens } =
-    (session.isResumed ? undefined : answer.usage) ?? {};
+  const { answer, cost } = end;
+  const { inputTokens, outputTokens, cachedReadTokens, cachedWriteTokens, thoughtTokens }: Counts =
+    answer.usage ?? answer._meta ?? {};
   const counts = {
     inputTokens: sum(inputTokens, cachedReadTokens, cachedWriteTokens),
     outputTokens: sum(outputTokens, thoughtTokens),

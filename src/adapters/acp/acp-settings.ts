@@ -30,6 +30,15 @@ const acpOptions = z.strictObject({
   secretVariable: variableName.optional(),
   /** The id of the way to log in, for agents that demand one. It must work without a person there. */
   authMethod: name.optional(),
+  /** What of ours it is offered. Default: all of it. */
+  clientCapabilities: z
+    .strictObject({
+      fs: z
+        .strictObject({ readTextFile: z.boolean().default(true), writeTextFile: z.boolean().default(true) })
+        .prefault({}),
+      terminal: z.boolean().default(true),
+    })
+    .prefault({}),
   /** The id of the agent's own mode. */
   mode: name.optional(),
   /** The agent's own settings, by their ids. */

@@ -34,6 +34,7 @@ const choice = z.object({ value: z.string(), name: z.string().catch('') });
 const configOption = z.object({
   id: z.string(),
   category: z.string().nullish().catch(undefined),
+  currentValue: z.unknown().optional(),
   /** Values, or groups of them. */
   options: z
     .array(
@@ -50,7 +51,12 @@ const configOption = z.object({
 const sessionState = {
   configOptions: z.array(configOption).nullish().catch(undefined),
   modes: z
-    .object({ availableModes: z.array(z.object({ id: z.string() })) })
+    .object({ availableModes: z.array(z.object({ id: z.string() })), currentModeId: z.string().catch('') })
+    .nullish()
+    .catch(undefined),
+  /** Of agents that are older than the setting for it. */
+  models: z
+    .object({ availableModels: z.array(z.object({ modelId: z.string(), name: z.string().catch('') })) })
     .nullish()
     .catch(undefined),
 };
@@ -59,6 +65,15 @@ const opened = z.object({ sessionId: z.string().min(1), ...sessionState });
 const taken = z.object(sessionState).nullish();
 
 const tokens = z.number().int().nonnegative().nullish().catch(undefined);
+/** Where Gemini CLI tells them. */
+const geminiCounts = z
+  .object({ quota: z.object({ token_count: z.object({ input_tokens: tokens, output_tokens: tokens }) }) })
+  .transform(({ quota: { token_count: count } }) => ({
+    inputTokens: count.input_tokens,
+    outputTokens: count.output_tokens,
+  }))
+  .nullish()
+  .catch(undefined);
 const prompted = z.object({
   stopReason: z.string(),
   usage: z
@@ -71,10 +86,12 @@ const prompted = z.object({
     })
     .nullish()
     .catch(undefined),
+  _meta: geminiCounts,
 });
 
 export type Initialized = Readonly<z.output<typeof initialized>>;
 export type ConfigOption = Readonly<z.output<typeof configOption>>;
+export type SessionState = NonNullable<z.output<typeof taken>>;
 export type OpenedSession = Readonly<z.output<typeof opened>>;
 export type Prompted = Readonly<z.output<typeof prompted>>;
 

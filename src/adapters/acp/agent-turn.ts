@@ -16,6 +16,7 @@ import type { ProgramExit } from '../../machines/run/program-end.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import type { TrackedProgram } from '../system/tracked-program.ts';
+import { pause } from '../system/waiting.ts';
 import { readAnswer } from './agent-answers.ts';
 import type { Prompted } from './agent-answers.ts';
 import type { AgentEnvironment } from './agent-environment.ts';
@@ -39,6 +40,8 @@ import { ToolCalls } from './tool-calls.ts';
 
 /** Until it can be asked: it may have to start servers, but asks no model. */
 const MAX_OPENING_MS = 300_000;
+/** One that has been silent for so long has told what it had to. */
+const QUIET_MS = 100;
 
 export interface AgentTurnOptions {
   readonly sdk: AcpSdk;
@@ -86,6 +89,8 @@ export class AgentTurn {
   readonly #served: ServedCalls;
   readonly #terminals: Terminals;
   #phase: Phase = 'opening';
+  /** Messages that came. */
+  #signs = 0;
   #session: AgentSession | undefined;
   #link: AgentLink | undefined;
   #idle: IdleWatch | undefined;
@@ -156,6 +161,7 @@ export class AgentTurn {
       workspaceDir,
       offersServices: requestPermission !== undefined,
       resume,
+      quiet: () => this.#quiet(),
     });
     this.#session = session;
     this.#costBefore = session.isResumed ? this.#cost : 0;
@@ -164,11 +170,18 @@ export class AgentTurn {
     return { session, answer, cost: this.#costOfTurn() };
   }
 
+  async #quiet(): Promise<void> {
+    for (let before = -1; before !== this.#signs; await pause(QUIET_MS, { keepsAlive: false })) before = this.#signs;
+  }
+
   #listen(program: TrackedProgram): AgentMessages {
     this.#errorOutput.follow(program.stderr);
     return new AgentMessages(program, {
       redaction: this.#options.redaction,
-      onSign: () => this.#idle?.touch(),
+      onSign: () => {
+        this.#signs += 1;
+        this.#idle?.touch();
+      },
       onUpdate: (params) => this.#update(params),
       onBroken: (message) => this.#cut(new RunFailed('format', message)),
     });

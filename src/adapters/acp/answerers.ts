@@ -25,6 +25,7 @@ const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
 interface FileRequestsOptions {
   readonly served: ServedCalls;
+  readonly calls: ToolCalls;
   /** Absolute. */
   readonly workspaceDir: string;
 }
@@ -50,7 +51,7 @@ async function readTextFile(
 
 async function writeTextFile(
   { path, content }: WriteTextFileRequest,
-  { served, workspaceDir }: FileRequestsOptions,
+  { served, calls, workspaceDir }: FileRequestsOptions,
 ): Promise<object> {
   const prepare = async () => {
     const bytes = Buffer.byteLength(content);
@@ -58,7 +59,9 @@ async function writeTextFile(
       throw new RequestRefused('invalid', `the content has ${bytes} bytes, and ${MAX_FILE_BYTES} are written at most`);
     return placed(path, { workspaceDir, kind: 'write' });
   };
-  return served.serve({ name: 'fs/write_text_file', input: { path, content }, prepare }, async (place) => {
+  // OpenCode and Gemini CLI have us write what their own tool has asked for and shown: a person is not asked twice.
+  const isAllowed = calls.hasAllowedWrite(path, content);
+  return served.serve({ name: 'fs/write_text_file', input: { path, content }, isAllowed, prepare }, async (place) => {
     await stillThere(path, { place, workspaceDir });
     await writeWorkspaceFile(place, Buffer.from(content));
     return { result: {}, shown: `${content.length} characters were written.` };
@@ -125,8 +128,10 @@ async function answerQuestion(
   if (decision === 'allow' && choice === undefined)
     onNews(`it was allowed to run ${request.name}, but offers no way to say so for this once`);
   // Told before the agent hears of it: what has not been told must not run.
-  if (decision === 'allow' && choice !== undefined) ledger.started(request.callId);
-  else ledger.denied(request.callId);
+  if (decision === 'allow' && choice !== undefined) {
+    ledger.started(request.callId);
+    calls.allowed(request.callId);
+  } else ledger.denied(request.callId);
   return choice === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId: choice.optionId } };
 }
 

@@ -5,7 +5,8 @@
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { RunResumption } from '../../actors/run/agent-runtime.ts';
 import { readAnswer } from './agent-answers.ts';
-import type { ConfigOption, Initialized, OpenedSession } from './agent-answers.ts';
+import type { ConfigOption, Initialized, SessionState } from './agent-answers.ts';
+import { decidesByItself } from '../../machines/run/asks-permission.ts';
 import type { AgentLink } from './agent-link.ts';
 import type { AcpMcpServer, AcpOptions } from './acp-settings.ts';
 import { RunFailed, agentErrorText, demandsAuthentication, isAgentError } from './run-failed.ts';
@@ -13,8 +14,13 @@ import { RunFailed, agentErrorText, demandsAuthentication, isAgentError } from '
 /** What leaves the choice of the model to the agent. */
 const DEFAULT_MODEL = 'default';
 const MODEL_CATEGORY = 'model';
+const MODE_CATEGORY = 'mode';
 /** Of what an agent offers, in a message. */
 const MAX_NAMED = 20;
+
+/** Claude Agent and Gemini CLI call it so. */
+const ASKING_MODE = 'default';
+const NO_SERVICES = { fs: { readTextFile: false, writeTextFile: false }, terminal: false };
 
 export interface OpenSessionOptions {
   readonly link: AgentLink;
@@ -26,6 +32,8 @@ export interface OpenSessionOptions {
   /** Whether a person can permit what the agent would have us do. */
   readonly offersServices: boolean;
   readonly resume: RunResumption | undefined;
+  /** Resolves when the agent has said nothing for a moment. */
+  readonly quiet: () => Promise<void>;
 }
 
 export interface AgentSession {
@@ -45,10 +53,7 @@ export async function openSession(options: OpenSessionOptions): Promise<AgentSes
     'initialize',
     await link.request('initialize', {
       protocolVersion,
-      clientCapabilities: {
-        fs: { readTextFile: offersServices, writeTextFile: offersServices },
-        terminal: offersServices,
-      },
+      clientCapabilities: offersServices ? options.options.clientCapabilities : NO_SERVICES,
       clientInfo: { name: 'wakechart', title: 'Wakechart', version: '1' },
     }),
   );
@@ -97,6 +102,8 @@ class SessionOpening {
     if (method === undefined) return 'the agent cannot take up sessions';
     try {
       const state = readAnswer(method, await this.#loggedIn(method, { sessionId, ...this.#place }));
+      // Gemini CLI tells what was said before only after it has answered.
+      if (method === 'session/load') await this.#options.quiet();
       await this.#set(sessionId, state ?? {});
       return undefined;
     } catch (error) {
@@ -140,13 +147,10 @@ class SessionOpening {
     }
   }
 
-  async #set(
-    sessionId: string,
-    { configOptions, modes }: Pick<OpenedSession, 'configOptions' | 'modes'>,
-  ): Promise<void> {
-    const { link, options, model } = this.#options;
-    const settings = configOptions ?? [];
-    if (model !== DEFAULT_MODEL) await this.#choose(sessionId, ...modelChoice(settings, model));
+  async #set(sessionId: string, state: SessionState): Promise<void> {
+    const { options, model } = this.#options;
+    const settings = state.configOptions ?? [];
+    if (model !== DEFAULT_MODEL) await this.#setModel(sessionId, state, model);
     for (const [id, value] of Object.entries(options.settings)) {
       if (!settings.some((setting) => setting.id === id))
         throw new RunFailed(
@@ -155,10 +159,36 @@ class SessionOpening {
         );
       await this.#choose(sessionId, id, value);
     }
-    const { mode } = options;
-    if (mode === undefined) return;
-    const offered = modes?.availableModes.map(({ id }) => id) ?? [];
+    const chosen = MODE_CATEGORY in options.settings ? undefined : (options.mode ?? askingMode(state));
+    if (chosen !== undefined) await this.#setMode(sessionId, state, chosen);
+  }
+
+  async #setModel(sessionId: string, { configOptions, models }: SessionState, model: string): Promise<void> {
+    const setting = settingOf(configOptions ?? [], MODEL_CATEGORY);
+    if (setting === undefined && (models ?? undefined) === undefined)
+      throw new RunFailed(
+        'model_not_found',
+        `it lets no client choose its model, and "${model}" was asked for; the model "${DEFAULT_MODEL}" leaves the choice to it`,
+      );
+    const offered =
+      setting?.options ?? (models?.availableModels ?? []).map(({ modelId, name }) => ({ value: modelId, name }));
+    const found = offered.find(({ value }) => value === model) ?? offered.find(({ name }) => name === model);
+    if (found === undefined)
+      throw new RunFailed(
+        'model_not_found',
+        `it has no model "${model}"; it has ${named(offered.map(({ value }) => value))}`,
+      );
+    if (setting !== undefined) return this.#choose(sessionId, setting.id, found.value);
+    const { link } = this.#options;
+    await accepted(link.request('session/set_model', { sessionId, modelId: found.value }), `the model "${model}"`);
+  }
+
+  async #setMode(sessionId: string, { configOptions, modes }: SessionState, mode: string): Promise<void> {
+    const setting = settingOf(configOptions ?? [], MODE_CATEGORY);
+    const offered = modes?.availableModes.map(({ id }) => id) ?? setting?.options.map(({ value }) => value) ?? [];
     if (!offered.includes(mode)) throw new RunFailed('format', `it has no mode "${mode}"; it has ${named(offered)}`);
+    if ((modes ?? undefined) === undefined && setting !== undefined) return this.#choose(sessionId, setting.id, mode);
+    const { link } = this.#options;
     await accepted(link.request('session/set_mode', { sessionId, modeId: mode }), `the mode "${mode}"`);
   }
 
@@ -182,25 +212,17 @@ class SessionOpening {
   }
 }
 
-/** The setting and the value for a model. @throws RunFailed when the agent does not offer it */
-function modelChoice(settings: readonly ConfigOption[], model: string): [string, string] {
-  const setting = settings.find(
-    ({ category, id }) =>
-      category === MODEL_CATEGORY || ((category ?? undefined) === undefined && id === MODEL_CATEGORY),
-  );
-  if (setting === undefined)
-    throw new RunFailed(
-      'model_not_found',
-      `it lets no client choose its model, and "${model}" was asked for; the model "${DEFAULT_MODEL}" leaves the choice to it`,
-    );
-  const value =
-    setting.options.find((option) => option.value === model) ?? setting.options.find(({ name }) => name === model);
-  if (value === undefined)
-    throw new RunFailed(
-      'model_not_found',
-      `it has no model "${model}"; it has ${named(setting.options.map((option) => option.value))}`,
-    );
-  return [setting.id, value.value];
+function settingOf(settings: readonly ConfigOption[], what: string): ConfigOption | undefined {
+  return settings.find(({ category, id }) => (category ?? id) === what);
+}
+
+/**
+ * The mode in which an agent asks before it acts, for one that begins in a mode in which it decides that by itself:
+ * what our permissions are asked, they bind.
+ */
+function askingMode({ modes }: SessionState): string | undefined {
+  const isOffered = modes?.availableModes.some(({ id }) => id === ASKING_MODE) === true;
+  return isOffered && decidesByItself(modes?.currentModeId) ? ASKING_MODE : undefined;
 }
 
 /** A session that refuses what was chosen for it is there all the same: to begin another would not help. */

@@ -10,6 +10,8 @@ import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.
 
 /** JSON-RPC: the agent wants to be logged in first. */
 const AUTH_REQUIRED = -32_000;
+/** That something went wrong and no more: of JSON-RPC, and what Gemini CLI says for much of what its model answers. */
+const VAGUE_CODES: readonly number[] = [-32_603, 500];
 
 /** A failure of which the backend knows the kind. The message goes on after the name of the program. */
 export class RunFailed extends Error {
@@ -51,12 +53,29 @@ export interface FailureSurroundings {
 }
 
 export function failureOf(thrown: unknown, { command, redaction, now }: FailureSurroundings): RunFailure {
-  const classified = thrown instanceof RunFailed ? thrown.failure : classifyRunFailure(thrown, { now });
+  const classified = thrown instanceof RunFailed ? thrown.failure : classifiedError(thrown, now);
   const hint = RuntimeError.is(thrown) && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
   const message = isAgentError(thrown)
     ? `it answered with an error: ${agentErrorText(thrown)} (${thrown.code})`
     : `${classified.message}${hint}`;
   return { ...classified, message: `${command}: ${messageLine(redaction.text(message))}` };
+}
+
+/** What an agent tells besides a code that says nothing comes before the code. */
+function classifiedError(thrown: unknown, now: number): RunFailure {
+  if (isAgentError(thrown) && VAGUE_CODES.includes(thrown.code)) {
+    const told = classifyRunFailure({ message: agentErrorText(thrown), ...namedIn(thrown.data) }, { now });
+    if (told.kind !== 'unknown') return told;
+  }
+  return classifyRunFailure(thrown, { now });
+}
+
+/** By the names that Claude Agent and OpenCode have for kinds of errors. */
+function namedIn(data: unknown): { readonly code?: string } {
+  if (typeof data !== 'object' || data === null) return {};
+  const { errorKind, errorName } = data as Partial<Record<'errorKind' | 'errorName', unknown>>;
+  const code = [errorKind, errorName].find((name) => typeof name === 'string');
+  return code === undefined ? {} : { code };
 }
 
 /** As agents put it: a text, or an object that has one. */

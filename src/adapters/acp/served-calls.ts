@@ -1,5 +1,5 @@
 /** What we do for an agent because it asks us: told like a tool, allowed like a tool, and ended with the turn. */
-import type { RunToolMeaning } from '../../actors/run/agent-runtime.ts';
+import type { RunPermissionAnswer, RunToolMeaning } from '../../actors/run/agent-runtime.ts';
 import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { RequestRefused } from './agent-link.ts';
@@ -8,6 +8,8 @@ import type { PermissionGate } from './permission-gate.ts';
 export interface ServedCall<Prepared> {
   readonly name: string;
   readonly input: unknown;
+  /** A call of the agent's own, which was asked for, has shown just this. */
+  readonly isAllowed?: boolean;
   /** Finds out what it comes to, and touches nothing. */
   readonly prepare: () => Promise<{ readonly means: RunToolMeaning; readonly prepared: Prepared }>;
 }
@@ -24,6 +26,8 @@ export interface ServedCallsOptions {
   readonly onRequest: () => void;
 }
 
+const ALLOWED: RunPermissionAnswer = { decision: 'allow' };
+
 export class ServedCalls {
   readonly #options: ServedCallsOptions;
   readonly #underWay = new Set<Promise<unknown>>();
@@ -34,7 +38,12 @@ export class ServedCalls {
   }
 
   /** Resolves when it is allowed, with a call that the caller has to end. @throws RequestRefused */
-  async begin<Prepared>({ name, input, prepare }: ServedCall<Prepared>): Promise<AllowedCall<Prepared>> {
+  async begin<Prepared>({
+    name,
+    input,
+    isAllowed = false,
+    prepare,
+  }: ServedCall<Prepared>): Promise<AllowedCall<Prepared>> {
     const { gate, ledger, onRequest } = this.#options;
     if (!gate.isOpen) throw new RequestRefused('failed', 'There is no turn under way: nothing can be done now.');
     const callId = this.#newId();
@@ -42,7 +51,7 @@ export class ServedCalls {
     ledger.requested({ callId, name, input });
     try {
       const { means, prepared } = await prepare();
-      const answer = await gate.ask({ callId, name, input, means });
+      const answer = isAllowed ? ALLOWED : await gate.ask({ callId, name, input, means });
       if (answer.decision === 'deny') throw new RequestRefused('failed', answer.message);
       ledger.started(callId);
       return { callId, prepared };

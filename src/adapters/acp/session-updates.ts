@@ -13,7 +13,12 @@ const optional = <Shape extends z.ZodType>(shape: Shape) => shape.nullish().catc
 
 const contentBlock = z.looseObject({ type: z.string() });
 
-const chunk = z.object({ content: contentBlock, messageId: optional(z.string()) });
+const chunk = z.object({
+  content: contentBlock,
+  messageId: optional(z.string()),
+  /** Claude Agent marks so what it says itself, such as a warning. */
+  _meta: optional(z.object({ claudeCode: z.object({ kind: z.string() }) })),
+});
 
 const location = z.object({ path: z.string() });
 const toolContent = z.looseObject({ type: z.string() });
@@ -84,7 +89,7 @@ function newsIn(update: z.output<typeof envelope>['update']): AgentNews | undefi
 
 function saidIn(update: unknown, what: 'text' | 'reasoning'): AgentNews | undefined {
   const { data } = chunk.safeParse(update);
-  return data === undefined
+  return data === undefined || data._meta?.claudeCode.kind === 'informational'
     ? undefined
     : {
         kind: 'said',

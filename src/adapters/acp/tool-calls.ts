@@ -6,8 +6,8 @@ import { shortened } from '../../machines/vault/shortened.ts';
 import type { RunPermissionRequest } from '../../actors/run/agent-runtime.ts';
 import { blockText } from './session-updates.ts';
 import type { ToolCallNews, ToolContent } from './session-updates.ts';
-import { hasInput, toolInput, toolMeaning, toolName } from './tool-meaning.ts';
-import type { ToolCallFacts } from './tool-meaning.ts';
+import { changesIn, hasInput, saysWhat, toolInput, toolMeaning, toolName } from './tool-meaning.ts';
+import type { ToolCallFacts, ToolChange } from './tool-meaning.ts';
 
 const MAX_OUTPUT_CHARACTERS = 30_000;
 
@@ -15,6 +15,11 @@ interface Call {
   readonly callId: string;
   facts: ToolCallFacts;
   output: unknown;
+  /** What was shown when it asked, and what of that was allowed. */
+  offered: readonly ToolChange[];
+  allowed: readonly ToolChange[];
+  /** It was told before it ran. */
+  wasPending: boolean;
 }
 
 export class ToolCalls {
@@ -40,10 +45,12 @@ export class ToolCalls {
     const call = this.#merged(news);
     if (call === undefined) return;
     const { callId } = call;
+    if (news.status === 'pending') call.wasPending = true;
     const isEnd = news.status === 'completed' || news.status === 'failed';
-    if (isEnd || news.status === 'in_progress' || hasInput(call.facts.rawInput)) this.#announce(call);
+    if (isEnd || news.status === 'in_progress' || saysWhat(call.facts.rawInput)) this.#announce(call);
     else if (!this.#ledger.isKnown(callId)) this.#held.add(callId);
-    if (news.status === 'in_progress') this.#ledger.started(callId);
+    call.output = outputAfter(call.output, news);
+    if (news.status === 'in_progress') this.#goesOn(call);
     if (!isEnd) return;
     this.#calls.delete(callId);
     this.#ledger.ended({
@@ -62,12 +69,26 @@ export class ToolCalls {
     if (call === undefined) return undefined;
     this.#announce(call);
     const { callId, facts } = call;
+    call.offered = changesIn(facts.content);
     if (isNestedTooDeeply(toolInput(facts))) {
       this.#ledger.denied(callId);
       return undefined;
     }
     const means = toolMeaning(facts);
     return { callId, name: toolName(facts), input: toolInput(facts), ...(means === undefined ? {} : { means }) };
+  }
+
+  /** The call of that question may do what it has shown. */
+  allowed(callId: string): void {
+    const call = this.#calls.get(callId);
+    if (call !== undefined) call.allowed = call.offered;
+  }
+
+  /** Whether a call that was allowed and goes on has shown just this: then it has been asked for. */
+  hasAllowedWrite(path: string, content: string): boolean {
+    return [...this.#calls.values()].some(({ allowed }) =>
+      allowed.some((change) => change.path === path && change.newText === content),
+    );
   }
 
   /** Something else is told next: what is held back comes before it. */
@@ -83,11 +104,16 @@ export class ToolCalls {
     const known = this.#calls.get(callId);
     // What has ended stays as it is.
     if (known === undefined && this.#ledger.isKnown(callId)) return undefined;
-    const call: Call = known ?? { callId, facts: {}, output: undefined };
+    const call: Call = known ?? { callId, facts: {}, output: undefined, offered: [], allowed: [], wasPending: false };
     call.facts = mergedFacts(call.facts, news);
-    call.output = outputIn(news) ?? call.output;
     this.#calls.set(callId, call);
     return call;
+  }
+
+  /** OpenCode says so of what was pending before it asks for it, and again when it runs. */
+  #goesOn(call: Call): void {
+    if (call.wasPending) call.wasPending = false;
+    else this.#ledger.started(call.callId);
   }
 
   #announce({ callId, facts }: Call): void {
@@ -102,11 +128,22 @@ function mergedFacts(known: ToolCallFacts, news: ToolCallNews): ToolCallFacts {
     title: news.title ?? known.title,
     name: news.name ?? known.name,
     kind: news.kind ?? known.kind,
-    // Of what it changes, the paths are enough.
-    content: news.content?.flatMap(({ type, path }) => (type === 'diff' ? [{ type, path }] : [])) ?? known.content,
+    content: news.content?.filter(({ type }) => type === 'diff') ?? known.content,
     locations: news.locations ?? known.locations,
-    rawInput: hasInput(news.rawInput) ? news.rawInput : known.rawInput,
+    // OpenCode leaves out of its question what it has told before, such as the folder of a command.
+    rawInput: hasInput(news.rawInput) && !isPartOf(news.rawInput, known.rawInput) ? news.rawInput : known.rawInput,
   };
+}
+
+function isPartOf(part: unknown, whole: unknown): boolean {
+  if (typeof part !== 'object' || part === null || typeof whole !== 'object' || whole === null) return false;
+  const known = new Map<string, unknown>(Object.entries(whole));
+  return Object.entries(part).every(([name, value]) => typeof value !== 'object' && known.get(name) === value);
+}
+
+/** What the call has given so far: it replaces what was told before, also by nothing. */
+function outputAfter(before: unknown, news: ToolCallNews): unknown {
+  return outputIn(news) ?? (Array.isArray(news.content) ? undefined : before);
 }
 
 /** What the model of the agent was shown, or else what the tool gave; undefined when this tells nothing of it. */

@@ -27,8 +27,15 @@ function namesOtherPlaces(rawInput: unknown, path: string): boolean {
     (field, value) =>
       value !== path &&
       !CONTENT_FIELD.test(field) &&
+      !isPatchOf(value, path) &&
       (PLACE_FIELD.test(field) || /[/\\]/.test(value) || !isPlainPath(value)),
   );
+}
+
+/** Whether all that a patch names as files is this one; a line of it that reads like a name counts as one. */
+function isPatchOf(text: string, path: string): boolean {
+  const names = [...text.matchAll(/^(?:Index: |--- |\+\+\+ |diff |rename |copy )(?<name>.*)$/gm)];
+  return names.length > 0 && /^@@ /m.test(text) && names.every(({ groups }) => groups?.['name']?.trim() === path);
 }
 
 /** For a search: whatever it is given besides its folder may be a pattern of paths. */
@@ -81,16 +88,42 @@ export function toolName({ name, kind, title }: ToolCallFacts): string {
 }
 
 /** As the tool gets it; where the agent does not tell that, what it shows to people. */
-export function toolInput({ rawInput, title, locations }: ToolCallFacts): unknown {
+export function toolInput({ rawInput, title, locations, content }: ToolCallFacts): unknown {
   if (hasInput(rawInput)) return rawInput;
   const paths = (locations ?? []).map(({ path }) => path);
-  return { ...(isText(title) ? { title } : {}), ...(paths.length === 0 ? {} : { paths }) };
+  const changes = changesIn(content);
+  return {
+    ...(isText(title) ? { title } : {}),
+    ...(paths.length === 0 ? {} : { paths }),
+    ...(changes.length === 0 ? {} : { changes }),
+  };
+}
+
+/** A file as it was, and as it will be. */
+export interface ToolChange {
+  readonly path: string;
+  readonly oldText?: string;
+  readonly newText: string;
+}
+
+export function changesIn(content: ToolCallFacts['content']): readonly ToolChange[] {
+  return (content ?? []).flatMap(({ type, path, oldText, newText }) =>
+    type === 'diff' && isText(path) && typeof newText === 'string'
+      ? [{ path, ...(typeof oldText === 'string' ? { oldText } : {}), newText }]
+      : [],
+  );
 }
 
 /** Agents tell of a call first, and of its input later: an empty object stands for none. */
 export function hasInput(rawInput: unknown): boolean {
   if (rawInput === undefined || rawInput === null) return false;
   return typeof rawInput !== 'object' || Object.keys(rawInput).length > 0;
+}
+
+/** Where it works is not yet what it does: OpenCode tells the folder of a command before the command. */
+export function saysWhat(rawInput: unknown): boolean {
+  if (typeof rawInput !== 'object' || rawInput === null) return hasInput(rawInput);
+  return Object.keys(rawInput).some((name) => !FOLDER_FIELDS.includes(name));
 }
 
 /**
@@ -137,7 +170,16 @@ function fieldsOf(rawInput: unknown): Fields {
   return typeof rawInput === 'object' && rawInput !== null && !Array.isArray(rawInput) ? (rawInput as Fields) : {};
 }
 
-const PATH_FIELDS = ['path', 'file_path', 'filePath', 'abs_path', 'absolute_path', 'notebook_path', 'dir_path'];
+const PATH_FIELDS = [
+  'path',
+  'file_path',
+  'filePath',
+  'filepath',
+  'abs_path',
+  'absolute_path',
+  'notebook_path',
+  'dir_path',
+];
 
 /** All that are named, each once. */
 function pathsOf({ locations, content }: ToolCallFacts, input: Fields): readonly string[] {
@@ -147,9 +189,11 @@ function pathsOf({ locations, content }: ToolCallFacts, input: Fields): readonly
   return [...new Set([...told, ...given, ...changed].filter(isText))];
 }
 
+const FOLDER_FIELDS = ['cwd', 'workdir', 'directory'];
+
 function commandMeaning(input: Fields): RunToolMeaning | undefined {
   const command = commandOf(input);
-  const cwd = [input['cwd'], input['workdir'], input['directory']].find(isText);
+  const cwd = FOLDER_FIELDS.map((name) => input[name]).find(isText);
   if (command === undefined || CHANGING_FIELDS.some((name) => hasInput(input[name]))) return undefined;
   // Where the folder is not told, it may be the one to which an earlier command went.
   return { kind: 'command', command, ...(cwd === undefined ? { keepsShell: true } : { cwd }) };

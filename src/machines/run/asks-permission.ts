@@ -11,6 +11,14 @@ const ASKING_MODES: readonly unknown[] = ['default', 'plan'];
 /** What makes Codex ask for nothing that it does in its sandbox, or at all. */
 const BYPASSES: readonly string[] = ['dangerously-bypass-approvals-and-sandbox', 'yolo'];
 
+/** Modes of agents that speak ACP in which they do without asking what we would judge. */
+const DECIDING_MODES: readonly unknown[] = ['acceptEdits', 'auto', 'autoEdit', 'bypassPermissions', 'dontAsk', 'yolo'];
+
+/** @param mode of an agent that speaks ACP, by its id */
+export function decidesByItself(mode: unknown): boolean {
+  return DECIDING_MODES.includes(mode);
+}
+
 /** `where_bound`: only where it is told that permissions bind it. @param own by provider name, before the known ones */
 export function providerAsks(provider: string, own: ProviderTable = {}): boolean | 'where_bound' {
   const settings = Object.hasOwn(own, provider)
@@ -22,6 +30,7 @@ export function providerAsks(provider: string, own: ProviderTable = {}): boolean
 }
 
 function settingsAsk({ backend, dialect, options = {} }: ProviderSettings): boolean | 'where_bound' {
+  if (backend === 'acp') return ![options['mode'], modeAmong(options['settings'])].some(decidesByItself);
   if (backend !== 'cli-agent' || dialect === undefined) return true;
   if (dialect === 'codex') return codexAsks(options);
   const { 'permission-mode': mode = 'default', 'dangerously-skip-permissions': skips = false } = options;
@@ -32,4 +41,8 @@ function codexAsks(options: NonNullable<ProviderSettings['options']>): boolean |
   if (BYPASSES.some((name) => options[name] === true)) return false;
   const policy = options['ask-for-approval'];
   return policy === undefined ? 'where_bound' : policy === 'untrusted';
+}
+
+function modeAmong(settings: unknown): unknown {
+  return typeof settings === 'object' && settings !== null && 'mode' in settings ? settings.mode : undefined;
 }

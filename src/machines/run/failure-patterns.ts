@@ -145,7 +145,7 @@ export const FAILURE_PATTERNS: readonly FailurePattern[] = [
     id: 'model not found',
     kind: 'model_not_found',
     pattern:
-      /model\b[^\n]{0,120}\b(?:not found|does not exist|doesn't exist|not exist|not loaded|decommissioned|has been deprecated|retired|no longer available|identifier is invalid)/i,
+      /models\/\S{1,120} is not found|model\b[^\n]{0,120}\b(?:not found|does not exist|doesn't exist|not exist|not loaded|decommissioned|has been deprecated|retired|no longer available|identifier is invalid)/i,
   },
   // Nothing but the name in between: models are also told what of a request they do not support.
   {

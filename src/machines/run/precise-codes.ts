@@ -69,6 +69,7 @@ export const preciseCodes = table(
   // Its text says of an interface that it "is disabled", not of the account.
   rows('auth', ['service_disabled']),
   rows('context_overflow', [
+    'contextoverflowerror',
     'context_length_exceeded',
     'context_window_exceeded',
     'contextwindowexceedederror',

@@ -30,6 +30,7 @@ export interface Note {
   readonly newSession?: { readonly cwd: string; readonly mcpServers: readonly unknown[] };
   readonly takenUp?: string;
   readonly mode?: string;
+  readonly olderModel?: string;
   readonly setting?: { readonly configId: string; readonly value: unknown };
   readonly prompt?: readonly { readonly type: string; readonly text?: string }[];
   readonly cancel?: string;

@@ -315,6 +315,7 @@ describe('a session of the agent', () => {
   it.each<[string, Abilities]>([
     ['resumed', { load: true, resume: true }],
     ['loaded, and what it tells of the past is not told again', { load: true }],
+    ['loaded, also where it tells of the past only then', { load: true, tellsLate: true }],
   ])('is %s', async (_what, abilities) => {
     const home = await opened({ abilities });
     const { meta } = await home.run({ messages: conversation.slice(0, 1) });
@@ -361,7 +362,7 @@ describe('a session of the agent', () => {
     expect(usage).toEqual({ inputTokens: 14, outputTokens: 6, cachedInputTokens: 4, reasoningTokens: 1, cost: 0.25 });
   });
 
-  it('that goes on counts only what came since', async () => {
+  it('that goes on counts what the turn has used, and of the cost only what came since', async () => {
     const home = await opened({ abilities: { load: true, loadCost: 1 } });
     const { meta } = await home.run();
     const model = await home.scenario(
@@ -370,6 +371,6 @@ describe('a session of the agent', () => {
       { usage: { totalTokens: 20, inputTokens: 10, outputTokens: 5 } },
     );
     const { usage } = await home.run({ model, messages: conversation, resume: resume(meta?.sessionId ?? '') });
-    expect(usage).toEqual({ cost: 0.5 });
+    expect(usage).toEqual({ inputTokens: 10, outputTokens: 5, cost: 0.5 });
   });
 });

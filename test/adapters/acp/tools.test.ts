@@ -109,6 +109,24 @@ describe('what a tool comes to', () => {
       { kind: 'unclear', as: 'write', paths: ['/w/a', '/etc/profile'] },
     ],
     [
+      'an edit by a patch of this one file',
+      {
+        kind: 'edit',
+        locations: [{ path: '/w/a' }],
+        rawInput: { filepath: '/w/a', diff: 'Index: /w/a\n===\n--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-x\n+../y\n' },
+      },
+      { kind: 'write', path: '/w/a' },
+    ],
+    [
+      'an edit by a patch of another file besides',
+      {
+        kind: 'edit',
+        locations: [{ path: '/w/a' }],
+        rawInput: { diff: '--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-x\n+y\n--- /w/b\n+++ /w/b\n@@ -1 +1 @@\n' },
+      },
+      { kind: 'unclear', as: 'write', paths: ['/w/a'] },
+    ],
+    [
       'an edit by a patch',
       { kind: 'edit', locations: [{ path: '/w/a' }], rawInput: { patch: '*** Update File: x' } },
       { kind: 'unclear', as: 'write', paths: ['/w/a', '*** Update File: x'] },

@@ -10,9 +10,9 @@ import type { ProviderSettings } from '../../../src/machines/run/provider-settin
 import type { AgentRunEvent } from '../../../src/machines/run/run-output.ts';
 import { ModelServer } from '../../support/http-models/model-server.ts';
 import type { Behavior } from '../../support/http-models/model-server.ts';
-import type { ApiName } from '../../support/http-models/protocol.ts';
+import type { EmbeddedApi } from '../../support/http-models/protocol.ts';
 
-export const APIS = ['anthropic', 'openai', 'openai-chat'] as const satisfies readonly ApiName[];
+export const APIS = ['anthropic', 'openai', 'openai-chat'] as const satisfies readonly EmbeddedApi[];
 
 export const KEY = 'sk-test-0123456789abcdef';
 
@@ -59,7 +59,7 @@ export class EmbeddedHouse {
   }
 
   /** Asks a model of the provider "fixture", whose interface this is. */
-  ask(api: ApiName, behavior: Behavior, { messages, settings = {}, ...params }: RunOptions = {}): HouseRun {
+  ask(api: EmbeddedApi, behavior: Behavior, { messages, settings = {}, ...params }: RunOptions = {}): HouseRun {
     const model = params.model ?? `model-${this.#runs}`;
     this.server.when(model, behavior);
     return this.start({
@@ -70,7 +70,7 @@ export class EmbeddedHouse {
     });
   }
 
-  settings(api: ApiName, more: Partial<ProviderSettings> = {}): ProviderSettings {
+  settings(api: EmbeddedApi, more: Partial<ProviderSettings> = {}): ProviderSettings {
     return { backend: 'embedded', api, baseUrl: this.server.baseUrl(api), keyVariable: 'FIXTURE_KEY', ...more };
   }
 

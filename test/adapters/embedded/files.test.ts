@@ -10,7 +10,7 @@ import type { FilePart, ProviderMessage } from '../../../src/machines/turn/provi
 import type { ProviderSettings } from '../../../src/machines/run/provider-settings.ts';
 import { workspaceFiles } from '../../../src/adapters/embedded/workspace-files.ts';
 import { answers } from '../../support/http-models/behaviors.ts';
-import type { ApiName } from '../../support/http-models/protocol.ts';
+import type { EmbeddedApi } from '../../support/http-models/protocol.ts';
 import { APIS, EmbeddedHouse } from './embedded-house.ts';
 
 const PNG = Buffer.from(
@@ -42,7 +42,7 @@ async function file(path: string, bytes: Buffer, mediaType = 'application/octet-
 }
 
 async function asked(
-  api: ApiName,
+  api: EmbeddedApi,
   messages: readonly ProviderMessage[],
   settings: Partial<ProviderSettings> = {},
 ): Promise<string> {

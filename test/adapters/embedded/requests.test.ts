@@ -6,7 +6,7 @@ import type { AgentRunParams } from '../../../src/actors/run/agent-runtime.ts';
 import type { ProviderSettings } from '../../../src/machines/run/provider-settings.ts';
 import type { ProviderMessage } from '../../../src/machines/turn/provider-message.ts';
 import { answers, answersByEvent } from '../../support/http-models/behaviors.ts';
-import type { ApiName, Said } from '../../support/http-models/protocol.ts';
+import type { EmbeddedApi, Said } from '../../support/http-models/protocol.ts';
 import { APIS, EmbeddedHouse, KEY } from './embedded-house.ts';
 
 let house: EmbeddedHouse;
@@ -59,7 +59,7 @@ const CONVERSATION: readonly ProviderMessage[] = [
 
 /** The body of the request that a run makes. */
 async function bodyOf(
-  api: ApiName,
+  api: EmbeddedApi,
   {
     settings,
     ...params
@@ -186,7 +186,7 @@ describe('a conversation', () => {
 });
 
 describe('what only the model that reasoned can read', () => {
-  const thought = async (api: ApiName, said: readonly Said[]): Promise<readonly ProviderMessage[]> => {
+  const thought = async (api: EmbeddedApi, said: readonly Said[]): Promise<readonly ProviderMessage[]> => {
     const { payloads } = await house.ask(
       api,
       answersByEvent([...said, { tool: 'read', callId: 'call_1', input: '{}' }]),

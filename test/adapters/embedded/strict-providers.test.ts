@@ -10,7 +10,7 @@ import type { ProviderSettings } from '../../../src/machines/run/provider-settin
 import { answers, failsWithError, hangsAfter, truncates } from '../../support/http-models/behaviors.ts';
 import { ModelServer } from '../../support/http-models/model-server.ts';
 import type { Exchange } from '../../support/http-models/model-server.ts';
-import type { ApiName, Said } from '../../support/http-models/protocol.ts';
+import type { ApiName, EmbeddedApi, Said } from '../../support/http-models/protocol.ts';
 import { requestProblems, sealOf } from '../../support/http-models/strict-rules.ts';
 import { openTurnHouse } from '../../support/turn-house.ts';
 import type { TurnHouse } from '../../support/turn-house.ts';
@@ -35,7 +35,7 @@ const MODELS = [
   { provider: 'other', model: 'claude-other', api: 'anthropic' },
   { provider: 'gpt', model: 'gpt-5', api: 'openai' },
   { provider: 'local', model: 'local-model', api: 'openai-chat' },
-] as const satisfies readonly { provider: string; model: string; api: ApiName }[];
+] as const satisfies readonly { provider: string; model: string; api: EmbeddedApi }[];
 
 beforeAll(async () => {
   server = await ModelServer.start();
@@ -45,7 +45,7 @@ beforeAll(async () => {
     await house.runtime.sessions.interrupt(session, { reason: 'stop' });
     return 'stopped';
   };
-  const settings = (api: ApiName): ProviderSettings => ({
+  const settings = (api: EmbeddedApi): ProviderSettings => ({
     backend: 'embedded',
     api,
     baseUrl: server.baseUrl(api),

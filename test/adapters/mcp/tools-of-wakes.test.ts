@@ -6,7 +6,7 @@ import { createEmbeddedAgentRuntime } from '../../../src/adapters/embedded/embed
 import type { ProviderTable } from '../../../src/machines/run/provider-settings.ts';
 import { answers, failsWithError } from '../../support/http-models/behaviors.ts';
 import { ModelServer } from '../../support/http-models/model-server.ts';
-import type { ApiName } from '../../support/http-models/protocol.ts';
+import type { EmbeddedApi } from '../../support/http-models/protocol.ts';
 import { requestProblems } from '../../support/http-models/strict-rules.ts';
 import { openTurnHouse } from '../../support/turn-house.ts';
 import type { TurnHouse } from '../../support/turn-house.ts';
@@ -57,7 +57,7 @@ describe('a thousand tools of a server', () => {
       runConfig: { providers },
     });
   };
-  const at = (api: ApiName): ProviderTable[string] => ({
+  const at = (api: EmbeddedApi): ProviderTable[string] => ({
     backend: 'embedded',
     api,
     baseUrl: server.baseUrl(api),

@@ -9,8 +9,11 @@ const STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache
 /** The model says all of it and ends. */
 export function answers(said: readonly Said[], end: AnswerEnd = {}): Behavior {
   return async (exchange) => {
-    await send(begun(exchange), [...sayingAll(exchange, said), ...exchange.protocol.closing(end, said)].join(''));
-    exchange.response.end();
+    const { protocol, request, response } = exchange;
+    if (!request.isStreamed && protocol.whole !== undefined)
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(protocol.whole(end, said));
+    await send(begun(exchange), [...sayingAll(exchange, said), ...protocol.closing(end, said)].join(''));
+    response.end();
   };
 }
 

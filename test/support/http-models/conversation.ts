@@ -147,6 +147,8 @@ const plainly =
       ? { object: 'list', data, has_more: false }
       : path.endsWith('/count_tokens')
         ? { input_tokens: 10 }
-        : {};
+        : path.endsWith(':countTokens')
+          ? { totalTokens: 10 }
+          : {};
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };

@@ -12,7 +12,7 @@ import { temporaryHome } from '../temporary-home.ts';
 import { answers, answersByEvent, drops, failsWithError, hangs, hangsAfter } from './behaviors.ts';
 import { ModelServer } from './model-server.ts';
 import type { Behavior } from './model-server.ts';
-import type { ApiName } from './protocol.ts';
+import type { EmbeddedApi } from './protocol.ts';
 
 const FAILURES: Readonly<Partial<Record<RunFailureKind, Behavior>>> = {
   auth: failsWithError(401, { type: 'authentication_error', code: 'invalid_api_key', message: 'invalid key' }),
@@ -73,7 +73,7 @@ class CountingClock implements Clock {
   }
 }
 
-export async function openEmbeddedSubject(api: ApiName): Promise<AgentRuntimeUnderTest> {
+export async function openEmbeddedSubject(api: EmbeddedApi): Promise<AgentRuntimeUnderTest> {
   const server = await ModelServer.start();
   const home = await temporaryHome();
   const clock = new CountingClock();

@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { anthropicProtocol } from './anthropic.ts';
+import { geminiProtocol } from './gemini.ts';
 import { openAiChatProtocol } from './openai-chat.ts';
 import { openAiResponsesProtocol } from './openai-responses.ts';
 import type { ApiName, ModelProtocol } from './protocol.ts';
@@ -15,6 +16,7 @@ const PROTOCOLS: Readonly<Record<ApiName, ModelProtocol>> = {
   anthropic: anthropicProtocol,
   openai: openAiResponsesProtocol,
   'openai-chat': openAiChatProtocol,
+  gemini: geminiProtocol,
 };
 
 export interface RecordedRequest {
@@ -23,6 +25,7 @@ export interface RecordedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
+  readonly isStreamed: boolean;
   /** How its answer ended: whole, or with the connection. */
   readonly ended: Promise<'whole' | 'cut'>;
 }
@@ -161,6 +164,7 @@ export class ModelServer {
       headers: message.headers,
       text,
       body,
+      isStreamed: protocol.isStreamed?.(path) ?? true,
       ended,
     };
     this.#requests.push(request);

@@ -3,7 +3,10 @@
  * wire.
  */
 
-export type ApiName = 'anthropic' | 'openai' | 'openai-chat';
+/** Those that our embedded backend speaks. */
+export type EmbeddedApi = 'anthropic' | 'openai' | 'openai-chat';
+/** With those that only programs of others speak. */
+export type ApiName = EmbeddedApi | 'gemini';
 
 /** One thing that the model says. A list of texts is sent in as many pieces. */
 export type Said =
@@ -42,11 +45,15 @@ export interface ModelProtocol {
   readonly prefix: string;
   /** After the base address. A pattern names the `model`, where it stands there and not in the body. */
   readonly path: string | RegExp;
+  /** Whether what is asked at this path is answered in a stream. Absent: always. */
+  isStreamed?(path: string): boolean;
   /** The events, each as it is sent. */
   opening(model: string): readonly string[];
   /** The number tells of how many things were said before. */
   saying(said: Said, index: number): readonly string[];
   closing(end: AnswerEnd, said: readonly Said[]): readonly string[];
+  /** All of it in one body, for what is answered without a stream. */
+  whole?(end: AnswerEnd, said: readonly Said[]): string;
   /** The body of an answer with a status of failure. */
   errorBody(error: WireError): string;
   /** The same in mid-stream. */

@@ -4,6 +4,7 @@
  * documentation is meant.
  */
 import { createHash } from 'node:crypto';
+import { geminiBody } from './gemini-shapes.ts';
 import type { ModelMessage, RequestBody } from './strict-shapes.ts';
 import { anthropicBody, chatBody, responsesBody } from './strict-shapes.ts';
 import type { ApiName } from './protocol.ts';
@@ -17,6 +18,7 @@ const CALL_ID: Readonly<Record<ApiName, RegExp>> = {
   anthropic: /^[a-zA-Z0-9_-]{1,64}$/,
   openai: /^[a-zA-Z0-9_-]{1,64}$/,
   'openai-chat': /^[a-zA-Z0-9_-]{1,40}$/,
+  gemini: /^[a-zA-Z0-9_-]{1,64}$/,
 };
 
 /** What a model signs its reasoning with: another text, another model or another interface, and it is not its own. */
@@ -28,7 +30,7 @@ export function sealOf(api: ApiName, model: string, text: string): string {
 
 /** What a request says, in one shape. @throws ZodError what the interface does not know */
 export function readRequest(api: ApiName, body: Readonly<Record<string, unknown>>): RequestBody {
-  return { anthropic: anthropicBody, openai: responsesBody, 'openai-chat': chatBody }[api](body);
+  return { anthropic: anthropicBody, openai: responsesBody, 'openai-chat': chatBody, gemini: geminiBody }[api](body);
 }
 
 /** What is wrong with a request, in words; nothing when the provider would take it. */

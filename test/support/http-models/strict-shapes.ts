@@ -1,5 +1,5 @@
 /**
- * The requests of the three interfaces, read into one shape. What the documentation does not know is refused by
+ * The requests of three of the interfaces, read into one shape. What the documentation does not know is refused by
  * throwing.
  */
 import { z } from 'zod';
@@ -313,7 +313,7 @@ function partsOf(content: z.output<typeof chatText>): Block[] {
 }
 
 /** Items of one side, one after another, are what it says. */
-function together(items: readonly ModelMessage[]): readonly ModelMessage[] {
+export function together(items: readonly ModelMessage[]): readonly ModelMessage[] {
   const messages: { role: ModelMessage['role']; blocks: Block[] }[] = [];
   for (const { role, blocks } of items) {
     const last = messages.at(-1);
