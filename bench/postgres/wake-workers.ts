@@ -14,7 +14,7 @@ import { nowMs, serve } from './fleet.ts';
 import type { FleetWork } from './fleet.ts';
 import { claimFor, hintsOf, statementsFor } from './recorded-wake.ts';
 import type { ClaimedHint, RecordedWake } from './recorded-wake.ts';
-import { openLeanRuntime, openWholeRuntime } from './wake-house.ts';
+import { openLeanRuntime, openWholeRuntime } from './wake-setup.ts';
 import { claimWritten, wakeWritten } from './written-wake.ts';
 import type { Appends } from './written-wake.ts';
 

@@ -13,7 +13,7 @@ import type { Fleet } from './fleet.ts';
 import { appendedBy, recordWake } from './recorded-wake.ts';
 import type { RecordedWake } from './recorded-wake.ts';
 import { ask, settle, startServer } from './server.ts';
-import { makeDue, openLeanRuntime, removeHome, wakeHome } from './wake-house.ts';
+import { makeDue, openLeanRuntime, removeHome, wakeHome } from './wake-setup.ts';
 import { MAKE_WRITTEN, WRITTEN_TABLES } from './written-wake.ts';
 import type { Appends } from './written-wake.ts';
 

@@ -3,8 +3,8 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserOfFile } from '../support/browser.ts';
 import { SPEAKER, speakingBackend } from '../support/speaking-backend.ts';
-import { buildPageOnce, showHouse } from './inspector-session-house.ts';
-import type { BuiltPage } from './inspector-session-house.ts';
+import { buildPageOnce, showSetup } from './inspector-session-setup.ts';
+import type { BuiltPage } from './inspector-session-setup.ts';
 
 const browser = await browserOfFile();
 const LIMIT = { timeout: 15_000 };
@@ -22,9 +22,9 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
 
   it('stand below the transcript as they come, and give way to the message without a moment of neither', async () => {
     const backend = speakingBackend();
-    const { house, open, problems } = await showHouse({ page, browser: browser!, runtimes: [backend.runtime] });
-    const session = await house.session([], { message: 'Tell me.', agent: SPEAKER });
-    const waking = house.runtime.wake(session);
+    const { setup, open, problems } = await showSetup({ page, browser: browser!, runtimes: [backend.runtime] });
+    const session = await setup.session([], { message: 'Tell me.', agent: SPEAKER });
+    const waking = setup.runtime.wake(session);
     const voice = await backend.voice();
     const view = await open(`#r=${session}`);
     voice.think('A tale it is to be. ');
@@ -56,7 +56,7 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
 
   it('stand beside which process on which machine wakes the session', async () => {
     const backend = speakingBackend();
-    const { house, open } = await showHouse({
+    const { setup, open } = await showSetup({
       page,
       browser: browser!,
       runtimes: [backend.runtime],
@@ -69,8 +69,8 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
         },
       }),
     });
-    const session = await house.session([], { message: 'Tell me.', agent: SPEAKER });
-    const waking = house.runtime.wake(session);
+    const session = await setup.session([], { message: 'Tell me.', agent: SPEAKER });
+    const waking = setup.runtime.wake(session);
     await backend.voice();
     const view = await open(`#r=${session}`);
     await view.getByText('far:4321').first().waitFor(LIMIT);

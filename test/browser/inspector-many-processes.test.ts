@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserOfFile } from '../support/browser.ts';
-import { AGENT } from '../support/session-house.ts';
-import { buildPageOnce, showHouse } from './inspector-session-house.ts';
-import type { BuiltPage, ShownHouse } from './inspector-session-house.ts';
+import { AGENT } from '../support/session-setup.ts';
+import { buildPageOnce, showSetup } from './inspector-session-setup.ts';
+import type { BuiltPage, ShownSetup } from './inspector-session-setup.ts';
 
 const browser = await browserOfFile();
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
@@ -18,8 +18,8 @@ const button = (view: Page, name: string | RegExp): Locator =>
   view.getByRole('button', { name, exact: typeof name === 'string' });
 const receiptsIn = (view: Page): Locator => view.getByRole('region', { name: 'What became of it' });
 
-async function answersIn({ house }: ShownHouse, session: string): Promise<readonly unknown[]> {
-  return (await house.log(session)).flatMap((event) => (event.type === 'user.tool_confirmation' ? [event.data] : []));
+async function answersIn({ setup }: ShownSetup, session: string): Promise<readonly unknown[]> {
+  return (await setup.log(session)).flatMap((event) => (event.type === 'user.tool_confirmation' ? [event.data] : []));
 }
 
 async function faultsOf(view: Page): Promise<readonly string[]> {
@@ -29,15 +29,15 @@ async function faultsOf(view: Page): Promise<readonly string[]> {
 }
 
 /** Three that ask for the same, one that asks for something else, and one that rests. */
-async function five(house: ShownHouse): Promise<readonly string[]> {
-  const first = await house.waiting();
-  const same = [first, await house.waitingToo(), await house.waitingToo()];
-  await house.house.write([
+async function five(setup: ShownSetup): Promise<readonly string[]> {
+  const first = await setup.waiting();
+  const same = [first, await setup.waitingToo(), await setup.waitingToo()];
+  await setup.setup.write([
     { toolCalls: [{ name: 'deploy', input: { command: 'deploy --to staging' } }] },
     { text: 'It is out.', directive: { outcome: 'sleep', summary: 'Deployed.' } },
   ]);
-  const other = await house.waitingToo();
-  const { sessionId: resting } = await house.house.runtime.sessions.create({ agentId: AGENT });
+  const other = await setup.waitingToo();
+  const { sessionId: resting } = await setup.setup.runtime.sessions.create({ agentId: AGENT });
   return [...same, other, resting];
 }
 
@@ -48,9 +48,9 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
   afterAll(() => page[Symbol.asyncDispose]());
 
   it('are allowed together where they ask for the same, each with a receipt, by keyboard alone', async () => {
-    const house = await showHouse({ page, browser: browser! });
-    const [a = '', b = '', c = '', other = '', resting = ''] = await five(house);
-    const view = await house.open();
+    const setup = await showSetup({ page, browser: browser! });
+    const [a = '', b = '', c = '', other = '', resting = ''] = await five(setup);
+    const view = await setup.open();
     await listOf(view).getByRole('option').nth(4).waitFor(LIMIT);
     await listOf(view).getByRole('option').first().focus();
     await view.keyboard.press('Control+a');
@@ -66,8 +66,8 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
     ]);
     expect(await faultsOf(view)).toEqual([]);
     // Meanwhile one of them is answered elsewhere: that is refused, and stops no other.
-    const requestId = (await house.source.session(b))?.pendingActions[0]?.requestId ?? '';
-    await house.source.answer(b, { type: 'deny', requestId });
+    const requestId = (await setup.source.session(b))?.pendingActions[0]?.requestId ?? '';
+    await setup.source.answer(b, { type: 'deny', requestId });
     await button(view, 'Allow all 3 once').focus();
     await view.keyboard.press('Enter');
     await receiptsIn(view).getByText('2 of 3 done, 1 refused.').waitFor(LIMIT);
@@ -78,19 +78,19 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
           .count(),
       )
       .toBe(2);
-    for (const id of [a, c]) expect(await answersIn(house, id)).toMatchObject([{ allowed: true }]);
-    expect(await answersIn(house, b)).toMatchObject([{ allowed: false }]);
-    expect([await answersIn(house, other), await answersIn(house, resting)]).toEqual([[], []]);
+    for (const id of [a, c]) expect(await answersIn(setup, id)).toMatchObject([{ allowed: true }]);
+    expect(await answersIn(setup, b)).toMatchObject([{ allowed: false }]);
+    expect([await answersIn(setup, other), await answersIn(setup, resting)]).toEqual([[], []]);
     await expect.poll(() => same.count()).toBe(0);
-    expect([browser!.said.filter((text) => !text.includes('409 (Conflict)')), house.problems]).toEqual([[], []]);
+    expect([browser!.said.filter((text) => !text.includes('409 (Conflict)')), setup.problems]).toEqual([[], []]);
   });
 
   it('are woken, interrupted and terminated together, a range of them by Shift, and what cannot be is told', async () => {
-    const house = await showHouse({ page, browser: browser! });
-    const ids = await five(house);
+    const setup = await showSetup({ page, browser: browser! });
+    const ids = await five(setup);
     const [a = '', b = '', c = '', other = ''] = ids;
-    await house.house.runtime.sessions.terminate(other);
-    const view = await house.open();
+    await setup.setup.runtime.sessions.terminate(other);
+    const view = await setup.open();
     const rows = listOf(view).getByRole('option');
     await rows.nth(4).waitFor(LIMIT);
     await rows.first().focus();
@@ -103,21 +103,21 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
     await button(view, 'Interrupt 3 sessions').click();
     await receiptsIn(view).getByText('3 of 3 done.').waitFor(LIMIT);
     for (const id of [a, b, c])
-      expect((await house.house.log(id)).find(({ type }) => type === 'user.interrupt')?.data).toMatchObject({
+      expect((await setup.setup.log(id)).find(({ type }) => type === 'user.interrupt')?.data).toMatchObject({
         reason: 'wrong branch',
       });
-    await house.house.runtime.sessions.send(a, { type: 'user.message', text: 'Once more.' });
+    await setup.setup.runtime.sessions.send(a, { type: 'user.message', text: 'Once more.' });
     await button(view, 'Tick all 5').click();
     await button(view, 'Wake').click();
     await receiptsIn(view).getByText('4 of 5 done, 1 refused.').waitFor(LIMIT);
     await expect.poll(() => receiptsIn(view).innerText()).toContain('is terminated, and wakes no more');
-    expect((await house.house.log(a)).filter(({ type }) => type === 'wake.started')).toHaveLength(2);
+    expect((await setup.setup.log(a)).filter(({ type }) => type === 'wake.started')).toHaveLength(2);
     await button(view, 'Terminate …').click();
     await button(view, 'Leave them').click();
     await button(view, 'Terminate …').click();
     await button(view, 'Terminate 5 sessions').click();
     await receiptsIn(view).getByText('5 of 5 done.').waitFor(LIMIT);
-    const states = await Promise.all(ids.map((id) => house.house.runtime.sessions.status(id)));
+    const states = await Promise.all(ids.map((id) => setup.setup.runtime.sessions.status(id)));
     expect(new Set(states.map(({ status }) => status))).toEqual(new Set(['terminated']));
   });
 });

@@ -3,8 +3,8 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { InspectionSource } from '../../src/actors/inspection/inspection-source.ts';
 import { browserOfFile } from '../support/browser.ts';
-import { buildPageOnce, showHouse } from './inspector-session-house.ts';
-import type { BuiltPage } from './inspector-session-house.ts';
+import { buildPageOnce, showSetup } from './inspector-session-setup.ts';
+import type { BuiltPage } from './inspector-session-setup.ts';
 
 const browser = await browserOfFile();
 const LIMIT = { timeout: 15_000 };
@@ -27,14 +27,14 @@ describe.skipIf(browser === undefined)('the page', () => {
   afterAll(() => page[Symbol.asyncDispose]());
 
   it('opens on a session where none needs a person, and on what the address names', async () => {
-    const house = await showHouse({ page, browser: browser!, replaced: asStore });
-    const first = await house.playing(RESTS);
-    const second = await house.waitingToo();
-    const view = await house.open();
+    const setup = await showSetup({ page, browser: browser!, replaced: asStore });
+    const first = await setup.playing(RESTS);
+    const second = await setup.waitingToo();
+    const view = await setup.open();
     await selected(view).waitFor(LIMIT);
     expect(view.url()).not.toContain(first);
     await expect.poll(() => view.url(), LIMIT).toContain(second);
-    const other = await house.open(`#r=${first}`);
+    const other = await setup.open(`#r=${first}`);
     await selected(other).waitFor(LIMIT);
     expect(other.url()).toContain(first);
   });
@@ -42,7 +42,7 @@ describe.skipIf(browser === undefined)('the page', () => {
   it('says of what was under way in a process that died that it died with it, and counts its age no further', async () => {
     const since = new Date().toISOString();
     const dead = { kind: 'dead', text: 'Its process has died.', since } as const;
-    const house = await showHouse({
+    const setup = await showSetup({
       page,
       browser: browser!,
       replaced: (source) => ({
@@ -52,8 +52,8 @@ describe.skipIf(browser === undefined)('the page', () => {
         },
       }),
     });
-    const session = await house.waiting();
-    const view = await house.open(`#r=${session}`);
+    const session = await setup.waiting();
+    const view = await setup.open(`#r=${session}`);
     const row = view.getByRole('tree', { name: 'Actors' }).getByText('died with its process').first();
     await row.waitFor(LIMIT);
     const age = row.locator('xpath=ancestor::*[@role="treeitem"]').locator('.age');
@@ -63,15 +63,15 @@ describe.skipIf(browser === undefined)('the page', () => {
   });
 
   it('interrupts the session that is shown, wakes it, and terminates it after a second question', async () => {
-    const house = await showHouse({ page, browser: browser! });
-    const session = await house.waiting();
-    const view = await house.open(`#r=${session}`);
+    const setup = await showSetup({ page, browser: browser! });
+    const session = await setup.waiting();
+    const view = await setup.open(`#r=${session}`);
     await button(view, 'Interrupt').click(LIMIT);
     await view.getByText(/Interrupted: stored as event \d+\.$/).waitFor(LIMIT);
     await button(view, 'Wake').click(LIMIT);
     await button(view, 'Terminate …').click(LIMIT);
     await button(view, 'Leave it').click();
-    expect((await house.house.runtime.sessions.status(session)).status).not.toBe('terminated');
+    expect((await setup.setup.runtime.sessions.status(session)).status).not.toBe('terminated');
     await button(view, 'Terminate …').click(LIMIT);
     await button(view, 'Terminate this session').click();
     await view.getByText(/Terminated: stored up to event \d+\.$/).waitFor(LIMIT);

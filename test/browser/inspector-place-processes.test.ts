@@ -15,7 +15,7 @@ import type { InspectorServer } from '../../src/adapters/inspector/inspector-ser
 import { startInspector } from '../../src/adapters/inspector/inspector.ts';
 import { RecordedSource } from '../adapters/inspector/recorded-source.ts';
 import { browserOfFile } from '../support/browser.ts';
-import { supervisor, task, told } from './inspector-tree-house.ts';
+import { supervisor, task, told } from './inspector-tree-setup.ts';
 
 const browser = await browserOfFile();
 const PAGE = fileURLToPath(new URL('../../dist/inspector-page/', import.meta.url));

@@ -10,8 +10,8 @@ import { initialSessionState } from '../../src/machines/session/session-state.ts
 import type { SessionState } from '../../src/machines/session/session-state.ts';
 import { explain } from '../../src/machines/session/why.ts';
 import { browserOfFile } from '../support/browser.ts';
-import { buildPageOnce, showHouse } from './inspector-session-house.ts';
-import type { BuiltPage, ShownHouse, ShownHouseOptions } from './inspector-session-house.ts';
+import { buildPageOnce, showSetup } from './inspector-session-setup.ts';
+import type { BuiltPage, ShownSetup, ShownSetupOptions } from './inspector-session-setup.ts';
 
 const browser = await browserOfFile();
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
@@ -19,14 +19,14 @@ const LIMIT = { timeout: 15_000 };
 
 let page: BuiltPage;
 
-const shown = (options: Partial<ShownHouseOptions> = {}): Promise<ShownHouse> =>
-  showHouse({ page, browser: browser!, ...options });
+const shown = (options: Partial<ShownSetupOptions> = {}): Promise<ShownSetup> =>
+  showSetup({ page, browser: browser!, ...options });
 const button = (view: Page, name: string | RegExp): Locator =>
   view.getByRole('button', { name, exact: typeof name === 'string' });
 const textOf = (locator: Locator): Promise<string> => locator.innerText(LIMIT);
 const transcriptOf = (view: Page): Locator => view.getByRole('region', { name: 'Transcript' });
-const answersIn = async ({ house }: ShownHouse, session: string): Promise<readonly unknown[]> =>
-  (await house.log(session)).flatMap((event) => (event.type === 'user.tool_confirmation' ? [event.data] : []));
+const answersIn = async ({ setup }: ShownSetup, session: string): Promise<readonly unknown[]> =>
+  (await setup.log(session)).flatMap((event) => (event.type === 'user.tool_confirmation' ? [event.data] : []));
 
 /** What axe finds wrong with the list of sessions and with the session that is shown. */
 async function faultsOf(view: Page): Promise<readonly string[]> {
@@ -55,9 +55,9 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   afterAll(() => page[Symbol.asyncDispose]());
 
   it('open with the one that waits, say why, are answered by one click, and show what happens next without a reload', async () => {
-    const house = await shown();
-    const session = await house.waiting();
-    const view = await house.open();
+    const setup = await shown();
+    const session = await setup.waiting();
+    const view = await setup.open();
     await expect
       .poll(() => textOf(view.getByRole('region', { name: 'Why' }).locator('p').first()))
       .toContain('waits for permission to run deploy');
@@ -70,38 +70,38 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     await view.getByText(/^You allowed it this once/).waitFor(LIMIT);
     await view.getByText('no worker runs this session now').waitFor(LIMIT);
     await expect.poll(() => textOf(request)).toContain('wakechart worker');
-    expect(await answersIn(house, session)).toHaveLength(1);
-    await house.house.runtime.wake(session);
+    expect(await answersIn(setup, session)).toHaveLength(1);
+    await setup.setup.runtime.wake(session);
     await transcriptOf(view).getByText('It is out.').waitFor(LIMIT);
     await view.getByText('the session has gone on with it').waitFor(LIMIT);
-    expect(house.tools.ran).toEqual(['deploy']);
-    expect([...browser!.said, ...browser!.refused, ...house.problems]).toEqual([]);
+    expect(setup.tools.ran).toEqual(['deploy']);
+    expect([...browser!.said, ...browser!.refused, ...setup.problems]).toEqual([]);
   });
 
   it('are denied by keyboard alone, with a note, and focus goes on from there', async () => {
-    const house = await shown();
-    const session = await house.waiting();
-    const view = await house.open(`#r=${session}`);
+    const setup = await shown();
+    const session = await setup.waiting();
+    const view = await setup.open(`#r=${session}`);
     await view.getByLabel(/^A note for the agent/).fill('not on a Friday');
     await button(view, 'Deny').focus();
     await view.keyboard.press('Enter');
     await view.getByText('You denied it.').waitFor(LIMIT);
-    expect(await answersIn(house, session)).toMatchObject([{ allowed: false, note: 'not on a Friday' }]);
+    expect(await answersIn(setup, session)).toMatchObject([{ allowed: false, note: 'not on a Friday' }]);
     await expect.poll(() => view.locator(':focus').getAttribute('aria-label')).toBe('Permission: deploy');
-    await house.house.runtime.wake(session);
+    await setup.setup.runtime.wake(session);
     await transcriptOf(view).getByText('not on a Friday').first().waitFor(LIMIT);
   });
 
   it('answer a question in words, and lose nothing of them when something else happens meanwhile', async () => {
-    const house = await shown();
-    const session = await house.playing([
+    const setup = await shown();
+    const session = await setup.playing([
       { toolCalls: [{ name: 'ask_human', input: { question: 'Which color?' } }] },
       { text: 'Blue it is.' },
     ]);
-    const view = await house.open(`#r=${session}`);
+    const view = await setup.open(`#r=${session}`);
     const box = view.getByRole('textbox', { name: 'Your answer' });
     await box.fill('blu');
-    await house.house.runtime.sessions.send(session, { type: 'user.message', text: 'Hurry.' });
+    await setup.setup.runtime.sessions.send(session, { type: 'user.message', text: 'Hurry.' });
     await transcriptOf(view).getByText('Hurry.').waitFor(LIMIT);
     await box.focus();
     await view.keyboard.press('End');
@@ -109,18 +109,18 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     await expect.poll(() => box.inputValue()).toBe('blue');
     await view.keyboard.press('Control+Enter');
     await view.getByText('You answered.').waitFor(LIMIT);
-    expect((await house.house.log(session)).find(({ type }) => type === 'user.answer')?.data).toMatchObject({
+    expect((await setup.setup.log(session)).find(({ type }) => type === 'user.answer')?.data).toMatchObject({
       response: 'blue',
     });
   });
 
   it('tell that somebody else has answered meanwhile, and what, with what was being written', async () => {
-    const house = await shown();
-    const session = await house.waiting();
-    const view = await house.open(`#r=${session}`);
+    const setup = await shown();
+    const session = await setup.waiting();
+    const view = await setup.open(`#r=${session}`);
     await view.getByLabel(/^A note for the agent/).fill('half a thou');
-    const requestId = (await house.source.session(session))?.pendingActions[0]?.requestId ?? '';
-    await house.source.answer(session, { type: 'deny', requestId, note: 'no' });
+    const requestId = (await setup.source.session(session))?.pendingActions[0]?.requestId ?? '';
+    await setup.source.answer(session, { type: 'deny', requestId, note: 'no' });
     await view.getByText('Answered elsewhere.').waitFor(LIMIT);
     const request = view.getByRole('region', { name: 'Permission: deploy' });
     await expect.poll(() => textOf(request)).toMatch(/It was denied: no \(event \d+\)/);
@@ -129,7 +129,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   });
 
   it('tell why an answer was not taken, and what became of the request instead', async () => {
-    const house = await shown({
+    const setup = await shown({
       replaced: () => ({
         answer: () =>
           Promise.reject(
@@ -140,36 +140,36 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
           ),
       }),
     });
-    const session = await house.waiting();
-    const view = await house.open(`#r=${session}`);
+    const session = await setup.waiting();
+    const view = await setup.open(`#r=${session}`);
     await button(view, 'Allow once').click();
     await expect
       .poll(() => textOf(view.getByRole('alert')))
       .toContain('Your answer was not taken: the request was answered before. Check the session.');
     await expect.poll(() => button(view, 'Deny').isEnabled()).toBe(true);
-    expect(await answersIn(house, session)).toEqual([]);
+    expect(await answersIn(setup, session)).toEqual([]);
   });
 
   it('offer no answer to a request that has expired', async () => {
-    const house = await shown();
-    const session = await house.waiting({ expiresAfterSeconds: 60 });
-    const view = await house.open(`#r=${session}`);
+    const setup = await shown();
+    const session = await setup.waiting({ expiresAfterSeconds: 60 });
+    const view = await setup.open(`#r=${session}`);
     await button(view, 'Allow once').waitFor(LIMIT);
-    await house.house.clock.advance(120_000);
+    await setup.setup.clock.advance(120_000);
     await view.getByText(/^It has expired/).waitFor(LIMIT);
     await expect.poll(() => button(view, 'Allow once').count()).toBe(0);
   });
 
   it('show a hostile transcript as text, to its end, and hide nothing of what is asked for', async () => {
-    const house = await shown();
+    const setup = await shown();
     const line = 'x'.repeat(1_000_000);
-    const session = await house.playing([
+    const session = await setup.playing([
       {
         text: `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script> \u202Etxt.exe ${line}`,
         toolCalls: [{ name: 'deploy', input: { command: 'rm -rf /tmp/\u202Eyrt\u200B' } }],
       },
     ]);
-    const view = await house.open(`#r=${session}`);
+    const view = await setup.open(`#r=${session}`);
     const told = await textOf(transcriptOf(view));
     expect(told).toContain('<img src=x onerror=');
     expect(told).toContain(String.raw`\u{202E}txt.exe`);
@@ -194,7 +194,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
       },
     };
     const why = explain(state, 0);
-    const house = await shown({
+    const setup = await shown({
       replaced: () => ({
         sessions: async () => ({
           sessions: [{ sessionId: session, agentId: 'player', status: 'idle', pendingActions: 0, why: why.reasons[0] }],
@@ -213,7 +213,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
           ),
       }),
     });
-    const view = await house.open();
+    const view = await setup.open();
     const option = view.getByRole('listbox', { name: 'Sessions' }).getByRole('option');
     await option.click();
     await expect.poll(() => textOf(option)).toContain('cannot be read');
@@ -223,18 +223,18 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   });
 
   it('say of one that is not there that it is not', async () => {
-    const house = await shown();
-    const view = await house.open('#r=0192f0c1-2345-7abc-8def-0123456789ab');
+    const setup = await shown();
+    const view = await setup.open('#r=0192f0c1-2345-7abc-8def-0123456789ab');
     await expect
       .poll(() => textOf(view.getByRole('alert').first()))
       .toMatch(/This session cannot be shown: .*no session/);
   });
 
   it('are walked through by arrow keys, and found by a search', async () => {
-    const house = await shown();
-    await house.waiting();
-    for (let count = 1; count < 6; count += 1) await house.waitingToo();
-    const view = await house.open();
+    const setup = await shown();
+    await setup.waiting();
+    for (let count = 1; count < 6; count += 1) await setup.waitingToo();
+    const view = await setup.open();
     const options = view.getByRole('listbox', { name: 'Sessions' }).getByRole('option');
     await options.first().waitFor(LIMIT);
     await expect.poll(() => options.count()).toBe(6);
@@ -247,37 +247,37 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   });
 
   it('lead from each entry of the transcript to its record', async () => {
-    const house = await shown();
-    const session = await house.waiting();
-    const view = await house.open(`#r=${session}`);
+    const setup = await shown();
+    const session = await setup.waiting();
+    const view = await setup.open(`#r=${session}`);
     await transcriptOf(view)
       .getByRole('button', { name: /show the record of event 2$/ })
       .click();
     await expect.poll(() => new URL(view.url()).hash, LIMIT).toMatch(/e=\d+/);
     const told = new URLSearchParams(new URL(view.url()).hash.slice(1));
-    const recording = await house.source.recordingOf(session);
+    const recording = await setup.source.recordingOf(session);
     const types: unknown[] = [];
     for await (const batch of recording!.records(Number(told.get('e'))))
       types.push(...batch.slice(0, 1).map((record) => ('type' in record ? record.type : record.k)));
-    expect(types[0]).toBe((await house.house.log(session))[1]?.type);
+    expect(types[0]).toBe((await setup.setup.log(session))[1]?.type);
   });
 
   it('open with the one that waits where a living runtime is checked, unless the address asks for something else', async () => {
-    const house = await shown({ replaced: (real) => ({ about: () => ({ ...real.about(), kind: 'runtime' }) }) });
-    const session = await house.waiting();
-    const view = await house.open();
+    const setup = await shown({ replaced: (real) => ({ about: () => ({ ...real.about(), kind: 'runtime' }) }) });
+    const session = await setup.waiting();
+    const view = await setup.open();
     await expect.poll(() => new URL(view.url()).hash, LIMIT).toContain(session);
     await button(view, 'Allow once').waitFor(LIMIT);
-    const elsewhere = await house.open('#s=1');
+    const elsewhere = await setup.open('#s=1');
     await button(elsewhere, /1 waits for you/).waitFor(LIMIT);
     expect(new URL(elsewhere.url()).hash).toBe('#s=1');
   });
 
   it('take the keys along: what waits is opened, answered and gone on from without a pointer, and what is folded stays so', async () => {
-    const house = await shown();
-    await house.waiting();
-    const other = await house.waitingToo();
-    const view = await house.open(`#r=${other}`);
+    const setup = await shown();
+    await setup.waiting();
+    const other = await setup.waitingToo();
+    const view = await setup.open(`#r=${other}`);
     const offer = button(view, /2 wait for you/);
     await offer.focus();
     await view.keyboard.press('Enter');
@@ -296,9 +296,9 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   });
 
   it('show a moment of the past as it was, without buttons, and say what shows now', async () => {
-    const house = await shown();
-    const session = await house.waiting();
-    const view = await house.open(`#r=${session}`);
+    const setup = await shown();
+    const session = await setup.waiting();
+    const view = await setup.open(`#r=${session}`);
     await button(view, 'Allow once').waitFor(LIMIT);
     const transcript = transcriptOf(view);
     await transcript.getByRole('button', { name: /show the record of event 2$/ }).click();
@@ -313,10 +313,10 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   });
 
   it('tell where a call would run, and give commands that name the home', async () => {
-    const house = await shown({ replaced: (real) => ({ about: () => ({ ...real.about(), home: "/a b/it's" }) }) });
-    const session = await house.waiting();
-    const view = await house.open(`#r=${session}`);
-    const asked = (await house.house.log(session)).find(({ type }) => type === 'permission.requested')?.data;
+    const setup = await shown({ replaced: (real) => ({ about: () => ({ ...real.about(), home: "/a b/it's" }) }) });
+    const session = await setup.waiting();
+    const view = await setup.open(`#r=${session}`);
+    const asked = (await setup.setup.log(session)).find(({ type }) => type === 'permission.requested')?.data;
     expect(asked).toHaveProperty('cwd');
     await expect
       .poll(() => textOf(view.getByRole('region', { name: 'Permission: deploy' })))
@@ -337,7 +337,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
       { path: 'a.txt', change: 'changed' as const },
       { path: 'b.txt', change: 'untracked' as const, isUncommitted: true as const },
     ];
-    const house = await shown({
+    const setup = await shown({
       replaced: () => ({
         changes: async () => [
           {
@@ -354,7 +354,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
         ],
       }),
     });
-    const view = await house.open(`#r=${await house.waiting()}`);
+    const view = await setup.open(`#r=${await setup.waiting()}`);
     await view.locator('summary').filter({ hasText: 'Changes' }).click();
     await view
       .getByText('Compared with the last commit before the session began, bdcfd1014d. 3 commits since:')
@@ -368,14 +368,14 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
   });
 
   it('pass axe, wide and narrow, light and dark', async () => {
-    const house = await shown();
-    const session = await house.waiting();
+    const setup = await shown();
+    const session = await setup.waiting();
     for (const check of [
       { colorScheme: 'light' },
       { colorScheme: 'dark' },
       { viewport: { width: 390, height: 844 } },
     ] as const) {
-      const view = await house.open(`#r=${session}`, check);
+      const view = await setup.open(`#r=${session}`, check);
       await button(view, 'Allow once').waitFor(LIMIT);
       for (const name of ['Wakes so far', 'Changes', 'Processes'])
         await view.locator('summary').filter({ hasText: name }).click();

@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserOfFile } from '../support/browser.ts';
-import { buildPageOnce, showHouse } from './inspector-session-house.ts';
-import type { BuiltPage, ShownHouse } from './inspector-session-house.ts';
+import { buildPageOnce, showSetup } from './inspector-session-setup.ts';
+import type { BuiltPage, ShownSetup } from './inspector-session-setup.ts';
 import { CHILD, STORY, STORY_MS, tellLong, tellStory } from './inspector-timeline-story.ts';
 
 const browser = await browserOfFile();
@@ -34,19 +34,19 @@ const zoomOf = async (view: Page): Promise<number> =>
   Number.parseFloat(await view.getByLabel('Enlarged').innerText(LIMIT));
 
 interface Told {
-  readonly house: ShownHouse;
+  readonly setup: ShownSetup;
   /** Until then its wake runs; after that its process is dead. */
   readonly die: () => Promise<void>;
 }
 
 /** The session of the story, eight seconds after its last event. */
 async function told({ isToTheEnd = true } = {}): Promise<Told> {
-  const house = await showHouse({ page, browser: browser! });
-  const { store, clock } = house.house;
+  const setup = await showSetup({ page, browser: browser! });
+  const { store, clock } = setup.setup;
   await tellStory(store, clock.now(), isToTheEnd);
   await clock.advance(STORY_MS + 8_000);
   const right = await store.acquireWakeRight(STORY, { epoch: 5, isOpen: true });
-  return { house, die: () => right.release() };
+  return { setup, die: () => right.release() };
 }
 
 async function faultsOf(view: Page): Promise<readonly string[]> {
@@ -83,8 +83,8 @@ describe.skipIf(browser === undefined)('the timeline of a session', () => {
   afterAll(() => page[Symbol.asyncDispose]());
 
   it('has a row for each wake, step, attempt, call, request and child, with its outcome, tokens and money', async () => {
-    const { house } = await told();
-    const view = await house.open(`#r=${STORY}`);
+    const { setup } = await told();
+    const view = await setup.open(`#r=${STORY}`);
     await view.getByRole('tab', { name: 'Timeline' }).click();
     await row(view, /npm run smoke/).waitFor(LIMIT);
     const all = await rows(view);
@@ -108,12 +108,12 @@ describe.skipIf(browser === undefined)('the timeline of a session', () => {
     const kinds = (await partsOf(row(view, /^Call, deploy/))).map(([kind]) => kind);
     expect(kinds).toContain('waiting');
     expect(kinds.at(-1)).toBe('working');
-    expect([...browser!.said, ...browser!.refused, ...house.problems]).toEqual([]);
+    expect([...browser!.said, ...browser!.refused, ...setup.problems]).toEqual([]);
   });
 
   it('leads from a bar to its event and its end, and from an event to its bar; the address keeps both', async () => {
-    const { house } = await told();
-    const view = await house.open(HERE);
+    const { setup } = await told();
+    const view = await setup.open(HERE);
     await row(view, /^Call, deploy/).click(LIMIT);
     await view.getByRole('heading', { name: 'agent.tool_use' }).waitFor(LIMIT);
     await expect.poll(() => addressOf(view).get('e'), LIMIT).not.toBeNull();
@@ -127,7 +127,7 @@ describe.skipIf(browser === undefined)('the timeline of a session', () => {
     await chooseEvent(view, 'run.attempt_failed');
     await expect.poll(() => row(view, /^Attempt, .*overloaded/).getAttribute('aria-selected'), LIMIT).toBe('true');
     await expect.poll(() => addressOf(view).get('e'), LIMIT).not.toBe(before);
-    const again = await house.open(new URL(view.url()).hash);
+    const again = await setup.open(new URL(view.url()).hash);
     await expect.poll(() => row(again, /^Attempt, .*overloaded/).getAttribute('aria-selected'), LIMIT).toBe('true');
     // What is closed away is opened for the event that is chosen.
     await row(again, /^Wake, Wake 1/)
@@ -139,8 +139,8 @@ describe.skipIf(browser === undefined)('the timeline of a session', () => {
   });
 
   it('is enlarged and moved by buttons, keys, wheel and dragging, and fits again', async () => {
-    const { house } = await told();
-    const view = await house.open(HERE);
+    const { setup } = await told();
+    const view = await setup.open(HERE);
     await row(view, /^Call, npm test/).waitFor(LIMIT);
     await expect.poll(() => zoomOf(view)).toBe(1);
     await view.getByRole('button', { name: 'Larger' }).click();
@@ -182,8 +182,8 @@ describe.skipIf(browser === undefined)('the timeline of a session', () => {
   });
 
   it('is walked through by arrow keys: bars are opened, closed, chosen, enlarged and followed to a child', async () => {
-    const { house } = await told();
-    const view = await house.open(HERE);
+    const { setup } = await told();
+    const view = await setup.open(HERE);
     await row(view, /^Session, /).waitFor(LIMIT);
     await timeline(view).focus();
     await view.keyboard.press('Home');
@@ -206,8 +206,8 @@ describe.skipIf(browser === undefined)('the timeline of a session', () => {
   });
 
   it('lets what runs grow to now, and ends what died where it was heard of last', async () => {
-    const { house, die } = await told();
-    const view = await house.open(HERE);
+    const { setup, die } = await told();
+    const view = await setup.open(HERE);
     const seconds = async (): Promise<number> =>
       Number.parseFloat(/active, ([\d.]+) s/.exec(await heard(row(view, /^Call, npm run smoke/)))?.[1] ?? '0');
     await row(view, /^Call, npm run smoke, active/).waitFor(LIMIT);
@@ -221,21 +221,21 @@ describe.skipIf(browser === undefined)('the timeline of a session', () => {
   });
 
   it('shows a permission that waits as waiting until now, whichever wake asked', async () => {
-    const { house } = await told({ isToTheEnd: false });
-    const view = await house.open(HERE);
+    const { setup } = await told({ isToTheEnd: false });
+    const view = await setup.open(HERE);
     await row(view, /^Wake, Wake 1 for a message, done, 29 s/).waitFor(LIMIT);
     await row(view, /^Request, Permission, done, 9 min/).waitFor(LIMIT);
-    await house.house.runtime.sessions.send(STORY, { type: 'user.message', text: 'And now?' });
-    const waiting = await house.waiting();
-    const other = await house.open(`#r=${waiting}&m=timeline`);
+    await setup.setup.runtime.sessions.send(STORY, { type: 'user.message', text: 'And now?' });
+    const waiting = await setup.waiting();
+    const other = await setup.open(`#r=${waiting}&m=timeline`);
     await row(other, /^Request, Permission, waits/).waitFor(LIMIT);
     await expect.poll(async () => (await rows(other))[0], LIMIT).toMatch(/^Session, waits/);
   });
 
   it('stays quick where ten thousand events happened: few rows exist, and a drag of the scroll bar drops few frames', async () => {
-    const { house } = await told();
-    const long = await tellLong(house.house.store, house.house.clock.now());
-    const view = await house.open(`#r=${long}&m=timeline`);
+    const { setup } = await told();
+    const long = await tellLong(setup.setup.store, setup.setup.clock.now());
+    const view = await setup.open(`#r=${long}&m=timeline`);
     await expect.poll(() => row(view, /^Wake, Wake 1 /).getAttribute('aria-setsize'), LIMIT).toBe('100');
     // At first only what is in the newest wake is seen.
     await view.getByRole('button', { name: 'Close all' }).click();
@@ -263,9 +263,9 @@ describe.skipIf(browser === undefined)('the timeline of a session', () => {
   it.each(['light', 'dark'] as const)(
     'passes the check of what everyone can use, on wide and narrow pages (%s)',
     async (colorScheme) => {
-      const { house } = await told();
+      const { setup } = await told();
       for (const width of [1440, 820, 390]) {
-        const view = await house.open(HERE, { viewport: { width, height: 800 }, colorScheme });
+        const view = await setup.open(HERE, { viewport: { width, height: 800 }, colorScheme });
         await row(view, /^Call, deploy/).click(LIMIT);
         await view.getByRole('region', { name: 'The chosen bar' }).waitFor(LIMIT);
         expect(await faultsOf(view)).toEqual([]);

@@ -3,7 +3,7 @@ import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { browserOfFile } from '../support/browser.ts';
 import { accessibilityFaults } from './inspector-events-story.ts';
-import { ended, supervisor, task, told, treeHouse } from './inspector-tree-house.ts';
+import { ended, supervisor, task, told, treeSetup } from './inspector-tree-setup.ts';
 
 const browser = await browserOfFile();
 const WAIT_MS = 15_000;
@@ -25,7 +25,7 @@ const scrollTop = (tree: Locator): Promise<number> =>
 
 describe.skipIf(browser === undefined)('the tree of actors', () => {
   it('shows what each is, how it stands, and what cannot be seen in its name', async () => {
-    const { page } = await treeHouse(browser!, { records: JOBS });
+    const { page } = await treeSetup(browser!, { records: JOBS });
     const items = page.getByRole('tree', { name: 'Actors' }).getByRole('treeitem');
     await expect.poll(() => items.count(), { timeout: WAIT_MS }).toBe(5);
     await expect.poll(() => items.nth(3).textContent()).toBe('job 3, task, failed, took 1.0 s');
@@ -39,7 +39,7 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
   });
 
   it('is walked through, opened and closed by keys', async () => {
-    const { page } = await treeHouse(browser!, { records: JOBS });
+    const { page } = await treeSetup(browser!, { records: JOBS });
     const tree = page.getByRole('tree', { name: 'Actors' });
     await tree.getByRole('treeitem').first().waitFor();
     await tree.focus();
@@ -62,7 +62,7 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
   });
 
   it('lists what is searched for, and shows it in its place when the search is over', async () => {
-    const { page } = await treeHouse(browser!, { records: JOBS });
+    const { page } = await treeSetup(browser!, { records: JOBS });
     await page.getByRole('treeitem').first().waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('JOB 3');
@@ -81,7 +81,7 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
 
   it('hides what is over where there is much, says how many, and has rows only for what is seen', async () => {
     const jobs = Array.from({ length: MANY }, (_, index) => index + 1);
-    const { page, source } = await treeHouse(browser!, {
+    const { page, source } = await treeSetup(browser!, {
       records: told([
         supervisor,
         ...jobs.map((number) => task(number)),
@@ -107,7 +107,7 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
   it('keeps what is seen in its place when rows come before it', async () => {
     const child = (number: number): never =>
       ({ k: 'actor', a: `b1:c:${number}`, parent: 'b1:x:1', id: `inner ${number}`, status: 'active' }) as never;
-    const { page, source } = await treeHouse(browser!, {
+    const { page, source } = await treeSetup(browser!, {
       records: told([supervisor, ...Array.from({ length: 150 }, (_, index) => task(index + 1)), child(1)]),
     });
     const tree = page.getByRole('tree', { name: 'Actors' });
@@ -130,7 +130,7 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
   it.each(['light', 'dark'] as const)(
     'passes a check of accessibility, %s, live and in the past',
     async (colorScheme) => {
-      const { page } = await treeHouse(browser!, { records: JOBS, colorScheme });
+      const { page } = await treeSetup(browser!, { records: JOBS, colorScheme });
       await page.getByRole('treeitem', { name: 'job 3' }).click();
       expect(await accessibilityFaults(page, ['Sessions and actors', 'Time'])).toEqual([]);
       await page.keyboard.press('Shift+E');
@@ -142,7 +142,7 @@ describe.skipIf(browser === undefined)('the tree of actors', () => {
 
 describe.skipIf(browser === undefined)('time', () => {
   it('is moved through by keys and buttons, and the line above everything says where one is', async () => {
-    const { page } = await treeHouse(browser!, { records: JOBS });
+    const { page } = await treeSetup(browser!, { records: JOBS });
     const slider = page.getByRole('slider', { name: 'Moment that is shown' });
     const now = (): Promise<string | null> => slider.getAttribute('aria-valuenow');
     await expect.poll(now, { timeout: WAIT_MS }).toBe('8');
@@ -161,7 +161,7 @@ describe.skipIf(browser === undefined)('time', () => {
   });
 
   it('is dragged through, and stays where it is while more comes; the end is live', async () => {
-    const { page, source } = await treeHouse(browser!, { records: JOBS });
+    const { page, source } = await treeSetup(browser!, { records: JOBS });
     const slider = page.getByRole('slider', { name: 'Moment that is shown' });
     await expect.poll(() => slider.getAttribute('aria-valuenow'), { timeout: WAIT_MS }).toBe('8');
     await page.getByRole('button', { name: 'by time' }).waitFor();
@@ -180,7 +180,7 @@ describe.skipIf(browser === undefined)('time', () => {
   });
 
   it('is where an address says', async () => {
-    const { page } = await treeHouse(browser!, { records: JOBS });
+    const { page } = await treeSetup(browser!, { records: JOBS });
     await page.getByRole('treeitem').first().waitFor();
     await page.evaluate(() => {
       (globalThis as unknown as { location: { hash: string } }).location.hash = '#s=3&a=b1%3Ax%3A2';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { newPlace } from '../../src/adapters/inspector/place.ts';
 import { RecordedSource } from '../adapters/inspector/recorded-source.ts';
 import { browserOfFile } from '../support/browser.ts';
-import { supervisor, task, told, treeHouse } from './inspector-tree-house.ts';
+import { supervisor, task, told, treeSetup } from './inspector-tree-setup.ts';
 
 const browser = await browserOfFile();
 const WAIT_MS = 20_000;
@@ -23,7 +23,7 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
   it(
     'keeps what it knows, says what to do, and goes on once this browser has signed in anew',
     async () => {
-      const { page, source, stop, start, signInElsewhere } = await treeHouse(browser!, {
+      const { page, source, stop, start, signInElsewhere } = await treeSetup(browser!, {
         records: told([supervisor, task(1)]),
       });
       const header = page.getByRole('banner');
@@ -56,7 +56,7 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
   it(
     'says to open the new address when it is started anew on its port, and is not taken for it',
     async () => {
-      const { page, stop, start } = await treeHouse(browser!, { records: told([supervisor, task(1)]) });
+      const { page, stop, start } = await treeSetup(browser!, { records: told([supervisor, task(1)]) });
       await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
       await stop();
       await start(new OtherProgram(), newPlace());
@@ -72,7 +72,7 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
   it(
     'shows the new one when another program comes back on its port, and says so',
     async () => {
-      const { page, stop, start, signInElsewhere } = await treeHouse(browser!, {
+      const { page, stop, start, signInElsewhere } = await treeSetup(browser!, {
         records: told([supervisor, task(1)]),
       });
       await page.getByRole('treeitem', { name: 'job 1' }).waitFor();
@@ -92,7 +92,7 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
   it(
     'says how many records are missing that were gone before it came back',
     async () => {
-      const { page, source, stop, start, signInElsewhere } = await treeHouse(browser!, {
+      const { page, source, stop, start, signInElsewhere } = await treeSetup(browser!, {
         records: told([supervisor, task(1)]),
         limit: 4,
       });
@@ -118,7 +118,7 @@ describe.skipIf(browser === undefined)('a page whose program ends', () => {
 
 describe.skipIf(browser === undefined)('a page', () => {
   it('says what is missing at the beginning', async () => {
-    const { page } = await treeHouse(browser!, { records: told([supervisor, task(1), task(2), task(3)]), limit: 2 });
+    const { page } = await treeSetup(browser!, { records: told([supervisor, task(1), task(2), task(3)]), limit: 2 });
     await page.getByText('1 note').click();
     await expect
       .poll(() => page.getByRole('banner').getByRole('list').textContent())
@@ -128,7 +128,7 @@ describe.skipIf(browser === undefined)('a page', () => {
   it(
     'that sleeps gives its connection back, and catches up when it is watched again',
     async () => {
-      const { page, source } = await treeHouse(browser!, {
+      const { page, source } = await treeSetup(browser!, {
         records: told([supervisor, task(1)]),
         before: (opened) => opened.clock.install(),
       });
@@ -157,7 +157,7 @@ describe.skipIf(browser === undefined)('a page', () => {
   it(
     'says when the program takes long to answer, and that it does no more',
     async () => {
-      const { page } = await treeHouse(browser!, {
+      const { page } = await treeSetup(browser!, {
         records: told([supervisor]),
         before: (opened) => opened.clock.install(),
       });

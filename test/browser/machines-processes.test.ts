@@ -10,7 +10,7 @@ import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { checkout } from '../docs/pages.ts';
 import { readersFolder, removeFolders } from '../docs/running-pages.ts';
 import { browserOfFile } from '../support/browser.ts';
-import { openHouse } from '../support/session-house.ts';
+import { openSetup } from '../support/session-setup.ts';
 
 /** Follows a task's chart, and shows a session from the events that a server gives. */
 const PROGRAM = `
@@ -54,10 +54,10 @@ async function bundled(folder: string): Promise<string> {
 
 /** The log of a session that has said something. */
 async function eventsOfSession(): Promise<readonly SessionEvent[]> {
-  await using house = await openHouse();
-  const sessionId = await house.session([{ text: 'Here I am.' }], { message: 'Are you there?' });
-  await house.runtime.wake(sessionId);
-  return await house.log(sessionId);
+  await using setup = await openSetup();
+  const sessionId = await setup.session([{ text: 'Here I am.' }], { message: 'Are you there?' });
+  await setup.runtime.wake(sessionId);
+  return await setup.log(sessionId);
 }
 
 describe.skipIf(browser === undefined)('a program of wakechart/machines in a browser', () => {

@@ -7,8 +7,8 @@ import { FileAgentCatalog } from '../../src/adapters/agents/file-agent-catalog.t
 import { FileEventStore } from '../../src/adapters/files/file-event-store.ts';
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import { SANDBOXED_ENVIRONMENT } from '../../src/machines/environment/environment-definition.ts';
-import { openEnvironmentHouse } from '../actors/environment/environment-house.ts';
-import type { EnvironmentHouse } from '../actors/environment/environment-house.ts';
+import { openEnvironmentSetup } from '../actors/environment/environment-setup.ts';
+import type { EnvironmentSetup } from '../actors/environment/environment-setup.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 import type { Ended } from './command-line.ts';
@@ -208,7 +208,7 @@ describe('the doctor', () => {
   const findings = async (kind: 'available' | 'missing' = 'missing'): Promise<readonly string[]> => {
     const { catalog, agents } = {
       catalog: open.catalog,
-      agents: new FileAgentCatalog({ agentsDirectory: open.house.layout.agents }),
+      agents: new FileAgentCatalog({ agentsDirectory: open.setup.layout.agents }),
     };
     const availability = async (): Promise<
       | { readonly kind: 'available'; readonly version: string }
@@ -221,17 +221,17 @@ describe('the doctor', () => {
       await checkEnvironments({
         catalog,
         agents,
-        home: open.house.layout.home,
-        vaults: join(open.house.layout.home, 'vaults'),
+        home: open.setup.layout.home,
+        vaults: join(open.setup.layout.home, 'vaults'),
         sandboxes: { availability },
       })
     ).map(({ severity, where, what, remedy }) => `${severity} ${where}: ${what} / ${remedy}`);
   };
-  let open: EnvironmentHouse;
+  let open: EnvironmentSetup;
   beforeAll(async () => {
-    open = await openEnvironmentHouse();
+    open = await openEnvironmentSetup();
   });
-  afterAll(() => open.house[Symbol.asyncDispose]());
+  afterAll(() => open.setup[Symbol.asyncDispose]());
 
   it('says who is not shut in, and finds no fault in that', async () => {
     expect((await cli('doctor')).stdout).toContain('sandbox: off for starter: their commands run with all your rights');
@@ -252,9 +252,9 @@ describe('the doctor', () => {
 
   it('finds what keeps wakes from beginning, and knows who is not shut in', async () => {
     expect(await findings()).toEqual([]);
-    await open.house.agent('shut', [], { environment: 'sandboxed' });
-    await open.house.agent('lost', [], { environment: 'ghost' });
-    await open.house.agent('free', []);
+    await open.setup.agent('shut', [], { environment: 'sandboxed' });
+    await open.setup.agent('lost', [], { environment: 'ghost' });
+    await open.setup.agent('free', []);
     await open.put('torn', 'sandbox: [');
     await open.put('gone', 'sandbox: off\nmounts: [{ path: /data, source: /nowhere/at/all }]\n');
     await open.put('keys', 'sandbox: off\nvaults: [nowhere]\n');
@@ -275,7 +275,7 @@ describe('the doctor', () => {
     expect(
       await unconfinedAgents({
         catalog: open.catalog,
-        agents: new FileAgentCatalog({ agentsDirectory: open.house.layout.agents }),
+        agents: new FileAgentCatalog({ agentsDirectory: open.setup.layout.agents }),
       }),
     ).toEqual(['free']);
     expect((await findings('available')).some((line) => line.includes('sandbox is required'))).toBe(false);
@@ -283,28 +283,28 @@ describe('the doctor', () => {
 });
 
 describe('the comparison of the environments of wakes', () => {
-  let open: EnvironmentHouse;
+  let open: EnvironmentSetup;
   let id = '';
   const compare = (...words: readonly string[]): Promise<Ended> =>
-    runInProcess(['env', 'compare', '--session', id, ...words, '--home', open.house.layout.home]);
+    runInProcess(['env', 'compare', '--session', id, ...words, '--home', open.setup.layout.home]);
   const wake = async (): Promise<void> => {
-    await open.house.runtime.sessions.send(id, { type: 'user.message', text: 'Go' });
-    await open.house.runtime.wake(id);
+    await open.setup.runtime.sessions.send(id, { type: 'user.message', text: 'Go' });
+    await open.setup.runtime.wake(id);
   };
 
   beforeAll(async () => {
-    open = await openEnvironmentHouse();
-    const { layout } = open.house;
-    open.house.open({
+    open = await openEnvironmentSetup();
+    const { layout } = open.setup;
+    open.setup.open({
       environments: open.environments,
       store: new FileEventStore({ home: layout.home, clock: createSystemClock() }),
       clock: createSystemClock(),
     });
     await open.put('builds', 'sandbox: required\nvaults: [github]\n');
-    await open.house.agent('builder', [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }], {
+    await open.setup.agent('builder', [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }], {
       environment: 'builds',
     });
-    id = (await open.house.runtime.sessions.create({ agentId: 'builder' })).sessionId;
+    id = (await open.setup.runtime.sessions.create({ agentId: 'builder' })).sessionId;
     expect(await compare()).toMatchObject({ code: 1, stderr: expect.stringContaining('WAKE_NOT_FOUND') as unknown });
     await wake();
     await open.put('builds', 'sandbox: required\nvaults: [github]\nnetwork: open\n');
@@ -312,7 +312,7 @@ describe('the comparison of the environments of wakes', () => {
     await open.put('builds', 'sandbox: required\n');
     await wake();
   });
-  afterAll(() => open.house[Symbol.asyncDispose]());
+  afterAll(() => open.setup[Symbol.asyncDispose]());
 
   it('is of the last two, unless others are named', async () => {
     expect((await compare()).stdout).toBe(
@@ -354,7 +354,7 @@ describe('the comparison of the environments of wakes', () => {
       code: 1,
       stderr: expect.stringContaining('ENVIRONMENT_NOT_FOUND') as unknown,
     });
-    const known = join(open.house.layout.home, 'environments/.known');
+    const known = join(open.setup.layout.home, 'environments/.known');
     await mkdir(known, { recursive: true });
     for (const name of await readdir(known)) await writeFile(join(known, name), '{');
     expect(await compare()).toMatchObject({

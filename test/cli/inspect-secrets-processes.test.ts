@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { temporaryHome } from '../support/temporary-home.ts';
-import { actorFrame, connect, eventFrame, snapshotFrame } from '../adapters/stately/stately-house.ts';
+import { actorFrame, connect, eventFrame, snapshotFrame } from '../adapters/stately/stately-setup.ts';
 import { start, until } from './command-line.ts';
 import type { CommandLineOptions, RunningCommand } from './command-line.ts';
 import { visit } from './inspector-visit.ts';

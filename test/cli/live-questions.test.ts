@@ -9,8 +9,8 @@ import { Output } from '../../src/cli/terminal/output.ts';
 import { Person } from '../../src/cli/wake/person.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import type { WakeOutcome } from '../../src/machines/wake/wake-outcome.ts';
-import { openHouse, until } from '../support/session-house.ts';
-import type { SessionHouse } from '../support/session-house.ts';
+import { openSetup, until } from '../support/session-setup.ts';
+import type { SessionSetup } from '../support/session-setup.ts';
 import { toldRuntime } from '../support/told-runtime.ts';
 import type { Act } from '../support/told-runtime.ts';
 
@@ -49,21 +49,21 @@ interface Seat {
   readonly held: string[];
 }
 
-let house: SessionHouse;
+let setup: SessionSetup;
 const act: { now: Act } = { now: () => ({ payloads: [] }) };
 
 beforeEach(async () => {
-  house = await openHouse({
+  setup = await openSetup({
     runtimes: [toldRuntime('turner', [(params, tell) => act.now(params, tell)], { runs: 'turn' })],
   });
 });
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const PROMPT = '[f]ull  [?] › ';
 
 async function sit(does: Act): Promise<Seat> {
   act.now = does;
-  const id = await house.session([], { message: 'Go.', agent: { provider: 'turner', model: 'm', permission: 'ask' } });
+  const id = await setup.session([], { message: 'Go.', agent: { provider: 'turner', model: 'm', permission: 'ask' } });
   let text = '';
   const screen = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -75,7 +75,7 @@ async function sit(does: Act): Promise<Seat> {
   // An output needs no more of a stream of the process than any stream has.
   const err = new Output(screen as unknown as NodeJS.WriteStream, {});
   const interrupt = new AbortController();
-  const { sessions } = house.runtime;
+  const { sessions } = setup.runtime;
   const held: string[] = [];
   const told: string[] = [];
   const person = new Person({ sessions, input: new LineInput(keys), err, signal: interrupt.signal });
@@ -90,7 +90,7 @@ async function sit(does: Act): Promise<Seat> {
   const waking = (async (): Promise<WakeOutcome> => {
     try {
       return await followedWake({
-        runtime: house.runtime,
+        runtime: setup.runtime,
         sessionId: id,
         signal: interrupt.signal,
         onEvent: (event) => questions.hear(event, show),
@@ -122,13 +122,13 @@ async function sit(does: Act): Promise<Seat> {
 const asked = (seat: Seat, question: string): Promise<void> =>
   until(() => seat.shown().includes(question) && seat.shown().endsWith(PROMPT));
 const answersOf = async (id: string): Promise<string[]> =>
-  (await house.log(id)).flatMap((event) => (event.type === 'agent.message' ? [event.data.text] : []));
+  (await setup.log(id)).flatMap((event) => (event.type === 'agent.message' ? [event.data.text] : []));
 
 describe('a permission that is asked for in the middle of a turn', () => {
   it('is asked about while the wake runs, which goes on with the answer', async () => {
     const seat = await sit(asksFor('touch made'));
     await asked(seat, 'touch made');
-    expect((await house.runtime.sessions.status(seat.id)).openWake).toBeDefined();
+    expect((await setup.runtime.sessions.status(seat.id)).openWake).toBeDefined();
     await seat.type('touch made', 'o');
     expect(await seat.waking).toMatchObject({ outcome: 'sleep', modelSteps: 1 });
     expect(await answersOf(seat.id)).toEqual(['allow']);
@@ -167,18 +167,18 @@ describe('a permission that is asked for in the middle of a turn', () => {
       return asking;
     });
     await asked(seat, 'touch made');
-    await until(async () => (await house.types(seat.id)).filter((type) => type === 'agent.tool_use').length === 2);
+    await until(async () => (await setup.types(seat.id)).filter((type) => type === 'agent.tool_use').length === 2);
     await seat.type('touch made', 'o');
     await seat.waking;
-    expect(seat.told).toEqual((await house.types(seat.id)).slice(2));
+    expect(seat.told).toEqual((await setup.types(seat.id)).slice(2));
   });
 
   it('is taken from the screen when somebody else answers it, and the turn goes on', async () => {
     const seat = await sit(asksFor('touch made'));
     await asked(seat, 'touch made');
-    const [{ requestId, toolName } = { requestId: '', toolName: '' }] = (await house.runtime.sessions.status(seat.id))
+    const [{ requestId, toolName } = { requestId: '', toolName: '' }] = (await setup.runtime.sessions.status(seat.id))
       .pendingActions;
-    await house.runtime.sessions.send(seat.id, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
+    await setup.runtime.sessions.send(seat.id, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
     expect(await seat.waking).toMatchObject({ outcome: 'sleep' });
     expect(await answersOf(seat.id)).toEqual(['allow']);
     expect(seat.shown()).toContain('note: no answer is needed any more: a person has allowed it meanwhile');
@@ -188,12 +188,12 @@ describe('a permission that is asked for in the middle of a turn', () => {
   it('is not asked about at all when it was answered while another one was', async () => {
     const seat = await sit(asksFor('touch one', 'touch two'));
     await asked(seat, 'touch one');
-    await until(async () => (await house.runtime.sessions.status(seat.id)).pendingActions.length === 2);
-    const { requestId, toolName } = (await house.runtime.sessions.status(seat.id)).pendingActions[1] ?? {
+    await until(async () => (await setup.runtime.sessions.status(seat.id)).pendingActions.length === 2);
+    const { requestId, toolName } = (await setup.runtime.sessions.status(seat.id)).pendingActions[1] ?? {
       requestId: '',
       toolName: '',
     };
-    await house.runtime.sessions.send(seat.id, { type: 'user.tool_confirmation', requestId, toolName, allowed: false });
+    await setup.runtime.sessions.send(seat.id, { type: 'user.tool_confirmation', requestId, toolName, allowed: false });
     await seat.type('touch one', 'o');
     await seat.waking;
     expect(await answersOf(seat.id)).toEqual(['allow, denied (The call was denied.)']);
@@ -203,7 +203,7 @@ describe('a permission that is asked for in the middle of a turn', () => {
   it('is taken from the screen when its time is over', async () => {
     const seat = await sit(asksFor('touch made'));
     await asked(seat, 'touch made');
-    await house.clock.advance(601_000);
+    await setup.clock.advance(601_000);
     await seat.waking;
     expect(seat.shown()).toContain('no answer is needed any more: it was not allowed in time');
     expect((await answersOf(seat.id))[0]).toMatch(/^denied \(The call was not allowed in time/);
@@ -213,12 +213,12 @@ describe('a permission that is asked for in the middle of a turn', () => {
     const seat = await sit(asksFor('touch made'));
     await seat.type('touch made', 'l');
     await until(() => seat.shown().includes('--deny'));
-    const [{ requestId, toolName } = { requestId: '', toolName: '' }] = (await house.runtime.sessions.status(seat.id))
+    const [{ requestId, toolName } = { requestId: '', toolName: '' }] = (await setup.runtime.sessions.status(seat.id))
       .pendingActions;
     expect(seat.shown()).toContain(
       `wakechart session confirm-tool --session ${seat.id} --request ${requestId} --allow`,
     );
-    await house.runtime.sessions.send(seat.id, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
+    await setup.runtime.sessions.send(seat.id, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
     await seat.waking;
     expect(await answersOf(seat.id)).toEqual(['allow']);
     expect(seat.shown().split(PROMPT)).toHaveLength(2);
@@ -229,8 +229,8 @@ describe('a permission that is asked for in the middle of a turn', () => {
     await asked(seat, 'touch made');
     seat.interrupt.abort('received SIGINT');
     expect(await seat.waking).toMatchObject({ outcome: 'aborted' });
-    expect(await house.types(seat.id)).not.toContain('user.tool_confirmation');
-    expect((await house.runtime.sessions.status(seat.id)).pendingActions).toEqual([]);
+    expect(await setup.types(seat.id)).not.toContain('user.tool_confirmation');
+    expect((await setup.runtime.sessions.status(seat.id)).pendingActions).toEqual([]);
     expect(seat.keys.listenerCount('data')).toBe(0);
   });
 
@@ -240,7 +240,7 @@ describe('a permission that is asked for in the middle of a turn', () => {
     await until(() => seat.shown().endsWith('(may stay empty): '));
     seat.interrupt.abort('received SIGINT');
     expect(await seat.waking).toMatchObject({ outcome: 'aborted' });
-    expect(await house.types(seat.id)).not.toContain('user.tool_confirmation');
+    expect(await setup.types(seat.id)).not.toContain('user.tool_confirmation');
   });
 
   it('waits for somebody elsewhere when nobody can type any more', async () => {
@@ -248,7 +248,7 @@ describe('a permission that is asked for in the middle of a turn', () => {
     await asked(seat, 'touch made');
     seat.keys.end();
     await until(() => seat.shown().includes('To answer it from elsewhere'));
-    await house.clock.advance(601_000);
+    await setup.clock.advance(601_000);
     expect(await seat.waking).toMatchObject({ outcome: 'sleep' });
   });
 });

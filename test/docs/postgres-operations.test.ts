@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import { PostgresEventStore } from '../../src/adapters/postgres/postgres-event-store.ts';
-import { OWNER, WORKER, rolesHouse } from '../adapters/postgres/roles-house.ts';
-import type { RolesHouse } from '../adapters/postgres/roles-house.ts';
+import { OWNER, WORKER, rolesSetup } from '../adapters/postgres/roles-setup.ts';
+import type { RolesSetup } from '../adapters/postgres/roles-setup.ts';
 import { ask } from '../support/postgres-databases.ts';
 import { ownServer } from '../support/postgres-server.ts';
 import { IDENTITY, SESSION_ID, created, message, newEvent } from '../support/session-events.ts';
@@ -15,15 +15,15 @@ const ROLES: Readonly<Record<string, string>> = { monitor: MONITOR, owner: OWNER
 
 const blocks = codeBlocks(readPage('docs/postgres-operations.md')).filter(({ info }) => info.startsWith('sql'));
 
-let house: RolesHouse;
+let setup: RolesSetup;
 let store: PostgresEventStore;
 
 beforeAll(async () => {
-  house = rolesHouse(await ownServer());
-  await house.grant({ monitor: MONITOR });
-  await house.migrate();
-  await house.grant({ monitor: MONITOR });
-  store = await PostgresEventStore.open({ url: house.urlOf(WORKER), clock: createSystemClock(), owner: 'here:1' });
+  setup = rolesSetup(await ownServer());
+  await setup.grant({ monitor: MONITOR });
+  await setup.migrate();
+  await setup.grant({ monitor: MONITOR });
+  store = await PostgresEventStore.open({ url: setup.urlOf(WORKER), clock: createSystemClock(), owner: 'here:1' });
   await store.create(IDENTITY, [newEvent(1, created)]);
   await store.append(SESSION_ID, [newEvent(2, message('Something.'))], {
     activate: [{ ...IDENTITY, causeId: newEvent(2, created).id, kind: 'ingress', dueAtMs: 0, priority: 'normal' }],
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await store.close();
-  await house.server.remove();
+  await setup.server.remove();
 });
 
 describe('the operations page', () => {
@@ -42,7 +42,7 @@ describe('the operations page', () => {
     async (_line, role, code) => {
       const statements = code.split(/;\n/).filter((statement) => statement.trim() !== '');
       for (const statement of statements)
-        await expect(ask(house.urlOf(ROLES[role] ?? ''), statement)).resolves.toBeDefined();
+        await expect(ask(setup.urlOf(ROLES[role] ?? ''), statement)).resolves.toBeDefined();
     },
   );
 
@@ -50,7 +50,7 @@ describe('the operations page', () => {
     const answers = await Promise.all(
       blocks
         .filter(({ info }) => info === 'sql monitor')
-        .map(({ code }) => ask<Record<string, unknown>>(house.urlOf(MONITOR), code)),
+        .map(({ code }) => ask<Record<string, unknown>>(setup.urlOf(MONITOR), code)),
     );
     const rows = answers.flat();
     expect(rows).toEqual(

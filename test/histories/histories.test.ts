@@ -15,8 +15,8 @@ import { foldSession } from '../../src/machines/session/session-fold.ts';
 import { initialSessionState } from '../../src/machines/session/session-state.ts';
 import type { SessionState } from '../../src/machines/session/session-state.ts';
 import { assembleTranscript } from '../../src/machines/turn/transcript.ts';
-import { AGENT, openHouse } from '../support/session-house.ts';
-import type { SessionHouse } from '../support/session-house.ts';
+import { AGENT, openSetup } from '../support/session-setup.ts';
+import type { SessionSetup } from '../support/session-setup.ts';
 import { SCENARIOS, openOnFiles } from './scenarios.ts';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
@@ -33,9 +33,9 @@ const expectedOf = async (name: string): Promise<Expected> =>
   JSON.parse(await readFile(stateFile(name), 'utf8')) as Expected;
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** A house in which the session of this log lives. */
-function openWith(name: string, identity: SessionIdentity): Promise<SessionHouse> {
-  return openHouse({
+/** A setup in which the session of this log lives. */
+function openWith(name: string, identity: SessionIdentity): Promise<SessionSetup> {
+  return openSetup({
     store: ({ home, clock }) => {
       const path = new HomeLayout(home).log(identity);
       mkdirSync(dirname(path), { recursive: true });
@@ -52,15 +52,15 @@ const foldAll = (identity: SessionIdentity, events: readonly SessionEvent[]): Se
 async function writeMissing(): Promise<void> {
   const known = new Set(await names());
   for (const { name, play } of SCENARIOS.filter((scenario) => !known.has(scenario.name))) {
-    const house = await openOnFiles();
-    await play(house, async (sessionId) => {
+    const setup = await openOnFiles();
+    await play(setup, async (sessionId) => {
       const identity = { sessionId, agentId: AGENT };
-      await cp(new HomeLayout(house.home).log(identity), logFile(name));
-      const store = new FileEventStore({ home: house.home, clock: house.clock });
+      await cp(new HomeLayout(setup.home).log(identity), logFile(name));
+      const store = new FileEventStore({ home: setup.home, clock: setup.clock });
       await writeFile(stateFile(name), `${JSON.stringify(foldAll(identity, await store.read(sessionId)), null, 2)}\n`);
       await store.close();
     });
-    await house.close();
+    await setup.close();
   }
 }
 
@@ -82,18 +82,18 @@ describe('the logs that are kept', () => {
 describe.each(histories)('%s', (name) => {
   it('folds to the state that is kept beside it, and loses nothing', async () => {
     const expected = await expectedOf(name);
-    await using house = await openWith(name, expected);
-    const events = await house.log(expected.sessionId);
+    await using setup = await openWith(name, expected);
+    const events = await setup.log(expected.sessionId);
     expect(events).toHaveLength(expected.head);
     expect(events.filter(({ type }) => type === 'event.unrecognized')).toEqual([]);
     expect(plain(foldAll(expected, events))).toEqual(expected);
-    expect(plain(await house.runtime.sessions.get(expected.sessionId))).toEqual(expected);
+    expect(plain(await setup.runtime.sessions.get(expected.sessionId))).toEqual(expected);
   });
 
   it('gives a conversation in which every call has its result', async () => {
     const expected = await expectedOf(name);
-    await using house = await openWith(name, expected);
-    const messages = assembleTranscript(await house.log(expected.sessionId));
+    await using setup = await openWith(name, expected);
+    const messages = assembleTranscript(await setup.log(expected.sessionId));
     for (const [index, current] of messages.entries()) {
       const calls =
         current.role === 'assistant'
@@ -106,17 +106,17 @@ describe.each(histories)('%s', (name) => {
 
   it('can be gone on with, unless it has ended', async () => {
     const expected = await expectedOf(name);
-    await using house = await openWith(name, expected);
+    await using setup = await openWith(name, expected);
     // A session of the test's own makes the agent and its script.
-    await house.session([{ text: 'Still here.' }], { script: { onEnd: 'repeat-last' } });
+    await setup.session([{ text: 'Still here.' }], { script: { onEnd: 'repeat-last' } });
     if (expected.status === 'terminated') {
-      await expect(house.runtime.wake(expected.sessionId)).rejects.toThrow(/terminated/);
+      await expect(setup.runtime.wake(expected.sessionId)).rejects.toThrow(/terminated/);
       return;
     }
-    await house.runtime.sessions.interrupt(expected.sessionId);
-    await house.runtime.sessions.send(expected.sessionId, { type: 'user.message', text: 'Are you still there?' });
-    expect(await house.runtime.wake(expected.sessionId)).toMatchObject({ outcome: 'sleep', status: 'idle' });
-    expect(await house.runtime.sessions.get(expected.sessionId)).toMatchObject({
+    await setup.runtime.sessions.interrupt(expected.sessionId);
+    await setup.runtime.sessions.send(expected.sessionId, { type: 'user.message', text: 'Are you still there?' });
+    expect(await setup.runtime.wake(expected.sessionId)).toMatchObject({ outcome: 'sleep', status: 'idle' });
+    expect(await setup.runtime.sessions.get(expected.sessionId)).toMatchObject({
       pending: [],
       openToolCalls: [],
       pendingActions: [],
@@ -133,8 +133,8 @@ describe('a log that says substrate', () => {
     expect(stored).toMatch(/"type":"substrate\.promoted","v":1/);
     expect(stored).toMatch(/"type":"promotion\.refused","v":1,"data":\{"what":"substrate"/);
     const expected = await expectedOf(NAME);
-    await using house = await openWith(NAME, expected);
-    const told = (await house.log(expected.sessionId)).filter(({ type }) => /(?:promoted|refused)$/.test(type));
+    await using setup = await openWith(NAME, expected);
+    const told = (await setup.log(expected.sessionId)).filter(({ type }) => /(?:promoted|refused)$/.test(type));
     expect(told).toMatchObject([
       { type: 'memory.promoted', v: 1 },
       { type: 'files.promoted', v: 1, data: { version: 2, expectedVersion: 1, paths: ['notes.md'] } },
@@ -142,7 +142,7 @@ describe('a log that says substrate', () => {
       { type: 'promotion.refused', v: 2, data: { what: 'shared_files' } },
     ]);
     // Reading leaves the log as it is.
-    expect(await readFile(new HomeLayout(house.home).log(expected), 'utf8')).toBe(stored);
+    expect(await readFile(new HomeLayout(setup.home).log(expected), 'utf8')).toBe(stored);
   });
 });
 
@@ -151,8 +151,8 @@ describe('a log that calls a workspace copy a hand', () => {
     const name = '0.4-another-machine';
     expect(await readFile(logFile(name), 'utf8')).toMatch(/"hand\.restored"[^]*"hand\.not_copied"[^]*"HAND_TOO_LARGE"/);
     const expected = await expectedOf(name);
-    await using house = await openWith(name, expected);
-    const events = await house.log(expected.sessionId);
+    await using setup = await openWith(name, expected);
+    const events = await setup.log(expected.sessionId);
     expect(events.filter(({ type }) => type.startsWith('workspace.'))).toMatchObject([
       { type: 'workspace.restored', v: 1, data: { from: 'one', host: 'two', copyEpoch: 1, files: 2 } },
       { type: 'workspace.not_copied', v: 2, data: { code: 'WORKSPACE_COPY_TOO_LARGE', staysHere: true } },

@@ -17,17 +17,17 @@ import { createMemoryWorkspaceCopyStore } from '../../src/adapters/memory/memory
 import { createScriptAgentRuntime } from '../../src/adapters/script/script-agent-runtime.ts';
 import type { WorkspaceCopyLimits } from '../../src/machines/workspace-copy/copy-limits.ts';
 import { createRuntime } from '../../src/runtime.ts';
-import { AGENT, openHouse, until } from '../support/session-house.ts';
-import type { SessionHouse } from '../support/session-house.ts';
+import { AGENT, openSetup, until } from '../support/session-setup.ts';
+import type { SessionSetup } from '../support/session-setup.ts';
 
 export interface Scenario {
   readonly name: string;
   /** Plays the story and answers with the session whose log is to be kept, at the moment it is to be kept. */
-  play(house: SessionHouse, keep: (sessionId: string) => Promise<void>): Promise<void>;
+  play(setup: SessionSetup, keep: (sessionId: string) => Promise<void>): Promise<void>;
 }
 
-export const openOnFiles = (): Promise<SessionHouse> =>
-  openHouse({ workspace: '/workspace', store: ({ home, clock }) => new FileEventStore({ home, clock }) });
+export const openOnFiles = (): Promise<SessionSetup> =>
+  openSetup({ workspace: '/workspace', store: ({ home, clock }) => new FileEventStore({ home, clock }) });
 
 const shell = { name: 'shell_run', input: { command: 'true' } };
 const question = { name: 'ask_human', input: { question: 'Which one?', choices: ['red', 'blue'] } };
@@ -35,8 +35,8 @@ const question = { name: 'ask_human', input: { question: 'Which one?', choices: 
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: '0.2-deliveries-and-requests',
-    async play(house, keep) {
-      const { sessions } = house.runtime;
+    async play(setup, keep) {
+      const { sessions } = setup.runtime;
       const steps = [
         { text: 'Working.', reasoning: 'First the command.', toolCalls: [shell, question] },
         {
@@ -46,13 +46,13 @@ export const SCENARIOS: readonly Scenario[] = [
         },
         { text: 'Slow.', toolCalls: [shell] },
       ];
-      const id = await house.session(steps, { message: 'Go', agent: { permission: 'ask' } });
+      const id = await setup.session(steps, { message: 'Go', agent: { permission: 'ask' } });
       await sessions.send(id, {
         type: 'user.define_outcome',
         title: 'All tests are green',
         criteria: ['none is skipped'],
       });
-      await house.runtime.wake(id);
+      await setup.runtime.wake(id);
       const [permission, asked] = (await sessions.get(id)).pendingActions;
       await sessions.send(id, {
         type: 'user.tool_confirmation',
@@ -67,90 +67,90 @@ export const SCENARIOS: readonly Scenario[] = [
         { type: 'user.message', text: 'Quickly' },
         { delivery: 'steer', idempotencyKey: 'quickly' },
       );
-      await house.runtime.wake(id);
+      await setup.runtime.wake(id);
       await sessions.send(id, { type: 'user.message', text: 'One more' });
-      await house.runtime.wake(id);
+      await setup.runtime.wake(id);
       await sessions.send(id, { type: 'user.message', text: 'Stop that' }, { delivery: 'interrupt' });
       await keep(id);
     },
   },
   {
     name: '0.2-died-after-an-interruption',
-    async play(house, keep) {
-      const id = await house.session([{ text: 'Working.', toolCalls: [shell, shell] }], { message: 'Go' });
-      const waking = house.runtime.wake(id).catch(() => undefined);
-      await until(() => house.processes.works.length === 2);
+    async play(setup, keep) {
+      const id = await setup.session([{ text: 'Working.', toolCalls: [shell, shell] }], { message: 'Go' });
+      const waking = setup.runtime.wake(id).catch(() => undefined);
+      await until(() => setup.processes.works.length === 2);
       // Its process cannot write any more; somebody else interrupts it.
-      await house.store.close();
-      const { home, clock } = house;
+      await setup.store.close();
+      const { home, clock } = setup;
       const store = new FileEventStore({ home, clock });
       await (
         await SessionJournal.open(id, { store, clock, ids: createIdSource({ clock }) })
       ).append([{ type: 'user.interrupt', data: { reason: 'enough' } }]);
       await store.close();
       await keep(id);
-      for (const work of house.processes.works) work.resolve({});
+      for (const work of setup.processes.works) work.resolve({});
       await waking;
     },
   },
   {
     name: '0.2-parked',
-    async play(house, keep) {
-      const id = await house.session([{ error: { kind: 'rate_limit', message: 'slow down', retryAfterMs: 60_000 } }], {
+    async play(setup, keep) {
+      const id = await setup.session([{ error: { kind: 'rate_limit', message: 'slow down', retryAfterMs: 60_000 } }], {
         message: 'Go',
         script: { onEnd: 'repeat-last' },
       });
-      for (let failures = 0; failures < 5; failures += 1) await house.runtime.wake(id);
+      for (let failures = 0; failures < 5; failures += 1) await setup.runtime.wake(id);
       await keep(id);
     },
   },
   {
     name: '0.2-child',
-    async play(house, keep) {
-      const parentSessionId = await house.session([{ text: 'Helped.' }]);
-      const { sessionId } = await house.runtime.sessions.create({
+    async play(setup, keep) {
+      const parentSessionId = await setup.session([{ text: 'Helped.' }]);
+      const { sessionId } = await setup.runtime.sessions.create({
         agentId: 'player',
         title: 'Helper',
         parentSessionId,
       });
-      await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Help' });
-      await house.runtime.wake(sessionId);
+      await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Help' });
+      await setup.runtime.wake(sessionId);
       await keep(sessionId);
     },
   },
   {
     name: '0.2-parent',
-    async play(house, keep) {
-      const parentSessionId = await house.session([{ text: 'Helped.' }]);
-      const { sessionId } = await house.runtime.sessions.create({
+    async play(setup, keep) {
+      const parentSessionId = await setup.session([{ text: 'Helped.' }]);
+      const { sessionId } = await setup.runtime.sessions.create({
         agentId: 'player',
         title: 'Helper',
         parentSessionId,
       });
-      await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Help' });
-      await house.runtime.wake(sessionId);
+      await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Help' });
+      await setup.runtime.wake(sessionId);
       await keep(parentSessionId);
     },
   },
   {
     name: '0.2-fork',
-    async play(house, keep) {
-      const id = await house.session([{ text: 'Asking.', toolCalls: [question] }], { message: 'Go' });
-      await house.runtime.wake(id);
-      await keep((await house.runtime.sessions.fork(id, { title: 'Another way' })).sessionId);
+    async play(setup, keep) {
+      const id = await setup.session([{ text: 'Asking.', toolCalls: [question] }], { message: 'Go' });
+      await setup.runtime.wake(id);
+      await keep((await setup.runtime.sessions.fork(id, { title: 'Another way' })).sessionId);
     },
   },
   {
     name: '0.3-grants-and-answers',
-    async play(house, keep) {
-      const { sessions } = house.runtime;
+    async play(setup, keep) {
+      const { sessions } = setup.runtime;
       const deploy = { custom: 'deploy', description: 'Deploys.' };
       const steps = [
         { text: 'Working.', toolCalls: [shell, { name: 'deploy', input: { build: '7' } }, question] },
         { text: 'Again.', toolCalls: [shell], usage: { inputTokens: 200, outputTokens: 50, cost: 0.01 } },
         { text: 'Over and out.' },
       ];
-      const id = await house.session(steps, {
+      const id = await setup.session(steps, {
         message: 'Go',
         agent: {
           permission: { mode: 'ask', expiresAfterSeconds: 3600 },
@@ -158,33 +158,33 @@ export const SCENARIOS: readonly Scenario[] = [
           budget: { maxTokensPerSession: 1_000_000, maxCostPerWake: 5 },
         },
       });
-      await house.runtime.wake(id);
+      await setup.runtime.wake(id);
       for (const { requestId, kind, toolName } of (await sessions.get(id)).pendingActions) {
         if (kind === 'permission')
           await sessions.send(id, { type: 'user.tool_confirmation', requestId, toolName, allowed: true });
         else await sessions.send(id, { type: 'user.answer', requestId, response: 'blue' });
       }
-      const waking = house.runtime.wake(id);
-      await until(() => house.processes.works.length === 1);
-      house.processes.works[0]?.resolve({ exitCode: 0 });
+      const waking = setup.runtime.wake(id);
+      await until(() => setup.processes.works.length === 1);
+      setup.processes.works[0]?.resolve({ exitCode: 0 });
       await waking;
       for (const { requestId, toolName } of (await sessions.get(id)).pendingActions)
         await sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName, output: { ok: true } });
-      await house.runtime.wake(id);
+      await setup.runtime.wake(id);
       // Nobody allows the last one in time.
-      await house.clock.advance(3_600_001);
-      await house.runtime.wake(id);
+      await setup.clock.advance(3_600_001);
+      await setup.runtime.wake(id);
       await keep(id);
     },
   },
   {
     name: '0.3-delegating',
-    async play(house, keep) {
-      const id = await house.session(
+    async play(setup, keep) {
+      const id = await setup.session(
         [{ text: 'Help me.', toolCalls: [{ name: 'helper', input: { message: 'Which one?' } }] }, { text: 'Thanks.' }],
         { message: 'Go', agent: { tools: [{ agent: 'helper' }], budget: { maxTokensPerSession: 80_000 } } },
       );
-      await house.runtime.agents.create({
+      await setup.runtime.agents.create({
         agentId: 'helper',
         source: {
           frontmatter: { name: 'Helper', provider: 'script', model: '../player/help.json' },
@@ -192,7 +192,7 @@ export const SCENARIOS: readonly Scenario[] = [
         },
       });
       await writeFile(
-        join(house.home, 'agents/player/help.json'),
+        join(setup.home, 'agents/player/help.json'),
         JSON.stringify({
           format: 'wakechart-script/1',
           steps: [
@@ -201,43 +201,43 @@ export const SCENARIOS: readonly Scenario[] = [
           ],
         }),
       );
-      await house.runtime.wake(id);
+      await setup.runtime.wake(id);
       await keep(id);
     },
   },
   {
     name: '0.3-budget-reached',
-    async play(house, keep) {
-      const id = await house.session([{ text: 'Once more.', toolCalls: [{ name: 'nobody', input: {} }] }], {
+    async play(setup, keep) {
+      const id = await setup.session([{ text: 'Once more.', toolCalls: [{ name: 'nobody', input: {} }] }], {
         message: 'Go',
         agent: { budget: { maxIdenticalCalls: 3 } },
         script: { onEnd: 'repeat-last' },
       });
-      await house.runtime.wake(id);
+      await setup.runtime.wake(id);
       await keep(id);
     },
   },
   {
     name: '0.4-jobs',
-    async play(house, keep) {
-      const { parent } = await jobsOf(house);
-      await house.runtime.wake(parent);
+    async play(setup, keep) {
+      const { parent } = await jobsOf(setup);
+      await setup.runtime.wake(parent);
       await keep(parent);
     },
   },
   {
     name: '0.4-job',
-    async play(house, keep) {
-      const { child } = await jobsOf(house);
+    async play(setup, keep) {
+      const { child } = await jobsOf(setup);
       await keep(child);
     },
   },
   {
     name: '0.4-promotions',
-    async play(house, keep) {
-      const id = await house.session([{ text: 'Learned.' }], { message: 'Go' });
-      await house.runtime.wake(id);
-      const { store, clock } = house;
+    async play(setup, keep) {
+      const id = await setup.session([{ text: 'Learned.' }], { message: 'Go' });
+      await setup.runtime.wake(id);
+      const { store, clock } = setup;
       const journal = await SessionJournal.open(id, { store, clock, ids: createIdSource({ clock }) });
       await journal.append([
         { type: 'learning.kept', data: { learningId: 'learning_1', as: 'new' } },
@@ -251,30 +251,30 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: '0.4-another-machine',
-    async play(house, keep) {
-      const id = await house.session([{ text: 'First.' }, { text: 'Second.' }], { message: 'Go' });
-      const copies = createMemoryWorkspaceCopyStore({ clock: house.clock });
-      const one = machine(house, copies, { name: 'one' });
+    async play(setup, keep) {
+      const id = await setup.session([{ text: 'First.' }, { text: 'Second.' }], { message: 'Go' });
+      const copies = createMemoryWorkspaceCopyStore({ clock: setup.clock });
+      const one = machine(setup, copies, { name: 'one' });
       const workspace = one.layout.ownWorkspace({ sessionId: id, agentId: AGENT });
       await mkdir(workspace, { recursive: true });
       await writeFile(join(workspace, 'notes.md'), 'more than ten bytes');
       await one.wake(id);
-      await house.runtime.sessions.send(id, { type: 'user.message', text: 'Go on' });
-      await machine(house, copies, { name: 'two', limits: { maxFiles: 100, maxBytes: 10 } }).wake(id);
+      await setup.runtime.sessions.send(id, { type: 'user.message', text: 'Go on' });
+      await machine(setup, copies, { name: 'two', limits: { maxFiles: 100, maxBytes: 10 } }).wake(id);
       await keep(id);
     },
   },
 ];
 
-/** One of several machines that share the store of the house. */
+/** One of several machines that share the store of the setup. */
 function machine(
-  house: SessionHouse,
+  setup: SessionSetup,
   copies: WorkspaceCopyStore,
   { name, limits }: { readonly name: string; readonly limits?: WorkspaceCopyLimits },
 ): { readonly layout: HomeLayout; wake(sessionId: string): Promise<unknown> } {
-  const { clock, store } = house;
-  const shared = new HomeLayout(house.home);
-  const layout = new HomeLayout(join(house.home, 'machines', name));
+  const { clock, store } = setup;
+  const shared = new HomeLayout(setup.home);
+  const layout = new HomeLayout(join(setup.home, 'machines', name));
   const folders = createHomeCopyFolders({ layout });
   const onTrouble = (): void => undefined;
   const workspaceCopies = createWorkspaceCopies({
@@ -298,16 +298,16 @@ function machine(
     owner: name,
     onListenerError: onTrouble,
   });
-  // The store is the house's, which closes it: a runtime that is shut down would.
+  // The store is the setup's, which closes it: a runtime that is shut down would.
   return { layout, wake: (sessionId) => runtime.wake(sessionId) };
 }
 
 /** A session with a job that is done and one that failed, and the session that did the first. */
-async function jobsOf(house: SessionHouse): Promise<{ readonly parent: string; readonly child: string }> {
-  const parent = await house.session([{ text: 'The blue one.', usage: { inputTokens: 30, outputTokens: 10 } }], {
+async function jobsOf(setup: SessionSetup): Promise<{ readonly parent: string; readonly child: string }> {
+  const parent = await setup.session([{ text: 'The blue one.', usage: { inputTokens: 30, outputTokens: 10 } }], {
     agent: { budget: { maxTokensPerSession: 80_000 } },
   });
-  const { subagents, sessions } = house.runtime;
+  const { subagents, sessions } = setup.runtime;
   const spawn = async (type: string): Promise<void> => {
     const job = await subagents.spawn({
       type,

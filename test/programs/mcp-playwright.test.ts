@@ -8,25 +8,25 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fileKindOf } from '../../src/machines/turn/files/file-kind.ts';
 import { imageReferencesIn } from '../../src/machines/turn/provider-message.ts';
 import type { McpServerInput } from '../../src/machines/agent/mcp-server.ts';
-import { mcpHouse, namesOf, runTool } from '../adapters/mcp/mcp-house.ts';
-import type { McpHouse } from '../adapters/mcp/mcp-house.ts';
+import { mcpSetup, namesOf, runTool } from '../adapters/mcp/mcp-setup.ts';
+import type { McpSetup } from '../adapters/mcp/mcp-setup.ts';
 import { chromiumFile } from '../support/chromium-file.ts';
 import { listeningServer } from './mcp-servers.ts';
 import { describeProgram, programFile } from './programs.ts';
 
-let house: McpHouse;
+let setup: McpSetup;
 let args: readonly string[];
 let environment: Readonly<Record<string, string>>;
 
 beforeEach(async () => {
-  house = await mcpHouse();
-  const TMPDIR = join(house.directory, 'tmp');
+  setup = await mcpSetup();
+  const TMPDIR = join(setup.directory, 'tmp');
   await mkdir(TMPDIR);
-  environment = { TMPDIR, HOME: house.directory };
-  const output = ['--output-dir', join(house.directory, 'pages')];
+  environment = { TMPDIR, HOME: setup.directory };
+  const output = ['--output-dir', join(setup.directory, 'pages')];
   args = ['--executable-path', await chromiumFile(), '--headless', '--no-sandbox', '--isolated', ...output];
 });
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const page = (title: string): string =>
   `data:text/html,<title>${title}</title><h1>Hello</h1><button onclick="document.title='clicked'">Go</button>`;
@@ -35,21 +35,21 @@ const asProgram = (): McpServerInput => ({
   command: programFile('mcp-playwright'),
   args: [...args],
   env: { ...environment },
-  cwd: house.directory,
+  cwd: setup.directory,
 });
 
 async function expectClicksAndPictures(server: McpServerInput): Promise<void> {
-  expect(namesOf(await house.tools(server))).toContain('s__browser_navigate');
-  expect(await house.call(server, 'browser_navigate', { url: page('before') })).toContain('Page Title: before');
-  const snapshot = String(await house.call(server, 'browser_snapshot'));
+  expect(namesOf(await setup.tools(server))).toContain('s__browser_navigate');
+  expect(await setup.call(server, 'browser_navigate', { url: page('before') })).toContain('Page Title: before');
+  const snapshot = String(await setup.call(server, 'browser_snapshot'));
   const target = /button "Go" \[ref=(?<ref>\w+)\]/.exec(snapshot)?.groups?.['ref'];
-  expect(await house.call(server, 'browser_click', { element: 'Go', target })).toContain('Page Title: clicked');
+  expect(await setup.call(server, 'browser_click', { element: 'Go', target })).toContain('Page Title: clicked');
   // `scale` is required in its schema and has a default.
-  const shown = await house.call(server, 'browser_take_screenshot');
+  const shown = await setup.call(server, 'browser_take_screenshot');
   const [image] = imageReferencesIn(shown);
-  const bytes = await readFile(join(house.directory, image?.path ?? ''));
+  const bytes = await readFile(join(setup.directory, image?.path ?? ''));
   expect(fileKindOf(bytes)).toMatchObject({ kind: 'image', mediaType: 'image/png' });
-  await expect(house.call(server, 'browser_navigate', { url: 'http://127.0.0.1:1/' })).rejects.toMatchObject({
+  await expect(setup.call(server, 'browser_navigate', { url: 'http://127.0.0.1:1/' })).rejects.toMatchObject({
     code: 'TOOL_CALL_FAILED',
     message: expect.stringContaining('ERR_UNSAFE_PORT') as string,
   });
@@ -68,44 +68,44 @@ describeProgram('mcp-playwright', () => {
     });
     const server = { url: `http://localhost:${program.port}/mcp` };
     await expectClicksAndPictures(server);
-    const tools = await house.tools(server, { agentId: 'agent-2' });
+    const tools = await setup.tools(server, { agentId: 'agent-2' });
     const ofOther = (name: string, input = {}): Promise<unknown> =>
       runTool(
         tools.find(({ definition }) => definition.name === `s__${name}`),
         input,
       );
     expect(await ofOther('browser_navigate', { url: page('other') })).toContain('Page Title: other');
-    expect(await house.call(server, 'browser_navigate', { url: page('mine') })).toContain('Page Title: mine');
+    expect(await setup.call(server, 'browser_navigate', { url: page('mine') })).toContain('Page Title: mine');
     expect(await ofOther('browser_snapshot')).toContain('Page Title: other');
-    await house.source.close();
+    await setup.source.close();
   });
 
   it('that waits for a page that does not come is stopped at once, and goes on', async () => {
     await using silent = await silentSite();
     const server = asProgram();
     const stop = new AbortController();
-    const call = house.call(server, 'browser_navigate', { url: silent.url }, { signal: stop.signal });
+    const call = setup.call(server, 'browser_navigate', { url: silent.url }, { signal: stop.signal });
     call.catch(() => undefined);
     await silent.asked;
     stop.abort(new Error('enough'));
     await expect(call).rejects.toThrow('enough');
-    expect(await house.call(server, 'browser_navigate', { url: page('next') })).toContain('Page Title: next');
-    expect(house.news.filter((line) => line.startsWith('connected'))).toHaveLength(1);
+    expect(await setup.call(server, 'browser_navigate', { url: page('next') })).toContain('Page Title: next');
+    expect(setup.news.filter((line) => line.startsWith('connected'))).toHaveLength(1);
   });
 
   it('leaves no browser behind when it is killed, and begins with an empty one', async () => {
     await using silent = await silentSite();
     const server = asProgram();
-    const call = house.call(server, 'browser_navigate', { url: silent.url });
+    const call = setup.call(server, 'browser_navigate', { url: silent.url });
     call.catch(() => undefined);
     await silent.asked;
-    const browsers = await browserPids(house.directory);
+    const browsers = await browserPids(setup.directory);
     expect(browsers.length).toBeGreaterThan(1);
-    process.kill(await serverPid(house.directory), 'SIGKILL');
+    process.kill(await serverPid(setup.directory), 'SIGKILL');
     await expect(call).rejects.toMatchObject({ code: 'TOOL_SERVER_LOST' });
-    expect(await house.call(server, 'browser_tabs', { action: 'list' })).toContain('about:blank');
+    expect(await setup.call(server, 'browser_tabs', { action: 'list' })).toContain('about:blank');
     await expect
-      .poll(async () => (await browserPids(house.directory)).filter((pid) => browsers.includes(pid)))
+      .poll(async () => (await browserPids(setup.directory)).filter((pid) => browsers.includes(pid)))
       .toEqual([]);
   });
 });

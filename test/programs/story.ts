@@ -1,6 +1,6 @@
 /** What the log of a session says, in short, one line each: the same for every run of the same conversation. */
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
-import { toolStory } from '../support/backend-house.ts';
+import { toolStory } from '../support/backend-setup.ts';
 
 const MAX_OUTPUT = 60;
 

@@ -15,9 +15,9 @@ import { humansOf, ownBounds } from '../../src/machines/permission/handed-down.t
 import { formatRule, parseRule } from '../../src/machines/permission/permission-rule.ts';
 import { asStored } from '../../src/machines/session/session-fork.ts';
 import { depthOf } from '../../src/machines/session/session-state.ts';
-import { openEnvironmentHouse } from '../actors/environment/environment-house.ts';
-import type { EnvironmentHouse } from '../actors/environment/environment-house.ts';
-import type { Said } from '../support/turn-house.ts';
+import { openEnvironmentSetup } from '../actors/environment/environment-setup.ts';
+import type { EnvironmentSetup } from '../actors/environment/environment-setup.ts';
+import type { Said } from '../support/turn-setup.ts';
 import { noteTools } from '../support/turn-tools.ts';
 
 const WAYS = [
@@ -80,13 +80,13 @@ interface Powers {
 }
 
 class Descent {
-  readonly #open: EnvironmentHouse;
+  readonly #open: EnvironmentSetup;
   readonly #folder: string;
   /** What each agent says with its next step. */
   readonly #says = new Map<string, Said[]>();
   #imports = 0;
 
-  constructor(open: EnvironmentHouse, folder: string) {
+  constructor(open: EnvironmentSetup, folder: string) {
     this.#open = open;
     this.#folder = folder;
   }
@@ -94,13 +94,13 @@ class Descent {
   static async begin(): Promise<Descent> {
     let index: FileRetrievalIndex | undefined;
     const { tool } = noteTools();
-    const open = await openEnvironmentHouse({
+    const open = await openEnvironmentSetup({
       tools: TOOLS.map((name) => tool(name)),
       hookSources: [
         (services) => {
           const onTrouble = (error: unknown): void => services.onListenerError(error, 'listener');
           index = new FileRetrievalIndex({
-            folderOf: (agentId) => join(open.house.layout.agents, agentId, 'retrieval'),
+            folderOf: (agentId) => join(open.setup.layout.agents, agentId, 'retrieval'),
             onTrouble,
           });
           const retrieval = new Retrieval({
@@ -119,13 +119,13 @@ class Descent {
         },
       ],
     });
-    const folder = `${open.house.layout.home}-beside`;
+    const folder = `${open.setup.layout.home}-beside`;
     for (const name of ['one', 'two', 'work']) await mkdir(join(folder, name), { recursive: true });
     return new Descent(open, folder);
   }
 
   async end(): Promise<void> {
-    await this.#open.house[Symbol.asyncDispose]();
+    await this.#open.setup[Symbol.asyncDispose]();
     await rm(this.#folder, { recursive: true });
   }
 
@@ -134,25 +134,25 @@ class Descent {
     level: number,
     { environment: its, isChosen, permission, policy, maxTokensPerSession }: Link,
   ): Promise<void> {
-    const { house } = this.#open;
+    const { setup } = this.#open;
     const agentId = `agent${level}`;
     if (its !== undefined) await this.#open.put(`env${level}`, JSON.stringify(this.#file(its)));
     const names = its === undefined || isChosen ? {} : { environment: `env${level}` };
     const tools = [...TOOLS, 'session_delegate', 'session_run_child', { agent: `agent${level + 1}` }] as never;
-    await house.agent(agentId, () => this.#says.get(agentId)?.shift() ?? { text: 'Done.' }, {
+    await setup.agent(agentId, () => this.#says.get(agentId)?.shift() ?? { text: 'Done.' }, {
       ...names,
       permission: { ...permission, allow: ['session_delegate'] } as never,
       tools,
       budget: maxTokensPerSession === undefined ? {} : { maxTokensPerSession },
     });
     for (const rule of policy)
-      await house.policy.keep(agentId, parseRule(`deny ${rule}`), { by: { sessionId: 'none', requestId: 'none' } });
+      await setup.policy.keep(agentId, parseRule(`deny ${rule}`), { by: { sessionId: 'none', requestId: 'none' } });
   }
 
   /** A session of nobody's, of the first agent. */
   async first({ environment: its, isChosen }: Link): Promise<string> {
     const chosen = isChosen && its !== undefined ? { environmentId: 'env0' } : {};
-    return (await this.#open.house.runtime.sessions.create({ agentId: 'agent0', ...chosen })).sessionId;
+    return (await this.#open.setup.runtime.sessions.create({ agentId: 'agent0', ...chosen })).sessionId;
   }
 
   /** A session that works for `from`, made in this way; a copy of it, for those that copy. */
@@ -162,7 +162,7 @@ class Descent {
     level: number,
     { environment: its, isChosen, withoutTools }: Link,
   ): Promise<string> {
-    const { sessions, subagents } = this.#open.house.runtime;
+    const { sessions, subagents } = this.#open.setup.runtime;
     const agentId = `agent${level}`;
     const input = { agentId, message: 'Do it.' };
     switch (way) {
@@ -204,16 +204,16 @@ class Descent {
   }
 
   async powers(sessionId: string): Promise<Powers> {
-    const { house, environments } = this.#open;
-    const session = await house.state(sessionId);
-    const own = narrowedAgent(await house.runtime.agents.get(session.agentId), session.narrowing);
+    const { setup, environments } = this.#open;
+    const session = await setup.state(sessionId);
+    const own = narrowedAgent(await setup.runtime.agents.get(session.agentId), session.narrowing);
     const { environment: entered, agent } = await environments.enter({
       session,
       agent: own,
-      workspaceDirectory: await house.layout.workspaceDirectory(session),
+      workspaceDirectory: await setup.layout.workspaceDirectory(session),
     });
     const bounds = ownBounds(session, agent.permission);
-    const kept = (await house.policy.rules(session.agentId)).map(({ rule }) => formatRule(rule).replace(/^deny /, ''));
+    const kept = (await setup.policy.rules(session.agentId)).map(({ rule }) => formatRule(rule).replace(/^deny /, ''));
     const tools = narrowedTools(
       narrowedTools(new Map(TOOLS.map((name) => [name, name])), session.narrowing),
       session.restriction,
@@ -233,42 +233,42 @@ class Descent {
 
   /** The child that a session makes by this call. */
   async #called(from: string, said: Said): Promise<string> {
-    const { house } = this.#open;
-    const { agentId, children: before } = await house.state(from);
+    const { setup } = this.#open;
+    const { agentId, children: before } = await setup.state(from);
     this.#says.set(agentId, [said]);
-    const calls = (await house.children(from)).length;
+    const calls = (await setup.children(from)).length;
     await this.#wake(from, 'Have it done.');
     this.#says.delete(agentId);
-    const children = (await house.state(from)).children.filter(({ sessionId }) =>
+    const children = (await setup.state(from)).children.filter(({ sessionId }) =>
       before.every((each) => each.sessionId !== sessionId),
     );
-    const made = (await house.children(from))[calls] ?? children[0]?.sessionId;
+    const made = (await setup.children(from))[calls] ?? children[0]?.sessionId;
     if (made === undefined)
-      throw new Error(`nothing was made by ${JSON.stringify(said)}: ${JSON.stringify(await house.results(from))}`);
+      throw new Error(`nothing was made by ${JSON.stringify(said)}: ${JSON.stringify(await setup.results(from))}`);
     return made;
   }
 
   async #wake(sessionId: string, text: string): Promise<void> {
-    const { runtime } = this.#open.house;
+    const { runtime } = this.#open.setup;
     await runtime.sessions.send(sessionId, { type: 'user.message', text });
     expect((await runtime.wake(sessionId)).outcome).toBe('sleep');
   }
 
   /** Under another id. `import_forged`: whoever wrote the log has cut its bounds out of it. */
   async #import(from: string, way: Way): Promise<string> {
-    const { house } = this.#open;
+    const { setup } = this.#open;
     this.#imports += 1;
     const sessionId = from.replace(/^.{8}/, String(this.#imports).padStart(8, '0'));
-    const events = (await house.log(from))
+    const events = (await setup.log(from))
       .map((event) => asStored(event))
       .map((event) =>
         way === 'import_forged' && event.type === 'session.created'
           ? { ...event, data: cut(event.data as object) }
           : event,
       );
-    const identity = { sessionId, agentId: (await house.state(from)).agentId };
+    const identity = { sessionId, agentId: (await setup.state(from)).agentId };
     return (
-      await house.runtime.sessions.import(exportedLines(identity, events, 0), { isTrusted: way === 'import_trusted' })
+      await setup.runtime.sessions.import(exportedLines(identity, events, 0), { isTrusted: way === 'import_trusted' })
     ).sessionId;
   }
 

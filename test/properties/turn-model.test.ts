@@ -10,12 +10,12 @@ import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import type { SessionState } from '../../src/machines/session/session-state.ts';
 import { MortalStore } from '../support/mortal-store.ts';
 import { expectSettled } from '../support/settled-session.ts';
-import { openTurnHouse } from '../support/turn-house.ts';
-import type { Said, TurnHouse } from '../support/turn-house.ts';
+import { openTurnSetup } from '../support/turn-setup.ts';
+import type { Said, TurnSetup } from '../support/turn-setup.ts';
 import { noteTools } from '../support/turn-tools.ts';
 
-let house: TurnHouse;
-afterEach(() => house[Symbol.asyncDispose]());
+let setup: TurnSetup;
+afterEach(() => setup[Symbol.asyncDispose]());
 
 const TOOLS = ['check', 'touch', 'launch', 'failing', 'ask_human', 'helper', 'deploy', 'nothing_there'] as const;
 const EXPIRES_SECONDS = 600;
@@ -33,7 +33,7 @@ async function open(): Promise<void> {
     effects.push(callId);
     return 'ok';
   };
-  house = await openTurnHouse({
+  setup = await openTurnSetup({
     store: new MemoryEventStore(),
     tools: [
       tool('check', { run: noted }),
@@ -44,11 +44,11 @@ async function open(): Promise<void> {
   });
   let step = 0;
   const speak = (): Said => script[step++ % Math.max(1, script.length)] ?? { text: 'Nothing.' };
-  await house.agent('helper', speak, {
+  await setup.agent('helper', speak, {
     tools: ['check', 'launch', 'ask_human'],
     permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS },
   });
-  await house.agent('lead', speak, {
+  await setup.agent('lead', speak, {
     tools: [
       'check',
       'touch',
@@ -117,21 +117,21 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 );
 
 async function perform(id: string, doing: Act): Promise<void> {
-  const { runtime } = house;
-  const child = (await house.children(id)).at(-1);
+  const { runtime } = setup;
+  const child = (await setup.children(id)).at(-1);
   switch (doing.kind) {
     case 'wake':
       return void (await runtime.wake(id));
     case 'settle':
-      return house.settle();
+      return setup.settle();
     case 'message':
       return void (await runtime.sessions.send(id, { type: 'user.message', text: 'More.' }));
     case 'interrupt':
       return void (await runtime.sessions.interrupt(id));
     case 'restart':
-      return void house.open();
+      return void setup.open();
     case 'wait':
-      return house.clock.advance(EXPIRES_SECONDS * 1000);
+      return setup.clock.advance(EXPIRES_SECONDS * 1000);
     case 'fork':
       return void (await runtime.sessions.fork(id));
     case 'answer':
@@ -146,7 +146,7 @@ async function perform(id: string, doing: Act): Promise<void> {
 }
 
 async function cutChild(child: string, kind: 'interruptChild' | 'terminateChild' | 'deleteChild'): Promise<void> {
-  const { sessions } = house.runtime;
+  const { sessions } = setup.runtime;
   const cut = {
     interruptChild: () => sessions.interrupt(child),
     terminateChild: () => sessions.terminate(child),
@@ -157,11 +157,11 @@ async function cutChild(child: string, kind: 'interruptChild' | 'terminateChild'
 }
 
 async function answer(id: string | undefined, { pick, allowed }: Extract<Act, { kind: 'answer' }>): Promise<void> {
-  const state = id === undefined ? undefined : await house.state(id).catch(() => undefined);
+  const state = id === undefined ? undefined : await setup.state(id).catch(() => undefined);
   const action = state?.pendingActions[pick % Math.max(1, state.pendingActions.length)];
   if (id === undefined || action === undefined) return;
   const { kind, requestId, toolName } = action;
-  const { sessions } = house.runtime;
+  const { sessions } = setup.runtime;
   const send = {
     permission: () => sessions.send(id, { type: 'user.tool_confirmation', requestId, toolName, allowed }),
     answer: () => sessions.send(id, { type: 'user.answer', requestId, response: 'this one' }),
@@ -172,20 +172,20 @@ async function answer(id: string | undefined, { pick, allowed }: Extract<Act, { 
 
 /** A process wakes the session, and dies at one of its changes if it comes so far. The next one puts it right. */
 async function crash(id: string, { at, stored }: Extract<Act, { kind: 'crash' }>): Promise<void> {
-  const mortal = new MortalStore(house.store, { at, stored });
-  await house
+  const mortal = new MortalStore(setup.store, { at, stored });
+  await setup
     .open({ store: mortal })
     .wake(id)
     .catch(() => undefined);
   await mortal.kill();
-  await house.open().wake(id);
-  for (const child of await house.children(id)) await house.runtime.wake(child).catch(() => undefined);
+  await setup.open().wake(id);
+  for (const child of await setup.children(id)) await setup.runtime.wake(child).catch(() => undefined);
 }
 
 async function expectPromisesKept(id: string): Promise<void> {
-  const sessions = await house.runtime.sessions.list();
+  const sessions = await setup.runtime.sessions.list();
   for (const { sessionId } of sessions) {
-    const [log, state] = [await house.log(sessionId), await house.state(sessionId)];
+    const [log, state] = [await setup.log(sessionId), await setup.state(sessionId)];
     expectSettled(log, state);
     expectAllowed(log);
   }
@@ -214,7 +214,7 @@ function expectAllowed(log: readonly SessionEvent[]): void {
 }
 
 async function expectChildrenKnown(id: string, sessions: readonly SessionState[]): Promise<void> {
-  const started = await house.children(id);
+  const started = await setup.children(id);
   expect(new Set(started).size).toBe(started.length);
   for (const { parent, sessionId, messages } of sessions) {
     if (parent?.sessionId !== id) continue;
@@ -231,23 +231,23 @@ describe('whatever happens to a session whose agent calls tools', () => {
         fc.array(act, { minLength: 1, maxLength: 10 }),
         async (steps, acts) => {
           script = steps;
-          const id = await house.start('lead');
+          const id = await setup.start('lead');
           for (const doing of acts) {
             await perform(id, doing);
             await expectPromisesKept(id);
           }
           script = [{ text: 'Done.' }];
-          await house.runtime.sessions.interrupt(id);
-          await house.settle();
-          await house.clock.advance(EXPIRES_SECONDS * 2_000);
-          await house.settle();
+          await setup.runtime.sessions.interrupt(id);
+          await setup.settle();
+          await setup.clock.advance(EXPIRES_SECONDS * 2_000);
+          await setup.settle();
           await expectPromisesKept(id);
-          expect(await house.due()).toEqual([]);
-          const { openToolCalls, pendingActions } = await house.state(id);
+          expect(await setup.due()).toEqual([]);
+          const { openToolCalls, pendingActions } = await setup.state(id);
           expect([openToolCalls, pendingActions]).toEqual([[], []]);
-          await house.runtime.sessions.terminate(id);
-          for (const { sessionId } of await house.runtime.sessions.list())
-            await house.runtime.sessions.delete(sessionId);
+          await setup.runtime.sessions.terminate(id);
+          for (const { sessionId } of await setup.runtime.sessions.list())
+            await setup.runtime.sessions.delete(sessionId);
         },
       ),
       { numRuns: Number(process.env['TURN_MODEL_RUNS'] ?? 40) },

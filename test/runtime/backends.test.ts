@@ -16,10 +16,10 @@ import type { RunLimits } from '../../src/machines/run/run-decision.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import type { AgentFrontmatter } from '../../src/machines/agent/agent-definition.ts';
 import type { Step } from '../fixtures/cli-agents/scenario.mjs';
-import { toolStory } from '../support/backend-house.ts';
+import { toolStory } from '../support/backend-setup.ts';
 import { answers, failsWithError } from '../support/http-models/behaviors.ts';
 import { ModelServer } from '../support/http-models/model-server.ts';
-import { until } from '../support/session-house.ts';
+import { until } from '../support/session-setup.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 
@@ -47,7 +47,7 @@ async function open(
   runLimits: Partial<RunLimits> = {},
 ): Promise<string> {
   const providers: ProviderTable = {
-    house: { backend: 'embedded', api: 'anthropic', baseUrl: server.baseUrl('anthropic'), needsKey: false },
+    setup: { backend: 'embedded', api: 'anthropic', baseUrl: server.baseUrl('anthropic'), needsKey: false },
     spare: { backend: 'embedded', api: 'openai-chat', baseUrl: server.baseUrl('openai-chat'), needsKey: false },
     ollama: {
       backend: 'embedded',
@@ -131,7 +131,7 @@ describe('an agent of a home', () => {
       )(exchange);
     });
     const id = await open({
-      provider: 'house',
+      provider: 'setup',
       model: 'first',
       fallbacks: [{ provider: 'spare', model: 'second' }],
       permission: 'preapproved',

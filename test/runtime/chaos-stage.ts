@@ -12,7 +12,7 @@ import type { SessionState } from '../../src/machines/session/session-state.ts';
 import { HINT_GRACE_MS } from '../../src/machines/session/worker-rules.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import { program, run } from '../cli/command-line.ts';
-import type { House, Place, StoreUnderTest } from '../support/store-under-test.ts';
+import type { Setup, Place, StoreUnderTest } from '../support/store-under-test.ts';
 import {
   effectsOf,
   expectAtRest,
@@ -74,7 +74,7 @@ const isAtRest = ({ status, pending, pendingActions, queuedWakes, openWake, park
 export interface ChaosStageOptions {
   readonly store: StoreUnderTest;
   /** Goes with the stage. */
-  readonly house: House;
+  readonly setup: Setup;
   /** Of the workers and senders that are made here. */
   readonly leaseMs: number;
   readonly seed: number;
@@ -103,7 +103,7 @@ export class ChaosStage {
   }
 
   static async open(options: ChaosStageOptions): Promise<ChaosStage> {
-    const { place } = options.house;
+    const { place } = options.setup;
     for (const folder of [ledgerOf(place), temporaryOf(place)]) await mkdir(folder, { recursive: true });
     await using runtime = await createNodeRuntime(place);
     await runtime.agents.create({
@@ -122,7 +122,7 @@ export class ChaosStage {
   }
 
   get place(): Place {
-    return this.#options.house.place;
+    return this.#options.setup.place;
   }
 
   get players(): readonly Player[] {
@@ -131,7 +131,7 @@ export class ChaosStage {
 
   /** The worker of the command line. */
   commandLineWorker(name = 'the worker of the command line'): Player {
-    return this.#cast(name, [program, 'worker', '--json', ...wordsOf(this.#options.house.place)]);
+    return this.#cast(name, [program, 'worker', '--json', ...wordsOf(this.#options.setup.place)]);
   }
 
   worker(name: string, role: Role = {}): Player {
@@ -140,20 +140,20 @@ export class ChaosStage {
 
   /** @param loops what it does at once, each under a number of its own among all senders */
   sender(name: string, loops: readonly number[], role: Role = {}): Player {
-    const { house, seed } = this.#options;
+    const { setup, seed } = this.#options;
     return this.#cast(name, [
       fixture('chaos-sender.mjs'),
-      JSON.stringify({ ...this.#told(role), ledger: ledgerOf(house.place), seed, sessionIds: this.sessionIds, loops }),
+      JSON.stringify({ ...this.#told(role), ledger: ledgerOf(setup.place), seed, sessionIds: this.sessionIds, loops }),
     ]);
   }
 
   #told(role: Role): object {
-    const { house, leaseMs } = this.#options;
-    return { dist: DIST, leaseMs, ...house.place, ...role };
+    const { setup, leaseMs } = this.#options;
+    return { dist: DIST, leaseMs, ...setup.place, ...role };
   }
 
   #cast(name: string, words: readonly string[]): Player {
-    const player = new Player(name, words, temporaryOf(this.#options.house.place));
+    const player = new Player(name, words, temporaryOf(this.#options.setup.place));
     this.#players.push(player);
     return player;
   }
@@ -165,13 +165,13 @@ export class ChaosStage {
 
   /** How many things that were sent have been acknowledged. */
   async receipts(): Promise<number> {
-    return (await readLedger(ledgerOf(this.#options.house.place))).filter(({ receipt }) => receipt !== undefined)
+    return (await readLedger(ledgerOf(this.#options.setup.place))).filter(({ receipt }) => receipt !== undefined)
       .length;
   }
 
   /** How many effects tools have had. */
   async effects(): Promise<number> {
-    const { home } = this.#options.house.place;
+    const { home } = this.#options.setup.place;
     const effects = await Promise.all(
       this.sessionIds.map((sessionId) => effectsOf(home, { sessionId, agentId: 'player' })),
     );
@@ -183,8 +183,8 @@ export class ChaosStage {
    * @param trouble what was done, for who reads of a failure
    */
   async expectWhole(trouble: readonly string[]): Promise<void> {
-    const { store, house, seed } = this.#options;
-    const { place } = house;
+    const { store, setup, seed } = this.#options;
+    const { place } = setup;
     const players = this.#players;
     await Promise.all(players.map((player) => player.end(player.name.includes('sender') ? 'SIGTERM' : 'SIGKILL')));
     try {
@@ -215,7 +215,7 @@ export class ChaosStage {
 
   async close(): Promise<void> {
     await Promise.all(this.#players.splice(0).map((player) => player.end('SIGKILL')));
-    await this.#options.house.remove();
+    await this.#options.setup.remove();
   }
 }
 

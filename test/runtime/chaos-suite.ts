@@ -18,7 +18,7 @@ export const CHAOS_SEED = Number(process.env['CHAOS_SEED'] ?? Date.now() % 1_000
 export function randomKills(store: StoreUnderTest): void {
   let stage: ChaosStage;
   beforeEach(async () => {
-    stage = await ChaosStage.open({ store, house: await store.house(), leaseMs: store.shortLeaseMs, seed: CHAOS_SEED });
+    stage = await ChaosStage.open({ store, setup: await store.setup(), leaseMs: store.shortLeaseMs, seed: CHAOS_SEED });
   });
   afterEach(() => stage.close());
 

@@ -20,7 +20,7 @@ import { CRASH_HOST_LOADS } from '../fixtures/processes/crash-host.mjs';
 import { hostSnapshot } from '../support/host-snapshot.ts';
 import type { HostSnapshot } from '../support/host-snapshot.ts';
 import { activationsOf } from '../../src/machines/session/session-activations.ts';
-import type { House, Place, StoreUnderTest } from '../support/store-under-test.ts';
+import type { Setup, Place, StoreUnderTest } from '../support/store-under-test.ts';
 
 const HOST = fileURLToPath(new URL('../fixtures/processes/crash-host.mjs', import.meta.url));
 
@@ -247,14 +247,14 @@ async function expectNoEffectTwice(home: string): Promise<void> {
   expect(new Set(calls).size).toBe(calls.length);
 }
 
-interface Template extends House {
+interface Template extends Setup {
   readonly sessionIds: readonly string[];
 }
 
 async function templateOf(store: StoreUnderTest, { steps, permission, sessions }: Scenario): Promise<Template> {
-  const house = await store.house();
+  const setup = await store.setup();
   const sessionIds: string[] = [];
-  await using runtime = await openAt(house.place);
+  await using runtime = await openAt(setup.place);
   const script = (played: readonly object[]): string =>
     JSON.stringify({ format: 'wakechart-script/1', steps: played, onEnd: 'sleep' });
   const tools = ['effect', 'ask_human', { agent: 'helper' }];
@@ -269,14 +269,14 @@ async function templateOf(store: StoreUnderTest, { steps, permission, sessions }
         instructions: '',
       },
     });
-    await writeFile(join(house.place.home, `agents/${agentId}/play.json`), script(played));
+    await writeFile(join(setup.place.home, `agents/${agentId}/play.json`), script(played));
   }
   while (sessionIds.length < sessions) {
     const { sessionId } = await runtime.sessions.create({ agentId: 'player' });
     await runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
     sessionIds.push(sessionId);
   }
-  return { ...house, sessionIds };
+  return { ...setup, sessionIds };
 }
 
 export function crashMatrix({ store, atLeast, kinds, inspect }: CrashMatrixOptions): void {

@@ -10,7 +10,7 @@ import { createNodeRuntime } from '../../src/node.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { codeOf } from '../contracts/event-store.contract.ts';
-import type { House, StoreUnderTest } from '../support/store-under-test.ts';
+import type { Setup, StoreUnderTest } from '../support/store-under-test.ts';
 
 const NODE_ENTRY = fileURLToPath(new URL('../../dist/node.js', import.meta.url));
 
@@ -18,21 +18,21 @@ const dataOf = (events: readonly SessionEvent[], type: SessionEvent['type']): un
   events.filter((event) => event.type === type).map(({ data }) => data);
 
 export function crashes(store: StoreUnderTest): void {
-  let house: House;
+  let setup: Setup;
   let runtime: Runtime;
   const children: ChildProcess[] = [];
-  const fileOf = (name: string): string => join(house.place.home, name);
+  const fileOf = (name: string): string => join(setup.place.home, name);
   const workspaceFile = (sessionId: string, name: string): string =>
     fileOf(`agents/player/sessions/${sessionId}/workspace/${name}`);
 
   beforeEach(async () => {
-    house = await store.house();
-    runtime = await createNodeRuntime({ ...house.place, ...store.lease });
+    setup = await store.setup();
+    runtime = await createNodeRuntime({ ...setup.place, ...store.lease });
   });
   afterEach(async () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
     await runtime.shutdown();
-    await house.remove();
+    await setup.remove();
   });
 
   async function session(steps: readonly object[]): Promise<string> {
@@ -50,12 +50,12 @@ export function crashes(store: StoreUnderTest): void {
   function wakeElsewhere(sessionId: string): ChildProcess {
     const script = `
       const { createNodeRuntime } = await import(${JSON.stringify(NODE_ENTRY)});
-      const runtime = await createNodeRuntime(${JSON.stringify({ ...house.place, ...store.lease })});
+      const runtime = await createNodeRuntime(${JSON.stringify({ ...setup.place, ...store.lease })});
       await runtime.wake(${JSON.stringify(sessionId)});
       await runtime.shutdown();`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, TMPDIR: house.place.home },
+      env: { ...process.env, TMPDIR: setup.place.home },
     });
     children.push(child);
     return child;

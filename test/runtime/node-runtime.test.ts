@@ -37,7 +37,7 @@ async function play(runtime: Runtime, steps: readonly object[]): Promise<string>
 }
 
 describe('a runtime over a home directory', () => {
-  it('takes one message through the whole house: a real command, a real log', async () => {
+  it('takes one message through the whole setup: a real command, a real log', async () => {
     const runtime = await open();
     const id = await play(runtime, [
       {

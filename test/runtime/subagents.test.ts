@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { NodeRuntime, NodeRuntimeOptions } from '../../src/node.ts';
 import type { SessionEventData, SessionEventType } from '../../src/machines/session/session-event.ts';
-import { until } from '../support/session-house.ts';
+import { until } from '../support/session-setup.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 
 let home: Awaited<ReturnType<typeof temporaryHome>>;

@@ -13,7 +13,7 @@ import { createRuntime } from '../../src/runtime.ts';
 import type { Runtime, RuntimePorts } from '../../src/runtime.ts';
 import { codeOf } from '../contracts/event-store.contract.ts';
 import { newEvent, running, spanStarted, wakeStarted } from '../support/session-events.ts';
-import { until } from '../support/session-house.ts';
+import { until } from '../support/session-setup.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 

@@ -10,7 +10,7 @@ import type { SessionWord } from '../../src/machines/words/session-word.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { NodeRuntime } from '../../src/node.ts';
 import { SPEAKER } from '../support/speaking-backend.ts';
-import type { House, StoreUnderTest } from '../support/store-under-test.ts';
+import type { Setup, StoreUnderTest } from '../support/store-under-test.ts';
 
 const HOST = fileURLToPath(new URL('../fixtures/processes/words-host.mjs', import.meta.url));
 /** A process that dies over a database is missed after two polls. */
@@ -18,14 +18,14 @@ const MISSED = { timeout: 30_000 };
 const PATIENCE = { timeout: 60_000 };
 
 export function wordsBetweenProcesses(store: StoreUnderTest): void {
-  let house: House;
+  let setup: Setup;
   let runtime: NodeRuntime;
   let sessionId: string;
   const children: ChildProcess[] = [];
 
   beforeEach(async () => {
-    house = await store.house();
-    runtime = await createNodeRuntime({ ...house.place, ...store.lease });
+    setup = await store.setup();
+    runtime = await createNodeRuntime({ ...setup.place, ...store.lease });
     await runtime.agents.create({
       agentId: 'speaker',
       source: { frontmatter: { name: 'Speaker', ...SPEAKER }, instructions: '' },
@@ -36,13 +36,13 @@ export function wordsBetweenProcesses(store: StoreUnderTest): void {
   afterEach(async () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
     await runtime.shutdown();
-    await house.remove();
+    await setup.remove();
   });
 
   /** Resolves once it speaks, or follows. */
   async function start(role: 'work' | 'wake' | 'follow'): Promise<ChildProcess> {
-    const child = fork(HOST, [role, JSON.stringify({ ...house.place, ...store.lease }), sessionId], {
-      env: { ...process.env, TMPDIR: house.place.home },
+    const child = fork(HOST, [role, JSON.stringify({ ...setup.place, ...store.lease }), sessionId], {
+      env: { ...process.env, TMPDIR: setup.place.home },
     });
     children.push(child);
     const died = once(child, 'exit').then(() => Promise.reject(new Error('the process has ended')));
@@ -115,7 +115,7 @@ export function wordsBetweenProcesses(store: StoreUnderTest): void {
       await expect.poll(() => textOf(words), PATIENCE).toBe('half');
       await kill(worker);
       await expect.poll(() => textOf(words), MISSED).toBe('half<taken_back>');
-      await store.forgetTheDead(house.place, worker.pid);
+      await store.forgetTheDead(setup.place, worker.pid);
       const next = await start('wake');
       next.send({ say: 'whole' });
       await expect.poll(() => textOf(words), PATIENCE).toBe('half<taken_back>whole');
@@ -134,7 +134,7 @@ export function wordsBetweenProcesses(store: StoreUnderTest): void {
       worker.send({ end: true });
       expect((await exited)[0]).toBe(0);
       expect((await messages())[0]).toMatch(/^one x+ two$/);
-      const folder = join(house.place.home, 'agents/speaker/sessions', sessionId, 'runtime/lease');
+      const folder = join(setup.place.home, 'agents/speaker/sessions', sessionId, 'runtime/lease');
       expect(await readdir(folder).catch(() => [])).toEqual([]);
     });
   });

@@ -16,7 +16,7 @@ import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import { codeOf } from '../contracts/event-store.contract.ts';
-import type { House, StoreUnderTest } from '../support/store-under-test.ts';
+import type { Setup, StoreUnderTest } from '../support/store-under-test.ts';
 
 const HOST = fileURLToPath(new URL('../fixtures/processes/zombie-host.mjs', import.meta.url));
 const DIST = new URL('../../dist/', import.meta.url).href;
@@ -40,15 +40,15 @@ const hold: Tool = {
 };
 
 export function zombies(store: StoreUnderTest): void {
-  let house: House;
+  let setup: Setup;
   let runtime: Runtime;
   let zombie: ChildProcess;
   let sessionId: string;
-  const fileOf = (name: string): string => join(house.place.home, name);
+  const fileOf = (name: string): string => join(setup.place.home, name);
 
   beforeEach(async () => {
-    house = await store.house();
-    const { place } = house;
+    setup = await store.setup();
+    const { place } = setup;
     runtime = await createNodeRuntime({ ...place, leaseMs: LEASE_MS, tools: [hold] });
     await runtime.agents.create({
       agentId: 'player',
@@ -72,7 +72,7 @@ export function zombies(store: StoreUnderTest): void {
       await once(zombie, 'exit');
     }
     await runtime.shutdown();
-    await house.remove();
+    await setup.remove();
   });
 
   describe(`a process over ${store.name} that was stopped in the middle of a wake`, () => {
@@ -94,7 +94,7 @@ export function zombies(store: StoreUnderTest): void {
       expect(JSON.parse(await said)).toEqual({ code: expect.stringMatching(LOST[store.name]) });
       expect(await logOf(runtime, sessionId)).toEqual(before);
       // Whoever reads all of it anew, from where it is kept, comes to the same.
-      await using reader = await createNodeRuntime(house.place);
+      await using reader = await createNodeRuntime(setup.place);
       expect(await reader.sessions.status(sessionId)).toEqual(await runtime.sessions.status(sessionId));
       expect(await readFile(fileOf('held'), 'utf8')).toBe('x');
     });

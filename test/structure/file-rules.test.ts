@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { houseRules } from './house-rules.ts';
+import { projectRules } from './project-rules.ts';
 import { violationsWith } from './planted-tree.ts';
 
 const at = 'src/machines/bad.ts';
@@ -13,7 +13,7 @@ const DEFAULT_EXPORT = 'has a default export; give it a name [exports-are-named]
 const USES_ANY = `${at}:2 uses any; use unknown and narrow it [any-stays-out]`;
 const TOO_LONG = `${at} has 500 lines, at most 499 are allowed; it is two files [files-stay-short]`;
 
-describe('a file that breaks the form of the house is found, when', () => {
+describe('a file that breaks the form of the setup is found, when', () => {
   it.each([
     ['it opens without a docstring', 'export const bad = 1;\n', NO_DOCSTRING],
     ['its docstring is empty', '/** */\nexport const bad = 1;\n', NO_DOCSTRING],
@@ -46,28 +46,30 @@ describe('a file that breaks the form of the house is found, when', () => {
     ['it uses any', '/** Bad. */\nexport type Bad = Record<string, any>;\n', USES_ANY],
     ['it casts to any', '/** Bad. */\nexport const bad = (1 as any).x;\n', USES_ANY],
   ])('%s', (_, text, seen) => {
-    expect(violationsWith({ [at]: text }, houseRules)).toEqual([seen]);
+    expect(violationsWith({ [at]: text }, projectRules)).toEqual([seen]);
   });
 
   it('a file of 499 lines is still one file', () => {
-    expect(violationsWith({ [at]: `/** Long. */\n${'\n'.repeat(497)}export const bad = 1;\n` }, houseRules)).toEqual(
+    expect(violationsWith({ [at]: `/** Long. */\n${'\n'.repeat(497)}export const bad = 1;\n` }, projectRules)).toEqual(
       [],
     );
   });
 
   it('a program of a test may run what was built', () => {
-    expect(violationsWith({ 'test/program.mjs': "import '../dist/index.js';\n" }, houseRules)).toEqual([]);
+    expect(violationsWith({ 'test/program.mjs': "import '../dist/index.js';\n" }, projectRules)).toEqual([]);
   });
 
   it('the word any in a comment or a string hurts nobody', () => {
-    expect(violationsWith({ [at]: "/** For any reason. */\nexport const bad = 'as any';\n" }, houseRules)).toEqual([]);
+    expect(violationsWith({ [at]: "/** For any reason. */\nexport const bad = 'as any';\n" }, projectRules)).toEqual(
+      [],
+    );
   });
 
   it.each(['it.only', 'describe.only', 'test.concurrent.only', 'it.only.each([1])', 'it.skip', 'it.todo'])(
     'a test uses %s',
     (call) => {
       const modifier = /only|skip|todo/.exec(call)?.[0] ?? '';
-      expect(violationsWith({ 'test/b.test.ts': `${call}('x', () => {});\n` }, houseRules)).toEqual([
+      expect(violationsWith({ 'test/b.test.ts': `${call}('x', () => {});\n` }, projectRules)).toEqual([
         `test/b.test.ts:1 leaves tests out with .${modifier}; use skipIf(reason) for what a machine cannot do [every-test-runs]`,
       ]);
     },
@@ -87,7 +89,7 @@ describe('a machine that looks around is found, when', () => {
     ['it makes an id', 'crypto.randomUUID()', 'crypto'],
     ['it goes around through the global object', 'globalThis.Date.now()', 'globalThis'],
   ])('%s', (_, code, name) => {
-    expect(violationsWith({ [at]: `/** Bad. */\nexport const bad = () => ${code};\n` }, houseRules)).toEqual([
+    expect(violationsWith({ [at]: `/** Bad. */\nexport const bad = () => ${code};\n` }, projectRules)).toEqual([
       `${at}:2 uses ${name}; a machine is a pure function of its input; let an actor bring it in [machines-read-no-surroundings]`,
     ]);
   });
@@ -99,7 +101,7 @@ describe('a machine that looks around is found, when', () => {
     '((task: { process: number }) => task.process)',
     '((process: number) => process + 1)',
   ])('and %s is left alone', (code) => {
-    expect(violationsWith({ [at]: `/** Good. */\nexport const good = ${code};\n` }, houseRules)).toEqual([]);
+    expect(violationsWith({ [at]: `/** Good. */\nexport const good = ${code};\n` }, projectRules)).toEqual([]);
   });
 });
 
@@ -108,15 +110,17 @@ describe('what the oldest supported Node lacks is found, when', () => {
     ['new AsyncDisposableStack()', 'AsyncDisposableStack, new in Node 24'],
     ['Promise.withResolvers()', 'Promise.withResolvers, new in Node 22'],
   ])('code uses %s', (code, name) => {
-    expect(violationsWith({ 'src/actors/bad.ts': `/** Bad. */\nexport const bad = ${code};\n` }, houseRules)).toEqual([
-      `src/actors/bad.ts:2 uses ${name}; Node 20.19 is the floor [nothing-newer-than-the-floor]`,
-    ]);
+    expect(violationsWith({ 'src/actors/bad.ts': `/** Bad. */\nexport const bad = ${code};\n` }, projectRules)).toEqual(
+      [`src/actors/bad.ts:2 uses ${name}; Node 20.19 is the floor [nothing-newer-than-the-floor]`],
+    );
   });
 
   it('code imports node:sqlite', () => {
-    expect(violationsWith({ 'src/adapters/shell/bad.ts': "/** Bad. */\nimport 'node:sqlite';\n" }, houseRules)).toEqual(
-      ['src/adapters/shell/bad.ts:2 imports node:sqlite; Node 20.19 is the floor [nothing-newer-than-the-floor]'],
-    );
+    expect(
+      violationsWith({ 'src/adapters/shell/bad.ts': "/** Bad. */\nimport 'node:sqlite';\n" }, projectRules),
+    ).toEqual([
+      'src/adapters/shell/bad.ts:2 imports node:sqlite; Node 20.19 is the floor [nothing-newer-than-the-floor]',
+    ]);
   });
 });
 
@@ -149,12 +153,12 @@ describe('what belongs to one machine is found, when', () => {
       `.npmrc:1 says registry=; ${NO_REGISTRY}`,
     ],
   ])('%s', (_, planted, seen) => {
-    expect(violationsWith(planted, houseRules)).toEqual([seen]);
+    expect(violationsWith(planted, projectRules)).toEqual([seen]);
   });
 
   it('a file has a word of its own for what the field has one for', () => {
     const planted = { 'src/machines/bad.ts': '/** What the whole house shares. */\nexport const bad = 1;\n' };
-    expect(violationsWith(planted, houseRules)).toEqual([
+    expect(violationsWith(planted, projectRules)).toEqual([
       'src/machines/bad.ts:1 says house; say context, ports or runtime; mutex; notification; hook; isolation; hit [words-of-the-field]',
     ]);
   });
@@ -168,7 +172,7 @@ describe('what belongs to one machine is found, when', () => {
     expect(
       violationsWith(
         { 'src/actors/bad.ts': `${said}\nexport const bad = 1;\n`, 'src/actors/good.ts': good },
-        houseRules,
+        projectRules,
       ),
     ).toEqual([`src/actors/bad.ts:1 says ${word}; say check, read, search or watch [to-check-is-called-so]`]);
   });
@@ -183,7 +187,7 @@ describe('what belongs to one machine is found, when', () => {
       'src/machines/stored-names.ts': said,
       'src/actors/good.ts': '/** Outstanding, an understanding. */',
     };
-    expect(violationsWith({ [path]: `${said}\nexport const bad = 1;\n`, ...kept }, houseRules)).toEqual([
+    expect(violationsWith({ [path]: `${said}\nexport const bad = 1;\n`, ...kept }, projectRules)).toEqual([
       `${path}:1 says ${word}; say health, state, status or liveness; shared files [words-that-only-stores-keep]`,
     ]);
   });
@@ -201,7 +205,7 @@ describe('what belongs to one machine is found, when', () => {
     'await copies.letGo(id)',
     "'session let-go'",
   ])('a file calls a workspace copy, or a release, as no other system does: %s', (text) => {
-    expect(violationsWith({ 'src/cli/bad.ts': `/** What is bad. */\n${text}\n` }, houseRules)).toEqual([
+    expect(violationsWith({ 'src/cli/bad.ts': `/** What is bad. */\n${text}\n` }, projectRules)).toEqual([
       expect.stringMatching(/^src\/cli\/bad\.ts:2 says .*\[a-workspace-copy-is-called-so\]$/),
     ]);
   });
@@ -209,7 +213,7 @@ describe('what belongs to one machine is found, when', () => {
   it('a file may have work in hand, hand it on, and be written by hand', () => {
     const text =
       '/** By hand, at hand, in the hands of; hands it on, hand over. */\nexport const inHand = byHand(handDown);\n';
-    expect(violationsWith({ 'src/cli/good.ts': text }, houseRules)).toEqual([]);
+    expect(violationsWith({ 'src/cli/good.ts': text }, projectRules)).toEqual([]);
   });
 
   it.each([
@@ -219,7 +223,7 @@ describe('what belongs to one machine is found, when', () => {
     ['src/adapters/system/bad.ts', 'Somebody asks.'],
   ])('a comment does not name what acts: %s: %s', (path, said) => {
     const planted = { [path]: `/** ${said} */\nexport const bad = 'nobody';\n` };
-    expect(violationsWith(planted, houseRules)).toEqual([
+    expect(violationsWith(planted, projectRules)).toEqual([
       expect.stringMatching(
         new RegExp(`^${path}:1 says (?:nobody|somebody|whoever); name what acts: .*\\[what-acts-is-named\\]$`, 'i'),
       ),
@@ -228,7 +232,7 @@ describe('what belongs to one machine is found, when', () => {
 
   it('the lock file fetches from it', () => {
     const lockFile = `{ "packages": {\n"node_modules/x": {\n"resolved": "${registry}/x.tgz" } } }\n`;
-    expect(violationsWith({ 'package-lock.json': lockFile }, houseRules)).toEqual([
+    expect(violationsWith({ 'package-lock.json': lockFile }, projectRules)).toEqual([
       expect.stringContaining(
         `package-lock.json:3 says "resolved": "${registry}/x.tgz"; the lock file must install everywhere`,
       ),
@@ -239,7 +243,7 @@ describe('what belongs to one machine is found, when', () => {
     const lockFile = JSON.stringify({
       packages: { 'node_modules/tool': { optionalDependencies: { 'tool-mac': '2.0.0' } } },
     });
-    expect(violationsWith({ 'package-lock.json': lockFile }, houseRules)).toEqual([
+    expect(violationsWith({ 'package-lock.json': lockFile }, projectRules)).toEqual([
       expect.stringContaining(
         'package-lock.json lacks tool-mac@2.0.0, which node_modules/tool may need on another machine',
       ),

@@ -1,4 +1,4 @@
-/** How a file of the house checks, whatever it holds: its opening, its length, its imports and exports, its types. */
+/** How a file of the setup checks, whatever it holds: its opening, its length, its imports and exports, its types. */
 import ts from 'typescript';
 import type { Rule, Violation } from './rules.ts';
 import { foundInNodes, isCode, lineOf, mayMention } from './source-tree.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { houseRules } from './house-rules.ts';
+import { projectRules } from './project-rules.ts';
 import { violationsWith } from './planted-tree.ts';
 import type { Planted } from './planted-tree.ts';
 
@@ -213,7 +213,7 @@ describe('an import against the direction of the rooms is found, when', () => {
   ];
 
   it.each(plants)('$what', ({ planted, seen }) => {
-    expect(violationsWith(planted, houseRules)).toEqual([seen]);
+    expect(violationsWith(planted, projectRules)).toEqual([seen]);
   });
 });
 
@@ -271,7 +271,7 @@ describe('an import that hides where it leads is found, when', () => {
   ];
 
   it.each(plants)('$what', ({ planted, seen }) => {
-    expect(violationsWith(planted, houseRules)).toEqual([seen]);
+    expect(violationsWith(planted, projectRules)).toEqual([seen]);
   });
 });
 
@@ -312,7 +312,7 @@ describe('a circle of imports is found, when', () => {
   ];
 
   it.each(plants)('$what', ({ planted, seen }) => {
-    expect(violationsWith(planted, houseRules)).toEqual([seen]);
+    expect(violationsWith(planted, projectRules)).toEqual([seen]);
   });
 
   it('and files that share what they import make none', () => {
@@ -321,7 +321,7 @@ describe('a circle of imports is found, when', () => {
       'src/machines/b.ts': file("import './c.ts';"),
       'src/machines/c.ts': file('export const c = 1;'),
     };
-    expect(violationsWith(planted, houseRules)).toEqual([]);
+    expect(violationsWith(planted, projectRules)).toEqual([]);
   });
 });
 
@@ -354,11 +354,11 @@ describe('a rule whose room is gone', () => {
     ['src/testing.ts', 'testing-is-for-tests', { 'src/testing.ts': undefined }],
     ['package-lock.json', 'lock-file-is-portable', { 'package-lock.json': undefined }],
   ] satisfies readonly (readonly [string, string, Planted])[])('says that %s is not there', (path, rule, planted) => {
-    expect(violationsWith(planted, houseRules)).toContain(`${path} ${GONE} [${rule}]`);
+    expect(violationsWith(planted, projectRules)).toContain(`${path} ${GONE} [${rule}]`);
   });
 
   it('says so for every path that any rule guards', () => {
-    const moved = houseRules.map((rule) => ({ ...rule, guards: rule.guards.map((path) => `gone/${path}`) }));
+    const moved = projectRules.map((rule) => ({ ...rule, guards: rule.guards.map((path) => `gone/${path}`) }));
     const expected = moved.flatMap(({ name, guards }) => guards.map((path) => `${path} ${GONE} [${name}]`));
     expect(violationsWith({}, moved).toSorted()).toEqual(expected.toSorted());
   });

@@ -1,4 +1,4 @@
-/** A small house that keeps every rule, in a temporary folder, with whatever a test plants in it. */
+/** A small tree that keeps every rule, in a temporary folder, with whatever a test plants in it. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { checkTree, describeViolation } from './rules.ts';
 import type { Rule } from './rules.ts';
 import { readSourceTree } from './source-tree.ts';
 
-/** File contents by path; `undefined` takes a file of the healthy house away. */
+/** File contents by path; `undefined` takes a file of the healthy tree away. */
 export type Planted = Readonly<Record<string, string | undefined>>;
 
 const lines = (...code: string[]): string => `${code.join('\n')}\n`;
@@ -120,9 +120,9 @@ const HEALTHY: Planted = {
   ),
 };
 
-/** The violations of a house with `planted` in it, as people read them. */
+/** The violations of a tree with `planted` in it, as people read them. */
 export function violationsWith(planted: Planted, rules: readonly Rule[]): string[] {
-  const root = mkdtempSync(join(tmpdir(), 'house-'));
+  const root = mkdtempSync(join(tmpdir(), 'tree-'));
   try {
     for (const [path, text] of Object.entries({ ...HEALTHY, ...planted })) {
       if (text === undefined) continue;

@@ -1,4 +1,4 @@
-/** What a house rule is, and how a tree is held against a set of them. */
+/** What a setup rule is, and how a tree is held against a set of them. */
 import type { SourceTree } from './source-tree.ts';
 
 export interface Violation {

@@ -1,4 +1,4 @@
-/** A checkout as the house rules see it: its files by path, their text, and what each TypeScript file imports. */
+/** A checkout as the setup rules see it: its files by path, their text, and what each TypeScript file imports. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import ts from 'typescript';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { houseRules } from './house-rules.ts';
+import { projectRules } from './project-rules.ts';
 import { violationsWith } from './planted-tree.ts';
 import { checkTree, describeViolation } from './rules.ts';
 import { readSourceTree } from './source-tree.ts';
@@ -11,7 +11,7 @@ const checkout = fileURLToPath(new URL('../../', import.meta.url));
 describe('this checkout', () => {
   const tree = readSourceTree(checkout);
 
-  it.each(houseRules)('keeps the rule $name', (rule) => {
+  it.each(projectRules)('keeps the rule $name', (rule) => {
     expect(checkTree(tree, [rule]).map(describeViolation)).toEqual([]);
   });
 
@@ -32,12 +32,12 @@ describe('this checkout', () => {
 });
 
 describe('the rules', () => {
-  it('have nothing to say about a healthy house', () => {
-    expect(violationsWith({}, houseRules)).toEqual([]);
+  it('have nothing to say about a healthy tree', () => {
+    expect(violationsWith({}, projectRules)).toEqual([]);
   });
 
   it('each have a name of their own', () => {
-    const names = houseRules.map(({ name }) => name);
+    const names = projectRules.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
 
@@ -46,9 +46,9 @@ describe('the rules', () => {
     ['handDown(binding)', 'bounds-are-handed-down-in-one-place'],
     ['restriction as HandedDown', 'bounds-are-handed-down-in-one-place'],
   ])('see another door for children: %s', (code, rule) => {
-    expect(violationsWith({ 'src/actors/bad.ts': `/** Bad. */\nexport const bad = ${code};\n` }, houseRules)).toEqual([
-      expect.stringContaining(rule),
-    ]);
+    expect(violationsWith({ 'src/actors/bad.ts': `/** Bad. */\nexport const bad = ${code};\n` }, projectRules)).toEqual(
+      [expect.stringContaining(rule)],
+    );
   });
 
   it.each([
@@ -60,14 +60,14 @@ describe('the rules', () => {
     'const entry = `/proc/self/fd/${handle.fd}/name`;',
     "existsSync('/proc/self/fd');",
   ])('see what the floor of the adapters has already: %s', (code) => {
-    expect(violationsWith({ 'src/adapters/files/bad.ts': `/** Bad. */\n${code}\n` }, houseRules)).toContainEqual(
+    expect(violationsWith({ 'src/adapters/files/bad.ts': `/** Bad. */\n${code}\n` }, projectRules)).toContainEqual(
       expect.stringContaining('the-floor-is-laid-once'),
     );
   });
 
   it('see a text that is cut within a character', () => {
     expect(
-      violationsWith({ 'src/actors/bad.ts': '/** Bad. */\ntext.slice(0, MAX_TITLE_CHARACTERS);\n' }, houseRules),
+      violationsWith({ 'src/actors/bad.ts': '/** Bad. */\ntext.slice(0, MAX_TITLE_CHARACTERS);\n' }, projectRules),
     ).toContainEqual(expect.stringContaining('texts-are-cut-between-characters'));
   });
 });

@@ -1,8 +1,8 @@
 /** A session whose agent calls tools that ask in different ways. */
 import { readShell } from '../../src/adapters/shell-syntax/shell-reader.ts';
 import type { AgentFrontmatter } from '../../src/machines/agent/agent-definition.ts';
-import { openTurnHouse } from './turn-house.ts';
-import type { Said, TurnHouse, TurnHouseOptions } from './turn-house.ts';
+import { openTurnSetup } from './turn-setup.ts';
+import type { Said, TurnSetup, TurnSetupOptions } from './turn-setup.ts';
 import { noteTools } from './turn-tools.ts';
 
 export const ASKS: Partial<AgentFrontmatter> = { permission: { mode: 'ask', expiresAfterSeconds: 3_600 } };
@@ -12,7 +12,7 @@ export const launch: Said = { calls: [{ name: 'launch' }] };
 export const write: Said = { calls: [{ name: 'write' }] };
 
 export interface ApprovalStage {
-  readonly house: TurnHouse;
+  readonly setup: TurnSetup;
   /** What ran, by name of the tool. */
   readonly ran: string[];
   readonly id: string;
@@ -21,11 +21,11 @@ export interface ApprovalStage {
 /** `launch` always asks, `write` asks when the agent does, `shell_do` is judged by the command line in its input. */
 export async function openApprovalStage(
   steps: readonly Said[],
-  options: TurnHouseOptions & { readonly agent?: Partial<AgentFrontmatter> } = {},
+  options: TurnSetupOptions & { readonly agent?: Partial<AgentFrontmatter> } = {},
 ): Promise<ApprovalStage> {
   const { agent = ASKS, ...ports } = options;
   const tools = noteTools();
-  const house = await openTurnHouse({
+  const setup = await openTurnSetup({
     tools: [
       tools.tool('launch', { permissionPolicy: 'always_ask' }),
       tools.tool('write'),
@@ -40,6 +40,6 @@ export async function openApprovalStage(
     readShell,
     ...ports,
   });
-  await house.agent('worker', steps, agent);
-  return { house, ran: tools.ran, id: await house.start('worker') };
+  await setup.agent('worker', steps, agent);
+  return { setup, ran: tools.ran, id: await setup.start('worker') };
 }

@@ -8,7 +8,7 @@ import { ask } from './postgres-databases.ts';
 import type { FreshDatabase } from './postgres-databases.ts';
 import { copyOfDatabase, migratedDatabase } from './postgres-server.ts';
 import { copyOfHome } from './store-under-test.ts';
-import type { House, Place, StoreUnderTest } from './store-under-test.ts';
+import type { Setup, Place, StoreUnderTest } from './store-under-test.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 const ASK_AGAIN_MS = 20;
@@ -18,13 +18,13 @@ export const postgresStore: StoreUnderTest = {
   // Long enough for a machine that is busy.
   lease: { leaseMs: 1_000 },
   shortLeaseMs: 600,
-  async house() {
+  async setup() {
     const database = await migratedDatabase();
-    return houseOf((await temporaryHome()).path, database);
+    return setupOf((await temporaryHome()).path, database);
   },
   async copyOf(place) {
     const database = await copyOfDatabase(urlOf(place));
-    return houseOf(await copyOfHome(place.home), database);
+    return setupOf(await copyOfHome(place.home), database);
   },
   open: (place) => PostgresEventStore.open({ url: urlOf(place), clock: createSystemClock() }),
   async forgetTheDead(place, pid) {
@@ -46,7 +46,7 @@ export const postgresStore: StoreUnderTest = {
 };
 
 /** A home with its sessions in `database`, which goes with it. */
-export function houseOf(home: string, database: FreshDatabase): House {
+export function setupOf(home: string, database: FreshDatabase): Setup {
   return {
     place: { home, store: { postgres: database.url } },
     async remove() {

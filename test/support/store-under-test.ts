@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** A place of a test's own. */
-export interface House {
+export interface Setup {
   readonly place: Place;
   remove(): Promise<void>;
 }
@@ -36,9 +36,9 @@ export interface StoreUnderTest {
    * is busy.
    */
   readonly shortLeaseMs: number;
-  house(): Promise<House>;
+  setup(): Promise<Setup>;
   /** One that begins as the other is now. Nobody may be at work there. */
-  copyOf(place: Place): Promise<House>;
+  copyOf(place: Place): Promise<Setup>;
   open(place: Place): Promise<EventStore>;
   /** The time is over for which those who have died may still count as alive: all, or the process of this number. */
   forgetTheDead(place: Place, pid?: number): Promise<void>;
@@ -50,7 +50,7 @@ export const filesStore: StoreUnderTest = {
   name: 'files',
   lease: {},
   shortLeaseMs: 300,
-  async house() {
+  async setup() {
     const { path, remove } = await temporaryHome();
     return { place: { home: path }, remove };
   },

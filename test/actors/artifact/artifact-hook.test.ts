@@ -9,11 +9,11 @@ import { createArtifactFiles } from '../../../src/adapters/file-tools/artifact-f
 import { createFileTools } from '../../../src/adapters/file-tools/file-tools.ts';
 import { MAX_FEED_EVENTS } from '../../../src/machines/artifact/log-tail.ts';
 import { logOf, message } from '../../support/session-events.ts';
-import { openHouse } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
-const open = (shells?: ShellView): Promise<SessionHouse> =>
-  openHouse({
+const open = (shells?: ShellView): Promise<SessionSetup> =>
+  openSetup({
     tools: createFileTools(),
     hookSources: [createArtifactHookSource({ files: createArtifactFiles(), shells })],
   });
@@ -21,53 +21,53 @@ const open = (shells?: ShellView): Promise<SessionHouse> =>
 const CHECK = { toolCalls: [{ name: 'glob', input: { pattern: '*' } }] };
 const READ_INDEX = { toolCalls: [{ name: 'read', input: { path: '.wakechart-runtime/index.md' } }] };
 
-function folderOf({ home }: SessionHouse, sessionId: string): string {
+function folderOf({ home }: SessionSetup, sessionId: string): string {
   return join(home, 'agents/player/sessions', sessionId, 'workspace/.wakechart-runtime');
 }
 
 describe('an agent', () => {
   it('finds the facts of its session before its first call, and they are up to date after its last', async () => {
-    await using house = await open();
-    const sessionId = await house.session([READ_INDEX, { text: 'Read it.' }], { message: 'Look around.' });
-    await house.runtime.wake(sessionId);
-    const result = (await house.log(sessionId)).find(({ type }) => type === 'agent.tool_result');
+    await using setup = await open();
+    const sessionId = await setup.session([READ_INDEX, { text: 'Read it.' }], { message: 'Look around.' });
+    await setup.runtime.wake(sessionId);
+    const result = (await setup.log(sessionId)).find(({ type }) => type === 'agent.tool_result');
     expect(JSON.stringify(result?.data)).toContain('Facts about session');
-    const folder = folderOf(house, sessionId);
+    const folder = folderOf(setup, sessionId);
     expect(await readFile(join(folder, 'events.md'), 'utf8')).toMatch(/\*\*wake\.ended\*\*/);
     expect(await readFile(join(folder, 'traces.md'), 'utf8')).toMatch(/tool call \| read \| completed/);
     expect(await readFile(join(folder, 'relations.md'), 'utf8')).toContain('agent player');
     expect(JSON.parse(await readFile(join(folder, 'tools.json'), 'utf8'))).toMatchObject({
       tools: expect.arrayContaining([expect.objectContaining({ name: 'write', family: 'files' })]),
     });
-    expect(house.reported).toEqual([]);
+    expect(setup.reported).toEqual([]);
   });
 
   it('that calls nothing is told nothing, and what an earlier wake was told stays as it was', async () => {
-    await using house = await open();
-    const sessionId = await house.session([{ text: 'One.' }, CHECK, { text: 'Two.' }, { text: 'Three.' }], {
+    await using setup = await open();
+    const sessionId = await setup.session([{ text: 'One.' }, CHECK, { text: 'Two.' }, { text: 'Three.' }], {
       message: 'Go.',
     });
-    await house.runtime.wake(sessionId);
-    await expect(readdir(folderOf(house, sessionId))).rejects.toThrow('ENOENT');
+    await setup.runtime.wake(sessionId);
+    await expect(readdir(folderOf(setup, sessionId))).rejects.toThrow('ENOENT');
     for (const text of ['Check.', 'On.']) {
-      await house.runtime.sessions.send(sessionId, { type: 'user.message', text });
-      await house.runtime.wake(sessionId);
+      await setup.runtime.sessions.send(sessionId, { type: 'user.message', text });
+      await setup.runtime.wake(sessionId);
     }
-    const events = await readFile(join(folderOf(house, sessionId), 'events.md'), 'utf8');
+    const events = await readFile(join(folderOf(setup, sessionId), 'events.md'), 'utf8');
     expect(events).toContain('Two.');
     expect(events).not.toContain('Three.');
   });
 
   it('finds files that say the same untouched', async () => {
-    await using house = await open();
-    const sessionId = await house.session([CHECK, { text: 'One.' }, CHECK, { text: 'Two.' }], { message: 'Go.' });
-    await house.runtime.wake(sessionId);
-    const tools = join(folderOf(house, sessionId), 'tools.md');
+    await using setup = await open();
+    const sessionId = await setup.session([CHECK, { text: 'One.' }, CHECK, { text: 'Two.' }], { message: 'Go.' });
+    await setup.runtime.wake(sessionId);
+    const tools = join(folderOf(setup, sessionId), 'tools.md');
     const before = await lstat(tools);
-    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
-    await house.runtime.wake(sessionId);
+    await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
+    await setup.runtime.wake(sessionId);
     expect((await lstat(tools)).ino).toBe(before.ino);
-    expect(await readFile(join(folderOf(house, sessionId), 'events.md'), 'utf8')).toContain('Two.');
+    expect(await readFile(join(folderOf(setup, sessionId), 'events.md'), 'utf8')).toContain('Two.');
   });
 
   it('finds nothing written but what its wake has changed: what the next one may use up is told when the last one ends', async () => {
@@ -78,55 +78,55 @@ describe('an agent', () => {
       written.push(names);
       return names;
     };
-    await using house = await openHouse({
+    await using setup = await openSetup({
       tools: createFileTools(),
       hookSources: [createArtifactHookSource({ files: { layOut } })],
     });
-    const sessionId = await house.session([CHECK, { text: 'One.' }, CHECK, { text: 'Two.' }], { message: 'Go.' });
-    await house.runtime.wake(sessionId);
-    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
-    await house.runtime.wake(sessionId);
+    const sessionId = await setup.session([CHECK, { text: 'One.' }, CHECK, { text: 'Two.' }], { message: 'Go.' });
+    await setup.runtime.wake(sessionId);
+    await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
+    await setup.runtime.wake(sessionId);
     const log = ['events.jsonl', 'events.md', 'traces.jsonl', 'traces.md'];
     const changed = ['context.json', 'context.md', ...log, 'permissions.json', 'permissions.md'].toSorted();
     const [, afterOne, inTwo, afterTwo] = written.map((names) => names.toSorted());
     expect([afterOne, inTwo, afterTwo]).toEqual([changed, changed, changed]);
-    expect(await readFile(join(folderOf(house, sessionId), 'permissions.md'), 'utf8')).toMatch(
+    expect(await readFile(join(folderOf(setup, sessionId), 'permissions.md'), 'utf8')).toMatch(
       /\| maxModelStepsPerWake \| \d+ \| 0 \| \d+ \|/,
     );
   });
 
   it('is told of its shells what the port tells', async () => {
-    await using house = await open({
+    await using setup = await open({
       describe: () => [{ shell: 'main', open: true, cwd: '/workspace', variables: ['TOKEN'], entries: [] }],
     });
-    const sessionId = await house.session([CHECK, { text: 'Done.' }], { message: 'Go.' });
-    await house.runtime.wake(sessionId);
-    expect(await readFile(join(folderOf(house, sessionId), 'shells.md'), 'utf8')).toContain(
+    const sessionId = await setup.session([CHECK, { text: 'Done.' }], { message: 'Go.' });
+    await setup.runtime.wake(sessionId);
+    expect(await readFile(join(folderOf(setup, sessionId), 'shells.md'), 'utf8')).toContain(
       '| main | idle | /workspace | TOKEN |',
     );
   });
 
   it('works on where they cannot be laid out, and that is reported once', async () => {
-    await using house = await open();
-    const sessionId = await house.session([CHECK, { text: 'Done.' }, CHECK, { text: 'Again.' }], { message: 'Go.' });
-    const folder = folderOf(house, sessionId);
+    await using setup = await open();
+    const sessionId = await setup.session([CHECK, { text: 'Done.' }, CHECK, { text: 'Again.' }], { message: 'Go.' });
+    const folder = folderOf(setup, sessionId);
     await mkdir(join(folder, '..'), { recursive: true });
     await writeFile(folder, 'in the way');
-    expect(await house.runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
-    expect(house.reported).toEqual([expect.objectContaining({ code: 'ARTIFACTS_NOT_WRITTEN' })]);
+    expect(await setup.runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
+    expect(setup.reported).toEqual([expect.objectContaining({ code: 'ARTIFACTS_NOT_WRITTEN' })]);
     await rm(folder);
-    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
-    await house.runtime.wake(sessionId);
+    await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'On.' });
+    await setup.runtime.wake(sessionId);
     expect(await readdir(folder)).toContain('index.md');
-    expect(house.reported).toHaveLength(1);
+    expect(setup.reported).toHaveLength(1);
   });
 
   it('works on when shells cannot be checked', async () => {
-    await using house = await open({ describe: () => Promise.reject(new Error('no shells')) });
-    const sessionId = await house.session([CHECK, { text: 'Done.' }], { message: 'Go.' });
-    expect(await house.runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
-    expect(await readdir(folderOf(house, sessionId))).toContain('events.md');
-    expect(house.reported).toEqual([expect.objectContaining({ message: 'no shells' })]);
+    await using setup = await open({ describe: () => Promise.reject(new Error('no shells')) });
+    const sessionId = await setup.session([CHECK, { text: 'Done.' }], { message: 'Go.' });
+    expect(await setup.runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep' });
+    expect(await readdir(folderOf(setup, sessionId))).toContain('events.md');
+    expect(setup.reported).toEqual([expect.objectContaining({ message: 'no shells' })]);
   });
 });
 

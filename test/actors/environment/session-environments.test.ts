@@ -5,26 +5,26 @@ import { compareEnvironments } from '../../../src/machines/environment/environme
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
 import { idOf } from '../../support/session-events.ts';
-import type { Said } from '../../support/turn-house.ts';
+import type { Said } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 import { toldRuntime, says } from '../../support/told-runtime.ts';
-import { openEnvironmentHouse } from './environment-house.ts';
-import type { EnvironmentHouse } from './environment-house.ts';
+import { openEnvironmentSetup } from './environment-setup.ts';
+import type { EnvironmentSetup } from './environment-setup.ts';
 
-let open: EnvironmentHouse;
+let open: EnvironmentSetup;
 let ran: string[];
-afterEach(() => open.house[Symbol.asyncDispose]());
+afterEach(() => open.setup[Symbol.asyncDispose]());
 
 async function begin(
   ...more:
     | []
-    | [Parameters<typeof openEnvironmentHouse>[0]]
-    | [Parameters<typeof openEnvironmentHouse>[0], Parameters<typeof openEnvironmentHouse>[1]]
+    | [Parameters<typeof openEnvironmentSetup>[0]]
+    | [Parameters<typeof openEnvironmentSetup>[0], Parameters<typeof openEnvironmentSetup>[1]]
 ): Promise<void> {
   const tools = noteTools();
   ran = tools.ran;
   const [options, ports] = more;
-  open = await openEnvironmentHouse({ tools: [tools.tool('launch'), tools.tool('check')], ...options }, ports);
+  open = await openEnvironmentSetup({ tools: [tools.tool('launch'), tools.tool('check')], ...options }, ports);
 }
 
 const check: Said = { calls: [{ name: 'check' }] };
@@ -35,13 +35,13 @@ async function woken(
   steps: readonly Said[] = [{ text: 'Done.' }],
   frontmatter: Partial<AgentFrontmatter> = {},
 ): Promise<{ readonly id: string; readonly outcome: unknown }> {
-  await open.house.agent(agentId, steps, frontmatter);
-  const id = await open.house.start(agentId);
-  return { id, outcome: await open.house.runtime.wake(id) };
+  await open.setup.agent(agentId, steps, frontmatter);
+  const id = await open.setup.start(agentId);
+  return { id, outcome: await open.setup.runtime.wake(id) };
 }
 
-const entered = (sessionId: string): ReturnType<typeof open.house.dataOf<'environment.entered'>> =>
-  open.house.dataOf(sessionId, 'environment.entered');
+const entered = (sessionId: string): ReturnType<typeof open.setup.dataOf<'environment.entered'>> =>
+  open.setup.dataOf(sessionId, 'environment.entered');
 
 describe('a wake', () => {
   it('of an agent that names no environment works on the host, and its log says so', async () => {
@@ -56,7 +56,7 @@ describe('a wake', () => {
       },
     ]);
     expect(open.opened).toEqual([]);
-    expect((await open.house.state(id)).environment).toMatchObject({ sandbox: 'off' });
+    expect((await open.setup.state(id)).environment).toMatchObject({ sandbox: 'off' });
   });
 
   it('works in the environment of its session, else in that of its agent', async () => {
@@ -65,9 +65,9 @@ describe('a wake', () => {
     expect(await entered(id)).toMatchObject([
       { environmentId: 'sandboxed', sandbox: 'bubblewrap', network: 'disabled' },
     ]);
-    const { sessionId } = await open.house.runtime.sessions.create({ agentId: 'shut', environmentId: 'host' });
-    await open.house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
-    await open.house.runtime.wake(sessionId);
+    const { sessionId } = await open.setup.runtime.sessions.create({ agentId: 'shut', environmentId: 'host' });
+    await open.setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
+    await open.setup.runtime.wake(sessionId);
     expect(await entered(sessionId)).toMatchObject([{ environmentId: 'host', sandbox: 'off' }]);
   });
 
@@ -78,7 +78,7 @@ describe('a wake', () => {
 
   it('has mounts whose folders are there, in the sandbox too', async () => {
     await begin();
-    const home = await realpath(open.house.layout.home);
+    const home = await realpath(open.setup.layout.home);
     await open.put('builds', 'sandbox: required\nvaults: [github]\n');
     const { id } = await woken('builder', undefined, { environment: 'builds' });
     const [scope] = open.opened;
@@ -103,8 +103,8 @@ describe('a wake', () => {
     await open.put('builds', 'sandbox: required\n');
     const { id } = await woken('builder', undefined, { environment: 'builds' });
     await open.put('builds', 'sandbox: required\nnetwork: open\n');
-    await open.house.runtime.sessions.send(id, { type: 'user.message', text: 'Again' });
-    await open.house.runtime.wake(id);
+    await open.setup.runtime.sessions.send(id, { type: 'user.message', text: 'Again' });
+    await open.setup.runtime.wake(id);
     const [before, after] = await Promise.all(
       (await entered(id)).map(({ fingerprint }) => open.catalog.recall(fingerprint)),
     );
@@ -131,7 +131,7 @@ describe('a wake', () => {
       permission: 'preapproved',
     });
     expect(ran).toEqual([]);
-    expect(await open.house.results(id)).toMatchObject([{ outcome: 'denied' }, { outcome: 'denied' }]);
+    expect(await open.setup.results(id)).toMatchObject([{ outcome: 'denied' }, { outcome: 'denied' }]);
     expect(outcome).toMatchObject({ outcome: 'budget_reached' });
   });
 
@@ -140,7 +140,7 @@ describe('a wake', () => {
     await open.put('builds', 'sandbox: required\n');
     open.catalog.remember = () => Promise.reject(new Error('the disk is full'));
     expect((await woken('builder', undefined, { environment: 'builds' })).outcome).toMatchObject({ outcome: 'sleep' });
-    expect(open.house.reported).toMatchObject([{ message: 'the disk is full' }]);
+    expect(open.setup.reported).toMatchObject([{ message: 'the disk is full' }]);
   });
 });
 
@@ -160,7 +160,7 @@ describe('no wake begins, and no model is asked,', () => {
       outcome: 'failed',
       error: { code },
     });
-    expect(open.house.asked).toEqual([]);
+    expect(open.setup.asked).toEqual([]);
   });
 
   it('where the sandbox that is required is missing', async () => {
@@ -223,12 +223,12 @@ describe('a session that works for another one', () => {
     lead: Partial<AgentFrontmatter>,
     helper: Partial<AgentFrontmatter>,
   ): Promise<{ readonly parent: string; readonly child: string }> => {
-    await open.house.agent('helper', [{ text: 'Helped.' }], helper);
+    await open.setup.agent('helper', [{ text: 'Helped.' }], helper);
     const { id } = await woken('lead', [ask('helper'), { text: 'All done.' }], {
       tools: [{ agent: 'helper' }],
       ...lead,
     });
-    return { parent: id, child: (await open.house.children(id))[0] ?? 'none' };
+    return { parent: id, child: (await open.setup.children(id))[0] ?? 'none' };
   };
 
   it('is bound by the environment of that one: called by it', async () => {
@@ -236,7 +236,7 @@ describe('a session that works for another one', () => {
     await open.put('helping', 'sandbox: required\nnetwork: open\nvaults: [github, npm]\n');
     await open.put('leading', 'sandbox: required\nvaults: [github]\nquota: { maxFiles: 5 }\n');
     const { child } = await pair({ environment: 'leading' }, { environment: 'helping' });
-    expect((await open.house.state(child)).restriction?.environments).toEqual(['leading']);
+    expect((await open.setup.state(child)).restriction?.environments).toEqual(['leading']);
     expect(await entered(child)).toMatchObject([
       { environmentId: 'helping', network: 'disabled', within: ['leading'] },
     ]);
@@ -247,18 +247,18 @@ describe('a session that works for another one', () => {
 
   it('is shut in though its own environment shuts nothing in, and so is whoever works for it', async () => {
     await begin();
-    await open.house.agent('grandchild', [{ text: 'Deep.' }]);
-    await open.house.agent('helper', [ask('grandchild'), { text: 'Helped.' }], { tools: [{ agent: 'grandchild' }] });
+    await open.setup.agent('grandchild', [{ text: 'Deep.' }]);
+    await open.setup.agent('helper', [ask('grandchild'), { text: 'Helped.' }], { tools: [{ agent: 'grandchild' }] });
     const { id } = await woken('lead', [ask('helper'), { text: 'Done.' }], {
       tools: [{ agent: 'helper' }],
       environment: 'sandboxed',
     });
-    const [child = ''] = await open.house.children(id);
-    const [grandchild = ''] = await open.house.children(child);
+    const [child = ''] = await open.setup.children(id);
+    const [grandchild = ''] = await open.setup.children(child);
     expect(await entered(child)).toMatchObject([
       { environmentId: 'host', sandbox: 'bubblewrap', within: ['sandboxed'] },
     ]);
-    expect((await open.house.state(grandchild)).restriction?.environments).toEqual(['host', 'sandboxed']);
+    expect((await open.setup.state(grandchild)).restriction?.environments).toEqual(['host', 'sandboxed']);
     expect(await entered(grandchild)).toMatchObject([
       { sandbox: 'bubblewrap', network: 'disabled', within: ['sandboxed'] },
     ]);
@@ -266,46 +266,46 @@ describe('a session that works for another one', () => {
 
   it('is bound as a job of it, also when that has never been awake', async () => {
     await begin();
-    await open.house.agent('lead', [], { environment: 'sandboxed' });
-    await open.house.agent('fixer', [{ text: 'Fixed.' }]);
-    const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
-    const cwd = join(open.house.layout.home, '..');
-    const { id } = await open.house.runtime.subagents.spawn({
+    await open.setup.agent('lead', [], { environment: 'sandboxed' });
+    await open.setup.agent('fixer', [{ text: 'Fixed.' }]);
+    const parent = (await open.setup.runtime.sessions.create({ agentId: 'lead' })).sessionId;
+    const cwd = join(open.setup.layout.home, '..');
+    const { id } = await open.setup.runtime.subagents.spawn({
       type: 'fixer',
       prompt: 'Fix it.',
       cwd,
       parentSessionId: parent,
       permissionPolicy: 'prompt',
     });
-    await open.house.runtime.subagents.wait(id);
-    const [started] = await open.house.dataOf(parent, 'subagent.started');
+    await open.setup.runtime.subagents.wait(id);
+    const [started] = await open.setup.dataOf(parent, 'subagent.started');
     const childSessionId = started?.childSessionId ?? 'none';
-    expect((await open.house.state(childSessionId)).restriction?.environments).toEqual(['sandboxed']);
+    expect((await open.setup.state(childSessionId)).restriction?.environments).toEqual(['sandboxed']);
     expect(await entered(childSessionId)).toMatchObject([{ sandbox: 'bubblewrap', within: ['sandboxed'] }]);
   });
 
   it('is bound when somebody makes it for that one, by its rules too', async () => {
     await begin();
-    await open.house.agent('lead', [], {
+    await open.setup.agent('lead', [], {
       environment: 'sandboxed',
       permission: { mode: 'ask', deny: ['launch'] } as never,
     });
-    await open.house.agent('helper', [check, { text: 'Done.' }], { permission: 'preapproved' });
-    const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
-    const child = await open.house.runtime.sessions.create({ agentId: 'helper', parentSessionId: parent });
+    await open.setup.agent('helper', [check, { text: 'Done.' }], { permission: 'preapproved' });
+    const parent = (await open.setup.runtime.sessions.create({ agentId: 'lead' })).sessionId;
+    const child = await open.setup.runtime.sessions.create({ agentId: 'helper', parentSessionId: parent });
     expect(child.restriction).toEqual({ environments: ['sandboxed'], mode: 'ask', ask: [], deny: ['launch'] });
   });
 
   it('stays bound in a fork, which works where it worked', async () => {
     await begin();
     const { child } = await pair({ environment: 'sandboxed' }, {});
-    const fork = await open.house.runtime.sessions.fork(child, {});
+    const fork = await open.setup.runtime.sessions.fork(child, {});
     expect(fork.restriction?.environments).toEqual(['sandboxed']);
-    await open.house.runtime.sessions.send(fork.sessionId, { type: 'user.message', text: 'On.' });
-    await open.house.runtime.wake(fork.sessionId);
+    await open.setup.runtime.sessions.send(fork.sessionId, { type: 'user.message', text: 'On.' });
+    await open.setup.runtime.wake(fork.sessionId);
     expect((await entered(fork.sessionId)).at(-1)).toMatchObject({ sandbox: 'bubblewrap', within: ['sandboxed'] });
-    const chosen = await open.house.runtime.sessions.create({ agentId: 'helper', environmentId: 'sandboxed' });
-    expect((await open.house.runtime.sessions.fork(chosen.sessionId, {})).environmentId).toBe('sandboxed');
+    const chosen = await open.setup.runtime.sessions.create({ agentId: 'helper', environmentId: 'sandboxed' });
+    expect((await open.setup.runtime.sessions.fork(chosen.sessionId, {})).environmentId).toBe('sandboxed');
   });
 
   it.each<[string, string | undefined, string]>([
@@ -315,14 +315,14 @@ describe('a session that works for another one', () => {
     await begin();
     await open.put('leading', 'sandbox: required\n');
     const { child } = await pair({ environment: 'leading' }, {});
-    const asked = open.house.asked.length;
+    const asked = open.setup.asked.length;
     await open.put('leading', text);
-    await open.house.runtime.sessions.send(child, { type: 'user.message', text: 'More.' });
-    expect(await open.house.runtime.wake(child)).toMatchObject({
+    await open.setup.runtime.sessions.send(child, { type: 'user.message', text: 'More.' });
+    expect(await open.setup.runtime.wake(child)).toMatchObject({
       outcome: 'failed',
       error: { code, message: expect.stringContaining('binds this session') as unknown },
     });
-    expect(open.house.asked).toHaveLength(asked);
+    expect(open.setup.asked).toHaveLength(asked);
   });
 
   it.each<[string, (home: string) => Promise<unknown>, string]>([
@@ -331,17 +331,17 @@ describe('a session that works for another one', () => {
   ])('is not made for one of which nobody knows what binds it, since %s', async (_what, lose, code) => {
     await begin();
     await open.put('leading', 'sandbox: required\n');
-    await open.house.agent('lead', [], { environment: 'leading' });
-    await open.house.agent('helper', []);
-    const { sessions, subagents } = open.house.runtime;
+    await open.setup.agent('lead', [], { environment: 'leading' });
+    await open.setup.agent('helper', []);
+    const { sessions, subagents } = open.setup.runtime;
     const parent = (await sessions.create({ agentId: 'lead' })).sessionId;
-    await lose(open.house.layout.home);
+    await lose(open.setup.layout.home);
     await expect(sessions.create({ agentId: 'helper', parentSessionId: parent })).rejects.toMatchObject({ code });
     await expect(
       subagents.spawn({
         type: 'helper',
         prompt: 'Do it.',
-        cwd: join(open.house.layout.home, '..'),
+        cwd: join(open.setup.layout.home, '..'),
         parentSessionId: parent,
       }),
     ).rejects.toMatchObject({ code });
@@ -350,11 +350,11 @@ describe('a session that works for another one', () => {
 
   it('is bound by the policy of its agent and gets a share of its budget, also where a person makes it', async () => {
     await begin();
-    await open.house.agent('lead', [], { budget: { maxTokensPerSession: 1_000 } });
-    await open.house.agent('helper', []);
-    await open.house.policy.keep('lead', parseRule('deny launch'), { by: { sessionId: 'none', requestId: 'none' } });
-    const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
-    expect(await open.house.runtime.sessions.create({ agentId: 'helper', parentSessionId: parent })).toMatchObject({
+    await open.setup.agent('lead', [], { budget: { maxTokensPerSession: 1_000 } });
+    await open.setup.agent('helper', []);
+    await open.setup.policy.keep('lead', parseRule('deny launch'), { by: { sessionId: 'none', requestId: 'none' } });
+    const parent = (await open.setup.runtime.sessions.create({ agentId: 'lead' })).sessionId;
+    expect(await open.setup.runtime.sessions.create({ agentId: 'helper', parentSessionId: parent })).toMatchObject({
       restriction: { deny: ['launch'] },
       allowance: { tokens: 500 },
     });
@@ -363,12 +363,12 @@ describe('a session that works for another one', () => {
   it('is bound by what its parent works in now, whatever the file of its agent says by then', async () => {
     await begin();
     let child = '';
-    await open.house.agent('helper', []);
-    await open.house.agent(
+    await open.setup.agent('helper', []);
+    await open.setup.agent(
       'lead',
       async () => {
-        const { sessions, agents } = open.house.runtime;
-        const file = join(open.house.layout.agents, 'lead', 'agent.md');
+        const { sessions, agents } = open.setup.runtime;
+        const file = join(open.setup.layout.agents, 'lead', 'agent.md');
         await writeFile(file, (await readFile(file, 'utf8')).replace('environment: sandboxed', 'environment: host'));
         expect((await agents.get('lead')).environment).toBe('host');
         child = (await sessions.create({ agentId: 'helper', parentSessionId: parent })).sessionId;
@@ -376,16 +376,16 @@ describe('a session that works for another one', () => {
       },
       { environment: 'sandboxed' },
     );
-    const parent = await open.house.start('lead');
-    await open.house.runtime.wake(parent);
-    expect((await open.house.state(child)).restriction?.environments).toEqual(['host', 'sandboxed']);
+    const parent = await open.setup.start('lead');
+    await open.setup.runtime.wake(parent);
+    expect((await open.setup.state(child)).restriction?.environments).toEqual(['host', 'sandboxed']);
   });
 
   it('works within the environment of its parent where its log lacks what binds it, as those of earlier versions may', async () => {
     await begin();
-    await open.house.agent('lead', [], { environment: 'sandboxed' });
-    await open.house.agent('helper', [{ text: 'Done.' }]);
-    const parent = (await open.house.runtime.sessions.create({ agentId: 'lead' })).sessionId;
+    await open.setup.agent('lead', [], { environment: 'sandboxed' });
+    await open.setup.agent('helper', [{ text: 'Done.' }]);
+    const parent = (await open.setup.runtime.sessions.create({ agentId: 'lead' })).sessionId;
     const identity = { sessionId: idOf(77), agentId: 'helper' };
     const old = {
       type: 'session.created',
@@ -396,14 +396,14 @@ describe('a session that works for another one', () => {
         restriction: { mode: 'ask', ask: [], deny: [] },
       },
     };
-    await open.house.store.create(identity, [{ id: idOf(78), at: new Date(0).toISOString(), ...old }]);
-    await open.house.runtime.sessions.send(identity.sessionId, { type: 'user.message', text: 'Go' });
-    await open.house.runtime.wake(identity.sessionId);
+    await open.setup.store.create(identity, [{ id: idOf(78), at: new Date(0).toISOString(), ...old }]);
+    await open.setup.runtime.sessions.send(identity.sessionId, { type: 'user.message', text: 'Go' });
+    await open.setup.runtime.wake(identity.sessionId);
     expect(await entered(identity.sessionId)).toMatchObject([
       { environmentId: 'host', sandbox: 'bubblewrap', within: ['sandboxed'] },
     ]);
     for (const copy of ['fork', 'import'] as const) {
-      const { sessions } = open.house.runtime;
+      const { sessions } = open.setup.runtime;
       const lines = async (): Promise<string[]> => {
         const all: string[] = [];
         for await (const line of sessions.export(identity.sessionId)) all.push(line);
@@ -415,12 +415,12 @@ describe('a session that works for another one', () => {
           ? await sessions.fork(identity.sessionId, { atSeq: 2 })
           : await sessions.import(await lines(), { isTrusted: true });
       await sessions.send(sessionId, { type: 'user.message', text: 'Go on' });
-      await open.house.runtime.wake(sessionId);
+      await open.setup.runtime.wake(sessionId);
       expect((await entered(sessionId)).at(-1)).toMatchObject({ sandbox: 'bubblewrap', within: ['sandboxed'] });
       if (copy === 'import') continue;
       // And a child of it whose log lacks the same.
       const below = { sessionId: idOf(79), agentId: 'helper' };
-      await open.house.store.create(below, [
+      await open.setup.store.create(below, [
         {
           id: idOf(80),
           at: new Date(0).toISOString(),
@@ -449,15 +449,15 @@ describe('a session that works for another one', () => {
       says('Done.'),
     ]);
     await begin({ runtimes: [turns, lead] });
-    await open.house.agent('helper', [], { provider: 'turns', model: 'm' });
+    await open.setup.agent('helper', [], { provider: 'turns', model: 'm' });
     const { id } = await woken('boss', [], {
       provider: 'lead',
       model: 'm',
       tools: [{ agent: 'helper' }],
       environment: 'sandboxed',
     });
-    const [child = ''] = await open.house.children(id);
-    expect((await open.house.dataOf(child, 'wake.ended'))[0]).toMatchObject({ error: { code: 'SANDBOX_BYPASSED' } });
+    const [child = ''] = await open.setup.children(id);
+    expect((await open.setup.dataOf(child, 'wake.ended'))[0]).toMatchObject({ error: { code: 'SANDBOX_BYPASSED' } });
     expect(turns.asked).toEqual([]);
   });
 });
@@ -465,11 +465,11 @@ describe('a session that works for another one', () => {
 describe('a session for an environment that is not there', () => {
   it('is not made', async () => {
     await begin();
-    await mkdir(open.house.layout.agents, { recursive: true });
-    await open.house.agent('free', []);
-    await expect(open.house.runtime.sessions.create({ agentId: 'free', environmentId: 'ghost' })).rejects.toMatchObject(
+    await mkdir(open.setup.layout.agents, { recursive: true });
+    await open.setup.agent('free', []);
+    await expect(open.setup.runtime.sessions.create({ agentId: 'free', environmentId: 'ghost' })).rejects.toMatchObject(
       { code: 'ENVIRONMENT_NOT_FOUND' },
     );
-    expect(await open.house.runtime.sessions.list()).toEqual([]);
+    expect(await open.setup.runtime.sessions.list()).toEqual([]);
   });
 });

@@ -6,36 +6,36 @@ import type { Recorder, RecorderOptions } from '../../../src/actors/inspection/r
 import type { BackgroundTaskManagerOptions } from '../../../src/actors/task/task-manager-options.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { settled } from '../../support/manual-runner.ts';
-import { setUp } from '../../support/task-house.ts';
-import type { TaskHouse } from '../../support/task-house.ts';
+import { setUp } from '../../support/task-setup.ts';
+import type { TaskSetup } from '../../support/task-setup.ts';
 import { historyOf, replayed } from './replay.ts';
 
-const made: { readonly recorder: Recorder; readonly house: TaskHouse }[] = [];
+const made: { readonly recorder: Recorder; readonly setup: TaskSetup }[] = [];
 function open(
   limits: RecorderOptions['limits'] = {},
   options: BackgroundTaskManagerOptions = {},
-): { readonly recorder: Recorder; readonly house: TaskHouse; run(): Promise<string> } {
-  const house = setUp(options);
-  const recorder = createRecorder({ root: house.manager.supervisor, clock: createSimulatedClock(), limits });
-  made.push({ recorder, house });
+): { readonly recorder: Recorder; readonly setup: TaskSetup; run(): Promise<string> } {
+  const setup = setUp(options);
+  const recorder = createRecorder({ root: setup.manager.supervisor, clock: createSimulatedClock(), limits });
+  made.push({ recorder, setup });
   const run = async (): Promise<string> => {
-    const { id } = await house.manager.spawn({
+    const { id } = await setup.manager.spawn({
       kind: 'process',
       label: 'x',
       parentSessionId: 's',
       cwd: '/',
       command: 'true',
     });
-    house.runner.of(id).resolve({});
-    await house.manager.wait(id);
+    setup.runner.of(id).resolve({});
+    await setup.manager.wait(id);
     return id;
   };
-  return { recorder, house, run };
+  return { recorder, setup, run };
 }
 afterEach(async () => {
-  for (const { recorder, house } of made.splice(0)) {
+  for (const { recorder, setup } of made.splice(0)) {
     recorder.detach();
-    await house.manager.shutdown();
+    await setup.manager.shutdown();
   }
 });
 
@@ -44,7 +44,7 @@ describe('a recorder with room for few records', () => {
     'keeps the newest within %j, and tells before them who was there: the end is the same',
     async (limits) => {
       const small = open(limits);
-      const { id } = await small.house.manager.spawn({
+      const { id } = await small.setup.manager.spawn({
         kind: 'process',
         label: 'long',
         parentSessionId: 's',
@@ -79,11 +79,11 @@ describe('a recorder with room for few records', () => {
 
 describe('a recorder that has lost the beginning of many actors', () => {
   it('tells how they stand in pages, and leaves those out who end while it is read', async () => {
-    const { recorder, house } = open({ records: 100 }, { maxConcurrent: 3_000 });
+    const { recorder, setup } = open({ records: 100 }, { maxConcurrent: 3_000 });
     const ids: string[] = [];
     for (let count = 0; count < 2_500; count += 1)
       ids.push(
-        (await house.manager.spawn({ kind: 'process', label: 'x', parentSessionId: 's', cwd: '/', command: 'true' }))
+        (await setup.manager.spawn({ kind: 'process', label: 'x', parentSessionId: 's', cwd: '/', command: 'true' }))
           .id,
       );
     const whole = await historyOf(recorder);
@@ -94,7 +94,7 @@ describe('a recorder that has lost the beginning of many actors', () => {
     ]);
     const pages: (readonly InspectionRecord[])[] = [];
     for await (const page of recorder.records(1)) {
-      if (pages.length === 0) for (const id of ids.slice(2_000, 2_200)) await house.manager.cancel(id, 'enough');
+      if (pages.length === 0) for (const id of ids.slice(2_000, 2_200)) await setup.manager.cancel(id, 'enough');
       pages.push(page);
     }
     expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(1_000);

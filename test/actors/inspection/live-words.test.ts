@@ -6,11 +6,11 @@ import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts
 import { allRecords } from '../../support/inspection-source-contract.ts';
 import { SPEAKER, speakingBackend } from '../../support/speaking-backend.ts';
 import type { SpeakingBackend } from '../../support/speaking-backend.ts';
-import { openHouse } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
 interface Heard extends AsyncDisposable {
-  readonly house: SessionHouse;
+  readonly setup: SessionSetup;
   readonly backend: SpeakingBackend;
   readonly source: ClosableSource;
   readonly session: string;
@@ -20,12 +20,12 @@ interface Heard extends AsyncDisposable {
 
 async function open(options: Partial<RuntimeSourceOptions> = {}): Promise<Heard> {
   const backend = speakingBackend();
-  const house = await openHouse({ runtimes: [backend.runtime] });
-  const { runtime, clock } = house;
+  const setup = await openSetup({ runtimes: [backend.runtime] });
+  const { runtime, clock } = setup;
   const { live, owner } = runtime.inspection;
-  const session = await house.session([], { message: 'Tell me.', agent: SPEAKER });
+  const session = await setup.session([], { message: 'Tell me.', agent: SPEAKER });
   const source = createRuntimeSource({
-    title: 'a house',
+    title: 'a setup',
     sessions: runtime.sessions,
     clock,
     live,
@@ -34,14 +34,14 @@ async function open(options: Partial<RuntimeSourceOptions> = {}): Promise<Heard>
     ...options,
   });
   return {
-    house,
+    setup,
     backend,
     source,
     session,
     parts: () => source.speech?.(session).now()?.parts,
     [Symbol.asyncDispose]: async () => {
       source.close();
-      await house.close();
+      await setup.close();
     },
   };
 }
@@ -52,10 +52,10 @@ const redactor = (secret: string): RuntimeSourceOptions['redact'] =>
 describe('what a model says', () => {
   it('is heard piece by piece, thoughts apart, and told by the log alone when the step has ended', async () => {
     await using heard = await open();
-    const { house, backend, source, session, parts } = heard;
+    const { setup, backend, source, session, parts } = heard;
     let rings = 0;
     const leave = source.speech?.(session).follow(() => (rings += 1));
-    const waking = house.runtime.wake(session);
+    const waking = setup.runtime.wake(session);
     const voice = await backend.voice();
     expect(parts()).toBeUndefined();
     voice.think('Hm. ');
@@ -67,20 +67,20 @@ describe('what a model says', () => {
     ]);
     expect(rings).toBe(3);
     expect(source.speech?.(session).now()?.loggedAfter).toBeUndefined();
-    const before = (await house.runtime.sessions.status(session)).head;
+    const before = (await setup.runtime.sessions.status(session)).head;
     backend.end();
     await waking;
     const { loggedAfter = 0 } = source.speech?.(session).now() ?? {};
     expect(loggedAfter).toBe(before);
-    expect((await house.log(session)).find(({ type }) => type === 'agent.message')?.seq).toBeGreaterThan(loggedAfter);
+    expect((await setup.log(session)).find(({ type }) => type === 'agent.message')?.seq).toBeGreaterThan(loggedAfter);
     leave?.();
     expect(JSON.stringify(await allRecords(source))).not.toContain('Once');
   });
 
   it('holds no secret, whole or in pieces, at its end or where it was cut', async () => {
     await using heard = await open({ redact: redactor('s3cr3t-w0rd') });
-    const { house, backend, parts, session } = heard;
-    const waking = house.runtime.wake(session);
+    const { setup, backend, parts, session } = heard;
+    const waking = setup.runtime.wake(session);
     const voice = await backend.voice();
     voice.say('It is s3cr3t');
     expect(parts()).toEqual([{ kind: 'text', text: 'It is ' }]);
@@ -109,8 +109,8 @@ describe('what a model says', () => {
         },
       });
       await using heard = await open({ redact });
-      const { house, backend, source, parts, session } = heard;
-      const waking = house.runtime.wake(session);
+      const { setup, backend, source, parts, session } = heard;
+      const waking = setup.runtime.wake(session);
       const voice = await backend.voice();
       voice.say('It is: ');
       for (const character of secret.slice(0, -1)) {
@@ -130,8 +130,8 @@ describe('what a model says', () => {
 
   it('is bounded, and says that there was more', async () => {
     await using heard = await open();
-    const { house, backend, source, session } = heard;
-    const waking = house.runtime.wake(session);
+    const { setup, backend, source, session } = heard;
+    const waking = setup.runtime.wake(session);
     const voice = await backend.voice();
     for (let count = 0; count < 500; count += 1) voice.say(`${'x'.repeat(1_000)} ${count}\n`);
     const said = source.speech?.(session).now();
@@ -145,16 +145,16 @@ describe('what a model says', () => {
 describe('who wakes a session', () => {
   it('is told while it does: this process, another of this machine, or one elsewhere', async () => {
     for (const [owner, place] of [
-      ['house', 'this'],
+      ['setup', 'this'],
       ['other', 'elsewhere'],
     ]) {
       await using heard = await open({ owner });
-      const { house, backend, source, session } = heard;
+      const { setup, backend, source, session } = heard;
       expect((await source.session(session))?.worker).toBeUndefined();
-      const waking = house.runtime.wake(session);
+      const waking = setup.runtime.wake(session);
       await backend.voice();
       expect((await source.session(session))?.worker).toMatchObject({
-        owner: 'house',
+        owner: 'setup',
         place,
         since: expect.stringMatching(/^\d{4}-/),
         heardAt: expect.stringMatching(/^\d{4}-/),

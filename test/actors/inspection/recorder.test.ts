@@ -8,11 +8,11 @@ import { liveActorsOf } from '../../../src/actors/xstate-system.ts';
 import { readRecord } from '../../../src/machines/inspection-log/read-record.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
 import { settled } from '../../support/manual-runner.ts';
-import { closeManagers, managerHouse } from '../../support/manager-house.ts';
+import { closeManagers, managerSetup } from '../../support/manager-setup.ts';
 import { jobRequest } from '../../support/scripted-subagents.ts';
-import { setUp } from '../../support/task-house.ts';
-import type { TaskHouse } from '../../support/task-house.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
+import { setUp } from '../../support/task-setup.ts';
+import type { TaskSetup } from '../../support/task-setup.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { historyOf, replayed } from './replay.ts';
@@ -31,7 +31,7 @@ const record = (root: RecorderOptions['root'], options: Partial<RecorderOptions>
   return recorder;
 };
 const shell = { kind: 'process', label: 'tests', parentSessionId: 's', cwd: '/', command: 'true' } as const;
-const spawn = async (house: TaskHouse): Promise<string> => (await house.manager.spawn(shell)).id;
+const spawn = async (stage: TaskSetup): Promise<string> => (await stage.manager.spawn(shell)).id;
 
 afterEach(async () => {
   for (const recorder of recorders.splice(0)) recorder.detach();
@@ -61,13 +61,13 @@ async function expectSameAsActors(recorder: Recorder, root: AnyActorRef): Promis
 
 describe('a recorder', () => {
   it('tells the life of a task: its chart, its actor, each event and the step that it led to', async () => {
-    const house = setUp();
-    const recorder = record(house.manager.supervisor, {
+    const stage = setUp();
+    const recorder = record(stage.manager.supervisor, {
       factsOf: ({ id }) => ({ label: id.startsWith('task') ? 'tests' : '' }),
     });
-    const id = await spawn(house);
-    house.runner.of(id).resolve({ output: 'ok' });
-    await house.manager.wait(id);
+    const id = await spawn(stage);
+    stage.runner.of(id).resolve({ output: 'ok' });
+    await stage.manager.wait(id);
     const all = await historyOf(recorder);
     const { a: key } = all.find((each) => each.k === 'actor' && each.id === id) ?? { a: '' };
     const own = all.filter((each) => each.a === key);
@@ -90,75 +90,75 @@ describe('a recorder', () => {
     expect(steps.map(({ e }) => e)).toEqual(events);
     expect(steps.flatMap(({ taken }) => taken)).toEqual(expect.arrayContaining(['queued|START|0']));
     expect(all.map(({ s }) => s)).toEqual(all.map((_, index) => index + 1));
-    await expectSameAsActors(recorder, house.manager.supervisor);
-    await house.manager.shutdown();
+    await expectSameAsActors(recorder, stage.manager.supervisor);
+    await stage.manager.shutdown();
   });
 
   it('writes records that the format takes, chart and all', async () => {
-    const house = setUp();
-    const recorder = record(house.manager.supervisor);
-    const id = await spawn(house);
-    await house.manager.cancel(id, 'enough');
+    const stage = setUp();
+    const recorder = record(stage.manager.supervisor);
+    const id = await spawn(stage);
+    await stage.manager.cancel(id, 'enough');
     const refused = (await historyOf(recorder))
       .map((each) => readRecord(JSON.parse(JSON.stringify(each))))
       .filter((read) => !('record' in read) || read.unknownFields.length > 0);
     expect(refused).toEqual([]);
-    await house.manager.shutdown();
+    await stage.manager.shutdown();
   });
 
   it('tells a task that is cancelled', async () => {
-    const house = setUp();
-    const recorder = record(house.manager.supervisor);
-    const id = await spawn(house);
-    house.runner.of(id).result.catch(() => undefined);
-    await house.manager.cancel(id, 'enough');
+    const stage = setUp();
+    const recorder = record(stage.manager.supervisor);
+    const id = await spawn(stage);
+    stage.runner.of(id).result.catch(() => undefined);
+    await stage.manager.cancel(id, 'enough');
     expect([...replayed(await historyOf(recorder)).values()]).toContainEqual({
       id,
       value: 'cancelled',
       status: 'done',
     });
-    await expectSameAsActors(recorder, house.manager.supervisor);
-    await house.manager.shutdown();
+    await expectSameAsActors(recorder, stage.manager.supervisor);
+    await stage.manager.shutdown();
   });
 
   it('tells actors that were there before it, and those that stop with their parent', async () => {
-    const house = setUp();
-    const ids = [await spawn(house), await spawn(house)];
-    const recorder = record(house.manager.supervisor);
-    await expectSameAsActors(recorder, house.manager.supervisor);
+    const stage = setUp();
+    const ids = [await spawn(stage), await spawn(stage)];
+    const recorder = record(stage.manager.supervisor);
+    await expectSameAsActors(recorder, stage.manager.supervisor);
     const records = await historyOf(recorder);
     expect(records.filter((each) => each.k === 'snap')).toHaveLength(3);
     expect(records.flatMap((each) => (each.k === 'actor' ? [each.id] : []))).toEqual(['tasks', ...ids]);
-    await house.manager.shutdown();
-    house.manager.supervisor.stop();
+    await stage.manager.shutdown();
+    stage.manager.supervisor.stop();
     expect([...replayed(await historyOf(recorder)).values()].filter(({ status }) => status === 'active')).toEqual([]);
     expect(recorder.statistics.actors).toBe(0);
   });
 
   it('meets a system of many a few at a time, and tells whoever moves before it is met', async () => {
-    const house = setUp({ maxConcurrent: 5_000, maxPending: 5_000 });
-    const ids = await Promise.all(Array.from({ length: 2_500 }, () => spawn(house)));
-    const recorder = record(house.manager.supervisor);
+    const stage = setUp({ maxConcurrent: 5_000, maxPending: 5_000 });
+    const ids = await Promise.all(Array.from({ length: 2_500 }, () => spawn(stage)));
+    const recorder = record(stage.manager.supervisor);
     expect(recorder.statistics.untoldActors).toBeGreaterThan(1_000);
-    house.runner
+    stage.runner
       .of(ids.at(-1) ?? '')
       .say({ type: 'background_task_progress', progress: { currentAction: 'on the way' } });
-    house.runner.of(ids.at(-1) ?? '').resolve({});
+    stage.runner.of(ids.at(-1) ?? '').resolve({});
     while (recorder.statistics.untoldActors > 0) await settled();
-    await expectSameAsActors(recorder, house.manager.supervisor);
-    await house.manager.shutdown();
+    await expectSameAsActors(recorder, stage.manager.supervisor);
+    await stage.manager.shutdown();
   });
 
   it('tells a wake with its steps, a tool call under it, and the permission that it waits for', async () => {
     const tools = noteTools();
-    const house = await openTurnHouse({ tools: [tools.tool('launch', { permissionPolicy: 'always_ask' })] });
-    const { supervisor } = house.runtime.tasks;
+    const stage = await openTurnSetup({ tools: [tools.tool('launch', { permissionPolicy: 'always_ask' })] });
+    const { supervisor } = stage.runtime.tasks;
     const recorder = record(supervisor);
-    await house.agent('worker', [{ calls: [{ name: 'launch' }] }, { text: 'Launched.' }]);
-    const session = await house.start('worker');
-    await house.settle();
-    await house.confirm(session);
-    await house.settle();
+    await stage.agent('worker', [{ calls: [{ name: 'launch' }] }, { text: 'Launched.' }]);
+    const session = await stage.start('worker');
+    await stage.settle();
+    await stage.confirm(session);
+    await stage.settle();
     expect(tools.ran).toEqual(['launch']);
     const records = await historyOf(recorder);
     const actors = records.flatMap((each) => (each.k === 'actor' ? [each] : []));
@@ -181,20 +181,20 @@ describe('a recorder', () => {
     expect(
       records.map((each) => readRecord(JSON.parse(JSON.stringify(each)))).filter((read) => !('record' in read)),
     ).toEqual([]);
-    await house[Symbol.asyncDispose]();
+    await stage[Symbol.asyncDispose]();
   });
 
   it('records several systems at once: a subagent has a supervisor of its own', async () => {
-    const house = managerHouse();
+    const stage = managerSetup();
     const tasks = setUp();
-    const jobs = house.manager.getBackgroundTaskManager().supervisor;
+    const jobs = stage.manager.getBackgroundTaskManager().supervisor;
     const recorder = record([tasks.manager.supervisor, jobs]);
-    const { id } = await house.manager.spawn(jobRequest());
+    const { id } = await stage.manager.spawn(jobRequest());
     await settled();
     const found = [...replayed(await historyOf(recorder)).values()].filter((each) => each.id === id);
     expect(found).toEqual([{ id, value: { running: 'active' }, status: 'active' }]);
-    house.runner.of(id).resolve();
-    await house.manager.wait(id);
+    stage.runner.of(id).resolve();
+    await stage.manager.wait(id);
     expect([...replayed(await historyOf(recorder)).values()].find((each) => each.id === id)).toMatchObject({
       value: 'completed',
       status: 'done',
@@ -205,12 +205,12 @@ describe('a recorder', () => {
   it('sees compiled lifecycles as it sees interpreted ones', async () => {
     const root = createActor(taskMachine, { id: 'interpreted' }).start();
     const recorder = record(root);
-    const house = setUp();
-    const compiled = record(house.manager.supervisor);
-    const id = await spawn(house);
+    const stage = setUp();
+    const compiled = record(stage.manager.supervisor);
+    const id = await spawn(stage);
     for (const type of ['START', 'STARTED', 'COMPLETE'] as const) root.send({ type });
-    house.runner.of(id).resolve({});
-    await house.manager.wait(id);
+    stage.runner.of(id).resolve({});
+    await stage.manager.wait(id);
     const stepsOf = async (one: Recorder): Promise<unknown[]> =>
       (await historyOf(one)).flatMap((each) =>
         each.k === 'step' && each.taken.some((taken) => taken.includes('|'))
@@ -218,18 +218,18 @@ describe('a recorder', () => {
           : [],
       );
     expect(await stepsOf(compiled)).toEqual(await stepsOf(recorder));
-    await house.manager.shutdown();
+    await stage.manager.shutdown();
   });
 
   it('does not call ignored what the logic around a chart handles itself', async () => {
-    const house = setUp();
-    const recorder = record(house.manager.supervisor);
-    await spawn(house);
+    const stage = setUp();
+    const recorder = record(stage.manager.supervisor);
+    await spawn(stage);
     const steps = (await historyOf(recorder)).flatMap((each) =>
       each.k === 'step' && each.type === 'SUBMIT' ? [each.taken] : [],
     );
     expect(steps).toEqual([['(own logic)']]);
-    await house.manager.shutdown();
+    await stage.manager.shutdown();
   });
 
   it.each([
@@ -251,16 +251,16 @@ describe('a recorder', () => {
   });
 
   it('records nothing more once it is detached, and keeps what it has', async () => {
-    const house = setUp();
-    const recorder = record(house.manager.supervisor);
-    await spawn(house);
+    const stage = setUp();
+    const recorder = record(stage.manager.supervisor);
+    await spawn(stage);
     const before = await historyOf(recorder);
     recorder.detach();
     recorder.detach();
-    await spawn(house);
+    await spawn(stage);
     expect(recorder.isAttached).toBe(false);
     expect(await historyOf(recorder)).toEqual(before);
-    await house.manager.shutdown();
+    await stage.manager.shutdown();
   });
 
   it('refuses limits that make no sense', () => {

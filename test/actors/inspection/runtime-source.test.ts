@@ -12,32 +12,32 @@ import { HomeLayout } from '../../../src/adapters/files/layout.ts';
 import { createRuntime } from '../../../src/runtime.ts';
 import { allRecords, inspectionSourceContract } from '../../support/inspection-source-contract.ts';
 import type { OpenSource } from '../../support/inspection-source-contract.ts';
-import { openHouse } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
 const STEPS = [
   { toolCalls: [{ name: 'shell_run', input: { command: 'rm -rf build' } }] },
   { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } },
 ];
 
-interface House extends OpenSource {
+interface Setup extends OpenSource {
   readonly source: ClosableSource;
-  readonly house: SessionHouse;
+  readonly setup: SessionSetup;
   readonly session: string;
   readonly problems: unknown[];
 }
 
-async function open(options: Partial<RuntimeSourceOptions> & { readonly isStore?: boolean } = {}): Promise<House> {
+async function open(options: Partial<RuntimeSourceOptions> & { readonly isStore?: boolean } = {}): Promise<Setup> {
   const { isStore = false, ...more } = options;
-  const house = await openHouse({ store: ({ home, clock }) => new FileEventStore({ home, clock }) });
-  const { runtime, clock } = house;
+  const setup = await openSetup({ store: ({ home, clock }) => new FileEventStore({ home, clock }) });
+  const { runtime, clock } = setup;
   const problems: unknown[] = [];
   const onProblem = (error: unknown): void => void problems.push(error);
   const recorder = isStore ? undefined : createRecorder({ root: runtime.tasks.supervisor, clock });
-  const session = await house.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
+  const session = await setup.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
   await runtime.wake(session);
   const source = createRuntimeSource({
-    title: 'a house',
+    title: 'a setup',
     sessions: runtime.sessions,
     agents: runtime.agents,
     clock,
@@ -55,10 +55,10 @@ async function open(options: Partial<RuntimeSourceOptions> & { readonly isStore?
   const close = async (): Promise<void> => {
     source.close();
     recorder?.detach();
-    await house.close();
+    await setup.close();
   };
   return {
-    house,
+    setup,
     source,
     session,
     problems,
@@ -71,13 +71,13 @@ async function open(options: Partial<RuntimeSourceOptions> & { readonly isStore?
 inspectionSourceContract('a runtime', () => open());
 inspectionSourceContract('a store', () => open({ isStore: true }));
 
-const requestOf = async ({ source, session }: House): Promise<string> =>
+const requestOf = async ({ source, session }: Setup): Promise<string> =>
   (await source.session(session))?.pendingActions[0]?.requestId ?? '';
 
 describe('an answer', () => {
   it('is stored once, also by the next source, and another one is refused', async () => {
     await using opened = await open();
-    const { source, session, house } = opened;
+    const { source, session, setup } = opened;
     const requestId = await requestOf(opened);
     const [first, twin] = await Promise.all([
       source.answer(session, { type: 'allow', requestId }),
@@ -86,8 +86,8 @@ describe('an answer', () => {
     expect(twin).toEqual(first);
     const later = createRuntimeSource({
       title: 'later',
-      sessions: house.runtime.sessions,
-      clock: house.clock,
+      sessions: setup.runtime.sessions,
+      clock: setup.clock,
       onProblem: () => undefined,
     });
     expect(await later.answer(session, { type: 'allow', requestId })).toEqual(first);
@@ -101,7 +101,7 @@ describe('an answer', () => {
         category: 'conflict',
       });
     }
-    expect((await house.types(session)).filter((type) => type === 'user.tool_confirmation')).toHaveLength(1);
+    expect((await setup.types(session)).filter((type) => type === 'user.tool_confirmation')).toHaveLength(1);
   });
 
   it('of the wrong kind changes nothing', async () => {
@@ -118,12 +118,12 @@ describe('an answer', () => {
 
   it('to a question is what its agent is told, again after the restart as well', async () => {
     await using opened = await open();
-    const { house, source } = opened;
-    const session = await asking(house, { toolCalls: [{ name: 'ask_human', input: { question: 'Which one?' } }] });
+    const { setup, source } = opened;
+    const session = await asking(setup, { toolCalls: [{ name: 'ask_human', input: { question: 'Which one?' } }] });
     const requestId = (await source.session(session))?.pendingActions[0]?.requestId ?? '';
     const first = await source.answer(session, { type: 'answer', requestId, text: '{"not":"parsed"}' });
     expect(await source.answer(session, { type: 'answer', requestId, text: '{"not":"parsed"}' })).toEqual(first);
-    expect((await house.log(session))[first.seq - 1]).toMatchObject({
+    expect((await setup.log(session))[first.seq - 1]).toMatchObject({
       type: 'user.answer',
       data: { response: '{"not":"parsed"}' },
     });
@@ -138,11 +138,11 @@ describe('an answer', () => {
   });
 });
 
-async function asking(house: SessionHouse, step: object): Promise<string> {
-  await house.write([step, { text: 'Done.' }]);
-  const { sessionId } = await house.runtime.sessions.create({ agentId: 'player' });
-  await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go.' });
-  await house.runtime.wake(sessionId);
+async function asking(setup: SessionSetup, step: object): Promise<string> {
+  await setup.write([step, { text: 'Done.' }]);
+  const { sessionId } = await setup.runtime.sessions.create({ agentId: 'player' });
+  await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go.' });
+  await setup.runtime.wake(sessionId);
   return sessionId;
 }
 
@@ -150,9 +150,9 @@ describe('what goes out', () => {
   it('has no secret in it that has become known since it was stored', async () => {
     let secret = '\0';
     await using opened = await open({ redact: (text) => text.replaceAll(secret, '[redacted]') });
-    const { source, session, house } = opened;
+    const { source, session, setup } = opened;
     const token = 'tok_1234567890';
-    await house.runtime.sessions.send(session, { type: 'user.message', text: `${'x'.repeat(1_990)}${token} and more` });
+    await setup.runtime.sessions.send(session, { type: 'user.message', text: `${'x'.repeat(1_990)}${token} and more` });
     secret = token;
     const recording = await source.recordingOf(session);
     const events = await source.events(session, { from: 1, limit: 100 });
@@ -183,9 +183,9 @@ describe('what goes out', () => {
 
   it('is bounded, event by event and page by page', async () => {
     await using opened = await open();
-    const { source, session, house } = opened;
+    const { source, session, setup } = opened;
     for (let count = 0; count < 20; count += 1)
-      await house.runtime.sessions.send(session, { type: 'user.message', text: 'y'.repeat(256_000) });
+      await setup.runtime.sessions.send(session, { type: 'user.message', text: 'y'.repeat(256_000) });
     const head = (await source.session(session))?.state.head ?? 0;
     const page = await source.events(session, { from: head - 19, limit: 1_000 });
     expect([page?.head, (page?.events.length ?? 0) < 20, JSON.stringify(page).length < 5_000_000]).toEqual([
@@ -203,11 +203,11 @@ describe('what goes out', () => {
 describe('the list of sessions', () => {
   it('begins with those that wait for somebody, then has the newest first', async () => {
     await using opened = await open();
-    const { house, source, session } = opened;
+    const { setup, source, session } = opened;
     const made: string[] = [];
     for (let count = 0; count < 3; count += 1) {
-      await house.clock.advance(1_000);
-      made.push((await house.runtime.sessions.create({ agentId: 'player', title: `nr ${count}` })).sessionId);
+      await setup.clock.advance(1_000);
+      made.push((await setup.runtime.sessions.create({ agentId: 'player', title: `nr ${count}` })).sessionId);
     }
     const { sessions, total } = await source.sessions({ limit: 3 });
     expect([sessions.map(({ sessionId }) => sessionId), total]).toEqual([[session, made[2], made[1]], 4]);
@@ -217,7 +217,7 @@ describe('the list of sessions', () => {
   it('asks the store once for all who ask at the same time', async () => {
     let asked = 0;
     await using opened = await open();
-    const { sessions } = opened.house.runtime;
+    const { sessions } = opened.setup.runtime;
     const counted = {
       list: () => {
         asked += 1;
@@ -231,7 +231,7 @@ describe('the list of sessions', () => {
     const source = createRuntimeSource({
       title: 'x',
       sessions: counted,
-      clock: opened.house.clock,
+      clock: opened.setup.clock,
       onProblem: () => undefined,
     });
     await Promise.all(Array.from({ length: 8 }, () => source.sessions({ limit: 5 })));
@@ -242,10 +242,10 @@ describe('the list of sessions', () => {
 describe('the recording of a session', () => {
   it('is one for all who ask, is kept for a minute, and then given up', async () => {
     await using opened = await open();
-    const { source, session, house } = opened;
+    const { source, session, setup } = opened;
     const first = await source.recordingOf(session);
     expect(await source.recordingOf(session)).toBe(first);
-    await house.clock.advance(130_000);
+    await setup.clock.advance(130_000);
     const second = await source.recordingOf(session);
     expect(second).not.toBe(first);
     expect(await allRecords(second ?? source)).toEqual(await allRecords(first ?? source));
@@ -253,33 +253,33 @@ describe('the recording of a session', () => {
 
   it('is kept as long as somebody follows it, and holds nothing after', async () => {
     await using opened = await open();
-    const { source, session, house } = opened;
+    const { source, session, setup } = opened;
     const first = await source.recordingOf(session);
     const leave = first?.follow(() => undefined);
-    await house.clock.advance(300_000);
+    await setup.clock.advance(300_000);
     expect(await source.recordingOf(session)).toBe(first);
     leave?.();
-    await house.clock.advance(130_000);
+    await setup.clock.advance(130_000);
     expect(await source.recordingOf(session)).not.toBe(first);
   });
 
   it('is one of eight at most that nobody follows', async () => {
     await using opened = await open();
-    const { source, session, house } = opened;
+    const { source, session, setup } = opened;
     const first = await source.recordingOf(session);
     for (let count = 0; count < 8; count += 1)
-      await source.recordingOf((await house.runtime.sessions.create({ agentId: 'player' })).sessionId);
+      await source.recordingOf((await setup.runtime.sessions.create({ agentId: 'player' })).sessionId);
     expect(await source.recordingOf(session)).not.toBe(first);
   });
 
   it('misses nothing when followers come and go while the log grows', async () => {
     await using opened = await open();
-    const { source, session, house } = opened;
+    const { source, session, setup } = opened;
     const recording = await source.recordingOf(session);
     if (recording === undefined) throw new Error('there is no recording');
     for (let count = 0; count < 12; count += 1) {
       const leave = recording.follow(() => undefined);
-      const sent = house.runtime.sessions.send(session, { type: 'user.message', text: `message ${count}` });
+      const sent = setup.runtime.sessions.send(session, { type: 'user.message', text: `message ${count}` });
       if (count % 3 === 0) await sent;
       leave();
       await sent;
@@ -297,14 +297,14 @@ describe('the recording of a session', () => {
 
 describe('on a bad day', () => {
   /** Another process over the same home. */
-  function lCheckedLater({ house, problems }: House): ClosableSource {
-    const { clock, home } = house;
+  function lCheckedLater({ setup, problems }: Setup): ClosableSource {
+    const { clock, home } = setup;
     const store = new FileEventStore({ home, clock });
     const later = createRuntime({
       clock,
       store,
       directories: new HomeLayout(home),
-      agents: house.runtime.agents,
+      agents: setup.runtime.agents,
       runtimes: [],
       tasks: new BackgroundTaskManager({ clock }),
     });
@@ -323,8 +323,8 @@ describe('on a bad day', () => {
 
   it('a session of whose log an event is damaged says so, and shows no state that leaves it out', async () => {
     await using opened = await open();
-    const { session, house } = opened;
-    const log = new HomeLayout(house.home).log({ sessionId: session, agentId: 'player' });
+    const { session, setup } = opened;
+    const log = new HomeLayout(setup.home).log({ sessionId: session, agentId: 'player' });
     await writeFile(log, (await readFile(log, 'utf8')).replace('"agent.tool_use"', '"agent.tool_#se"'));
     const shown = await lCheckedLater(opened).session(session);
     expect(shown).toMatchObject({
@@ -338,7 +338,7 @@ describe('on a bad day', () => {
 
   it('a store that has lost events is shown with a note of how many', async () => {
     await using opened = await open();
-    const { sessions } = opened.house.runtime;
+    const { sessions } = opened.setup.runtime;
     const events = async function* lossy(id: string) {
       for await (const event of sessions.events(id)) if (event.seq !== 4 && event.seq !== 6) yield event;
     } as unknown as typeof sessions.events;
@@ -351,7 +351,7 @@ describe('on a bad day', () => {
         send: sessions.send.bind(sessions),
         events,
       },
-      clock: opened.house.clock,
+      clock: opened.setup.clock,
       onProblem: () => undefined,
     });
     expect((await allRecords((await source.recordingOf(opened.session)) ?? source)).length).toBeGreaterThan(5);
@@ -363,9 +363,9 @@ describe('on a bad day', () => {
 
   it('a session whose log cannot be read at all says so, and hides no other', async () => {
     await using opened = await open();
-    const { session, house, problems } = opened;
-    const other = (await house.runtime.sessions.create({ agentId: 'player' })).sessionId;
-    const folder = new HomeLayout(house.home).session({ sessionId: session, agentId: 'player' });
+    const { session, setup, problems } = opened;
+    const other = (await setup.runtime.sessions.create({ agentId: 'player' })).sessionId;
+    const folder = new HomeLayout(setup.home).session({ sessionId: session, agentId: 'player' });
     for (const name of await readdir(folder))
       if (name !== 'workspace') await rm(join(folder, name), { recursive: true });
     await mkdir(join(folder, 'events.jsonl'));
@@ -394,12 +394,12 @@ describe('on a bad day', () => {
 
   it('a runtime that is shut down while it is watched says so, and what was recorded stays', async () => {
     await using opened = await open();
-    const { source, session, house, act } = opened;
+    const { source, session, setup, act } = opened;
     const recording = await source.recordingOf(session);
     recording?.follow(() => undefined);
     await act?.();
     const shown = (await allRecords(recording ?? source)).length;
-    await house.runtime.shutdown();
+    await setup.runtime.shutdown();
     await expect(source.sessions({ limit: 5 })).rejects.toMatchObject({
       code: 'INSPECTION_ENDED',
       category: 'conflict',
@@ -416,10 +416,10 @@ describe('on a bad day', () => {
 
   it('a session that was deleted is not there any more, also for those who follow it', async () => {
     await using opened = await open();
-    const { source, session, house } = opened;
+    const { source, session, setup } = opened;
     const recording = await source.recordingOf(session);
     recording?.follow(() => undefined);
-    await house.runtime.sessions.delete(session);
+    await setup.runtime.sessions.delete(session);
     expect(await source.recordingOf(session)).toBeUndefined();
     expect(await source.session(session)).toBeUndefined();
     expect(await source.events(session, { from: 1, limit: 5 })).toBeUndefined();
@@ -427,11 +427,11 @@ describe('on a bad day', () => {
 
   it('nothing holds on to a log after it was closed', async () => {
     await using opened = await open();
-    const { source, session, house } = opened;
-    const timers = house.clock.pendingTimers;
+    const { source, session, setup } = opened;
+    const timers = setup.clock.pendingTimers;
     (await source.recordingOf(session))?.follow(() => undefined);
     source.close();
     source.close();
-    expect(house.clock.pendingTimers).toBe(timers);
+    expect(setup.clock.pendingTimers).toBe(timers);
   });
 });

@@ -12,35 +12,35 @@ import { createNodeRuntime } from '../../../src/node.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import { createAgentRuntime } from '../../../src/actors/run/create-agent-runtime.ts';
 import { SPEAKER } from '../../support/speaking-backend.ts';
-import { AGENT, openHouse, until } from '../../support/session-house.ts';
-import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
+import { AGENT, openSetup, until } from '../../support/session-setup.ts';
+import type { SessionSetup, SessionSetupOptions } from '../../support/session-setup.ts';
 
-interface House extends AsyncDisposable {
-  readonly house: SessionHouse;
+interface Setup extends AsyncDisposable {
+  readonly setup: SessionSetup;
   readonly source: ClosableSource;
 }
 
 async function open(
   options: Partial<RuntimeSourceOptions> & { readonly wakes?: boolean } = {},
-  more: SessionHouseOptions = {},
-): Promise<House> {
+  more: SessionSetupOptions = {},
+): Promise<Setup> {
   const { wakes = true, ...given } = options;
-  const house = await openHouse(more);
-  const { sessions, trigger } = house.runtime;
+  const setup = await openSetup(more);
+  const { sessions, trigger } = setup.runtime;
   const source = createRuntimeSource({
-    title: 'a house',
+    title: 'a setup',
     sessions,
-    clock: house.clock,
+    clock: setup.clock,
     commands: { sessions, ...(wakes ? { wake: (id) => trigger(id) } : {}) },
     onProblem: () => undefined,
     ...given,
   });
   return {
-    house,
+    setup,
     source,
     [Symbol.asyncDispose]: async () => {
       source.close();
-      await house.close();
+      await setup.close();
     },
   };
 }
@@ -48,24 +48,24 @@ async function open(
 describe('a wake', () => {
   it('runs, and its end is told where it comes soon', async () => {
     await using opened = await open();
-    const { house, source } = opened;
-    const session = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    const { setup, source } = opened;
+    const session = await setup.session([{ text: 'Done.' }], { message: 'Go.' });
     expect(source.about().canWake).toBe(true);
     expect(await source.command?.(session, { type: 'wake' })).toEqual({ text: 'Woken: sleep. Done.' });
-    expect((await house.log(session)).find(({ type }) => type === 'wake.started')).toBeDefined();
+    expect((await setup.log(session)).find(({ type }) => type === 'wake.started')).toBeDefined();
     expect((await source.command?.(session, { type: 'wake' }))?.text).toMatch(/Nothing is unread/);
   });
 
   it('lets a parked session go on', async () => {
     await using opened = await open();
-    const { house, source } = opened;
+    const { setup, source } = opened;
     const failing = { error: { kind: 'overloaded', message: 'busy' } };
     const steps = [...Array.from({ length: MAX_FAILURES_IN_A_ROW }, () => failing), { text: 'Well again.' }];
-    const session = await house.session(steps, { message: 'Go.' });
-    for (let count = 0; count < MAX_FAILURES_IN_A_ROW; count += 1) await house.runtime.wake(session);
-    const { parked } = await house.runtime.sessions.status(session);
+    const session = await setup.session(steps, { message: 'Go.' });
+    for (let count = 0; count < MAX_FAILURES_IN_A_ROW; count += 1) await setup.runtime.wake(session);
+    const { parked } = await setup.runtime.sessions.status(session);
     expect((await source.command?.(session, { type: 'wake' }))?.text).toBe('Woken: sleep. Well again.');
-    expect([parked?.code, (await house.runtime.sessions.status(session)).parked]).toEqual(['failures', undefined]);
+    expect([parked?.code, (await setup.runtime.sessions.status(session)).parked]).toEqual(['failures', undefined]);
   });
 
   it('is not waited for when it takes long, and no more than eight run that were begun here', async () => {
@@ -80,40 +80,40 @@ describe('a wake', () => {
       },
     });
     await using opened = await open({}, { runtimes: [backend] });
-    const { house, source } = opened;
-    const first = await house.session([], { message: 'Go.', agent: SPEAKER });
+    const { setup, source } = opened;
+    const first = await setup.session([], { message: 'Go.', agent: SPEAKER });
     const others: string[] = [];
     while (others.length < 8) {
-      const { sessionId } = await house.runtime.sessions.create({ agentId: AGENT });
-      await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go.' });
+      const { sessionId } = await setup.runtime.sessions.create({ agentId: AGENT });
+      await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go.' });
       others.push(sessionId);
     }
     const sent = [first, ...others].map(async (id) => (await source.command?.(id, { type: 'wake' }))?.text);
     await until(() => asked === 8);
-    await house.clock.advance(1_500);
+    await setup.clock.advance(1_500);
     const texts = await Promise.all(sent);
     expect(texts.filter((text) => text === 'Woken: its wake runs')).toHaveLength(8);
     expect(texts.filter((text) => text?.startsWith('It is woken as soon as'))).toHaveLength(1);
     expect(asked).toBe(8);
     release();
-    await until(async () => asked === 9 && (await openWakes(house)) === 0);
+    await until(async () => asked === 9 && (await openWakes(setup)) === 0);
   });
 
   it('is refused where nothing is woken, with the command, and for a session that is over', async () => {
     await using opened = await open({ wakes: false });
-    const { house, source } = opened;
-    const session = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    const { setup, source } = opened;
+    const session = await setup.session([{ text: 'Done.' }], { message: 'Go.' });
     expect(source.about().canWake).toBeUndefined();
     await expect(source.command?.(session, { type: 'wake' })).rejects.toMatchObject({
       code: 'INSPECTION_WAKES_NOTHING',
       hint: expect.stringContaining(`wakechart wake --session ${session}`),
     });
-    await house.runtime.sessions.terminate(session);
+    await setup.runtime.sessions.terminate(session);
     await expect(source.command?.(session, { type: 'wake' })).rejects.toMatchObject({ code: 'SESSION_TERMINATED' });
   });
 });
 
-async function openWakes({ runtime }: SessionHouse): Promise<number> {
+async function openWakes({ runtime }: SessionSetup): Promise<number> {
   return (await runtime.sessions.list()).filter(({ openWake }) => openWake !== undefined).length;
 }
 
@@ -154,17 +154,17 @@ describe('what waits for its turn', () => {
 describe('an end', () => {
   it('is stored as the command line stores it, with the reason, and told again without another record', async () => {
     await using opened = await open();
-    const { house, source } = opened;
-    const session = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    const { setup, source } = opened;
+    const session = await setup.session([{ text: 'Done.' }], { message: 'Go.' });
     expect((await source.command?.(session, { type: 'interrupt', reason: 'wrong branch' }))?.text).toMatch(
       /^Interrupted: stored as event \d+$/,
     );
     expect((await source.command?.(session, { type: 'terminate', reason: 'no use' }))?.text).toMatch(/^Terminated/);
-    const log = await house.log(session);
+    const log = await setup.log(session);
     expect(log.find(({ type }) => type === 'user.interrupt')?.data).toMatchObject({ reason: 'wrong branch' });
     expect(log.at(-1)).toMatchObject({ type: 'session.status_changed', data: { to: 'terminated', reason: 'no use' } });
     expect(await source.command?.(session, { type: 'terminate' })).toEqual({ text: 'It was terminated before' });
-    expect(await house.log(session)).toHaveLength(log.length);
+    expect(await setup.log(session)).toHaveLength(log.length);
   });
 
   it('is taken over a home in which nothing runs, and wakes nothing there', async () => {
@@ -192,8 +192,8 @@ describe('an end', () => {
 
   it('is refused by an inspector that takes no answers', async () => {
     await using opened = await open({ canAnswer: false });
-    const { house, source } = opened;
-    const session = await house.session([{ text: 'Done.' }], { message: 'Go.' });
+    const { setup, source } = opened;
+    const session = await setup.session([{ text: 'Done.' }], { message: 'Go.' });
     await expect(source.command?.(session, { type: 'terminate' })).rejects.toMatchObject({
       code: 'INSPECTION_READ_ONLY',
     });

@@ -11,7 +11,7 @@ import type { BackgroundTaskState } from '../../../src/machines/task/task-state.
 import type { SessionFilter } from '../../../src/machines/session/session-requests.ts';
 import { SESSION_ID, UNBOUND, created, foldAll, idOf, logOf } from '../../support/session-events.ts';
 import type { Sessions } from '../../../src/actors/session/sessions.ts';
-import { until } from '../../support/session-house.ts';
+import { until } from '../../support/session-setup.ts';
 
 const CHILD = idOf(900);
 const JOB: SessionEventDraft = {

@@ -5,10 +5,10 @@ import { createMemoryHookSource } from '../../../src/actors/memory/memory-hook-s
 import { stageDigest } from '../../../src/actors/memory/stage-digest.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import type { MemoryFiles } from '../../../src/adapters/shared-files/memory-files.ts';
-import { openMemoryHouse } from '../../support/memory-house.ts';
-import type { MemoryHouse } from '../../support/memory-house.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Said, TurnHouse } from '../../support/turn-house.ts';
+import { openMemorySetup } from '../../support/memory-setup.ts';
+import type { MemorySetup } from '../../support/memory-setup.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Said, TurnSetup } from '../../support/turn-setup.ts';
 
 export const AGENT = 'writer';
 
@@ -61,9 +61,9 @@ const touch: Tool<Record<string, never>> = {
 export const call = (name: string, input: unknown): Said => ({ calls: [{ name, input }] });
 
 export interface LearningSessions extends AsyncDisposable {
-  readonly files: MemoryHouse;
+  readonly files: MemorySetup;
   readonly stores: MemoryFiles;
-  readonly house: TurnHouse;
+  readonly setup: TurnSetup;
   /** The instructions of every step so far. */
   readonly read: readonly string[];
   /** A session that goes through these steps, with a message in it, and an outcome unless told otherwise. */
@@ -74,9 +74,9 @@ export interface LearningSessions extends AsyncDisposable {
 
 export async function openLearningSessions(): Promise<LearningSessions> {
   const read: string[] = [];
-  const files = await openMemoryHouse();
+  const files = await openMemorySetup();
   const stores = files.open();
-  const house = await openTurnHouse({
+  const setup = await openTurnSetup({
     tools: [evaluationOver(stores), touch] as readonly Tool[],
     memory: new AgentMemory(stores),
     hookSources: [(services) => createMemoryHookSource(stores, services)],
@@ -84,11 +84,11 @@ export async function openLearningSessions(): Promise<LearningSessions> {
   return {
     files,
     stores,
-    house,
+    setup,
     read,
     async session(steps, { outcome = true } = {}) {
       let next = 0;
-      await house.agent(
+      await setup.agent(
         AGENT,
         ({ instructions }) => {
           read.push(instructions ?? '');
@@ -97,16 +97,16 @@ export async function openLearningSessions(): Promise<LearningSessions> {
         },
         { tools: ['memory', 'resources', 'judge', 'touch'] },
       );
-      const { sessionId } = await house.runtime.sessions.create({ agentId: AGENT });
+      const { sessionId } = await setup.runtime.sessions.create({ agentId: AGENT });
       if (outcome)
-        await house.runtime.sessions.send(sessionId, { type: 'user.define_outcome', title: 'The tests pass.' });
-      await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
+        await setup.runtime.sessions.send(sessionId, { type: 'user.define_outcome', title: 'The tests pass.' });
+      await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Go' });
       return sessionId;
     },
     memoryText: async () => (await new AgentMemory(stores).read(AGENT)).text,
-    say: (sessionId, text = 'Again') => house.runtime.sessions.send(sessionId, { type: 'user.message', text }),
+    say: (sessionId, text = 'Again') => setup.runtime.sessions.send(sessionId, { type: 'user.message', text }),
     async [Symbol.asyncDispose]() {
-      await house[Symbol.asyncDispose]();
+      await setup[Symbol.asyncDispose]();
       await files.dispose();
     },
   };

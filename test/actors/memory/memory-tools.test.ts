@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryHookSource } from '../../../src/actors/memory/memory-hook-source.ts';
-import type { Said } from '../../support/turn-house.ts';
+import type { Said } from '../../support/turn-setup.ts';
 import { AGENT, call, openLearningSessions } from './learning-sessions.ts';
 import type { LearningSessions } from './learning-sessions.ts';
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => at[Symbol.asyncDispose]());
 
 describe('the tools of memory', () => {
-  const outputs = async (id: string): Promise<unknown[]> => (await at.house.results(id)).map(({ output }) => output);
+  const outputs = async (id: string): Promise<unknown[]> => (await at.setup.results(id)).map(({ output }) => output);
 
   it('capture, list and promote within one wake', async () => {
     const steps: Said[] = [
@@ -24,12 +24,12 @@ describe('the tools of memory', () => {
     ];
     const id = await at.session(steps);
     steps.push({ calls: [] });
-    await at.house.agent(AGENT, async ({ messages = [] }) => {
+    await at.setup.agent(AGENT, async ({ messages = [] }) => {
       const step =
         steps[JSON.stringify(messages).match(/"type":"tool_result"|"kind":"tool_result"|tool_result/g)?.length ?? 0];
       return step ?? { text: 'Done.' };
     });
-    await at.house.runtime.wake(id);
+    await at.setup.runtime.wake(id);
     const [captured] = await outputs(id);
     expect(captured).toMatchObject({ as: 'new' });
     const learningId = (captured as { learningId: string }).learningId;
@@ -42,14 +42,14 @@ describe('the tools of memory', () => {
       call('memory_read', {}),
       call('memory_promote', { learningIds: [learningId], expectedVersion: 0 }),
     ];
-    await at.house.agent(AGENT, () => more.shift() ?? { text: 'Done.' });
+    await at.setup.agent(AGENT, () => more.shift() ?? { text: 'Done.' });
     await at.say(id);
-    await at.house.runtime.wake(id);
+    await at.setup.runtime.wake(id);
     const [promoted, memory, late] = (await outputs(id)).slice(-3);
     expect(promoted).toMatchObject({ version: 1, isNew: true, changed: ['MEMORY.md'] });
     expect(memory).toMatchObject({ version: 1, entries: [{ learningId, title: 'Port taken' }] });
     expect(JSON.stringify(late)).toContain('they are at version 1; nothing was changed');
-    expect(await at.house.dataOf(id, 'memory.promoted')).toEqual([
+    expect(await at.setup.dataOf(id, 'memory.promoted')).toEqual([
       { version: 1, expectedVersion: 0, learningIds: [learningId] },
     ]);
   });
@@ -75,13 +75,13 @@ describe('the tools of memory', () => {
       call('judge', { verdict: 'pass' }),
       call('memory_promote', { learningIds: ['a'], expectedVersion: 1 }),
     ]);
-    await at.house.runtime.wake(id);
+    await at.setup.runtime.wake(id);
     const [before, , foreign] = (await outputs(id)).map((each) => JSON.stringify(each));
     expect(before).toContain('the outcome has not been evaluated');
     expect(foreign).toMatch(/comes from session s, and only what this session has learned/);
-    const state = await at.house.state(await at.session([], { outcome: false }));
+    const state = await at.setup.state(await at.session([], { outcome: false }));
     const { tools } = createMemoryHookSource(at.stores, {
-      store: at.house.store,
+      store: at.setup.store,
       ids: { next: () => '0192f0c1-2345-7abc-8def-0123456789ab' },
     });
     const context = {
@@ -127,10 +127,10 @@ describe('the tools of memory', () => {
         })),
       },
     ]);
-    await at.house.runtime.wake(id);
+    await at.setup.runtime.wake(id);
     expect((await at.stores.learnings.list(AGENT)).length).toBe(10);
     expect(JSON.stringify(await outputs(id)).match(/expected at most 10 learnings in one wake/g)).toHaveLength(2);
-    expect(await at.house.dataOf(id, 'learning.kept')).toHaveLength(10);
+    expect(await at.setup.dataOf(id, 'learning.kept')).toHaveLength(10);
   });
 });
 
@@ -141,14 +141,14 @@ describe('the tools of shared files', () => {
       call('judge', { verdict: 'pass' }),
       call('resources_promote', { paths: ['a.md'], expectedVersion: 0 }),
     ]);
-    const workspace = await at.house.layout.workspaceDirectory({ sessionId: id, agentId: AGENT });
+    const workspace = await at.setup.layout.workspaceDirectory({ sessionId: id, agentId: AGENT });
     await mkdir(join(workspace, 'substrate-stage'), { recursive: true });
     await writeFile(join(workspace, 'substrate-stage/a.md'), 'fine\n');
-    await at.house.runtime.wake(id);
+    await at.setup.runtime.wake(id);
     await writeFile(join(workspace, 'substrate-stage/a.md'), 'evil\n');
-    await at.house.confirm(id, { toolName: 'resources_promote' });
-    await at.house.runtime.wake(id);
-    expect(JSON.stringify((await at.house.results(id)).at(-1)?.output)).toContain(
+    await at.setup.confirm(id, { toolName: 'resources_promote' });
+    await at.setup.runtime.wake(id);
+    expect(JSON.stringify((await at.setup.results(id)).at(-1)?.output)).toContain(
       'is not what lay there when the outcome was evaluated',
     );
     expect((await at.stores.sharedFiles.head(AGENT)).version).toBe(0);
@@ -167,22 +167,22 @@ describe('the tools of shared files', () => {
       call('resources_promote', { paths: ['b.md'], expectedVersion: 1 }),
       call('resources_promote', { paths: ['a.md'], expectedVersion: 1 }),
     ]);
-    const workspace = await at.house.layout.workspaceDirectory({ sessionId: id, agentId: AGENT });
+    const workspace = await at.setup.layout.workspaceDirectory({ sessionId: id, agentId: AGENT });
     await mkdir(join(workspace, 'substrate-stage'), { recursive: true });
     await writeFile(join(workspace, 'substrate-stage/b.md'), 'mine\n');
-    await at.house.runtime.wake(id);
+    await at.setup.runtime.wake(id);
     await at.stores.sharedFiles.people.edit({
       agentId: AGENT,
       expectedVersion: 1,
       why: '',
       changes: [{ path: 'a.md', content: 'theirs\n' }],
     });
-    await at.house.confirm(id, { toolName: 'resources_promote' });
-    await at.house.runtime.wake(id);
-    expect((await at.house.results(id)).at(-1)?.output).toMatchObject({ version: 3, changed: ['b.md'] });
-    await at.house.confirm(id, { toolName: 'resources_promote' });
-    await at.house.runtime.wake(id);
-    expect(JSON.stringify((await at.house.results(id)).at(-1)?.output)).toMatch(/version 1/);
+    await at.setup.confirm(id, { toolName: 'resources_promote' });
+    await at.setup.runtime.wake(id);
+    expect((await at.setup.results(id)).at(-1)?.output).toMatchObject({ version: 3, changed: ['b.md'] });
+    await at.setup.confirm(id, { toolName: 'resources_promote' });
+    await at.setup.runtime.wake(id);
+    expect(JSON.stringify((await at.setup.results(id)).at(-1)?.output)).toMatch(/version 1/);
     expect(await readFile(join(at.files.agentDirectory(AGENT), 'substrate/a.md'), 'utf8')).toBe('theirs\n');
   });
 
@@ -197,8 +197,8 @@ describe('the tools of shared files', () => {
       ],
     });
     const id = await at.session([call('resources_stage', {}), { text: 'Staged.' }]);
-    await at.house.runtime.wake(id);
-    const workspace = await at.house.layout.workspaceDirectory({ sessionId: id, agentId: AGENT });
+    await at.setup.runtime.wake(id);
+    const workspace = await at.setup.layout.workspaceDirectory({ sessionId: id, agentId: AGENT });
     await writeFile(join(workspace, 'substrate-stage/notes/a.md'), 'two\n');
     await writeFile(join(workspace, 'substrate-stage/c.md'), 'c\n');
     const more = [
@@ -206,10 +206,10 @@ describe('the tools of shared files', () => {
       call('judge', { verdict: 'pass' }),
       call('resources_promote', { paths: ['notes/a.md', 'c.md'], expectedVersion: 1, why: 'better' }),
     ];
-    await at.house.agent(AGENT, () => more.shift() ?? { text: 'Done.' });
+    await at.setup.agent(AGENT, () => more.shift() ?? { text: 'Done.' });
     await at.say(id);
-    await at.house.runtime.wake(id);
-    const compared = (await at.house.results(id))[1]?.output as { diff: string };
+    await at.setup.runtime.wake(id);
+    const compared = (await at.setup.results(id))[1]?.output as { diff: string };
     expect(compared).toMatchObject({
       version: 1,
       stagedVersion: 1,
@@ -221,14 +221,14 @@ describe('the tools of shared files', () => {
     });
     expect(compared.diff).toContain('-one\n+two\n');
     expect((await at.stores.sharedFiles.head(AGENT)).version).toBe(1);
-    await at.house.confirm(id, { toolName: 'resources_promote' });
-    await at.house.runtime.wake(id);
-    expect((await at.house.results(id)).at(-1)?.output).toEqual({
+    await at.setup.confirm(id, { toolName: 'resources_promote' });
+    await at.setup.runtime.wake(id);
+    expect((await at.setup.results(id)).at(-1)?.output).toEqual({
       version: 2,
       isNew: true,
       changed: ['c.md', 'notes/a.md'],
     });
-    expect(await at.house.dataOf(id, 'files.promoted')).toEqual([
+    expect(await at.setup.dataOf(id, 'files.promoted')).toEqual([
       { version: 2, expectedVersion: 1, paths: ['c.md', 'notes/a.md'] },
     ]);
     expect(await readFile(join(at.files.agentDirectory(AGENT), 'substrate/notes/a.md'), 'utf8')).toBe('two\n');

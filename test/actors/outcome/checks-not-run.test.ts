@@ -2,10 +2,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CheckRunner } from '../../../src/actors/outcome/check-runner.ts';
 import type { CheckEnding } from '../../../src/machines/outcome/outcome-verdict.ts';
-import { TOOLS, openOutcomeHouse } from './outcome-house.ts';
-import type { OutcomeHouse } from './outcome-house.ts';
+import { TOOLS, openOutcomeSetup } from './outcome-setup.ts';
+import type { OutcomeSetup } from './outcome-setup.ts';
 
-let open: OutcomeHouse | undefined;
+let open: OutcomeSetup | undefined;
 
 afterEach(async () => {
   await open?.close();
@@ -25,9 +25,9 @@ interface Scene {
 async function scene(endings: readonly CheckEnding['ended'][]): Promise<Scene> {
   const runs = { count: 0 };
   const checks: CheckRunner = { run: async () => endings[runs.count++] ?? NOT_RUN };
-  open = await openOutcomeHouse({}, { checks });
-  const { house } = open;
-  await house.agent(
+  open = await openOutcomeSetup({}, { checks });
+  const { setup } = open;
+  await setup.agent(
     'worker',
     ({ messages }) =>
       messages?.at(-1)?.role !== 'tool' && JSON.stringify(messages?.at(-1)).includes('Change.')
@@ -35,16 +35,16 @@ async function scene(endings: readonly CheckEnding['ended'][]): Promise<Scene> {
         : { text: 'Done.' },
     TOOLS,
   );
-  const id = await house.start('worker');
-  await house.runtime.sessions.send(id, {
+  const id = await setup.start('worker');
+  await setup.runtime.sessions.send(id, {
     type: 'user.define_outcome',
     title: 'It works.',
     check: { command: 'true' },
   });
   const say = async (text: string): Promise<string | undefined> => {
-    await house.runtime.sessions.send(id, { type: 'user.message', text });
-    await house.runtime.wake(id);
-    return (await house.state(id)).evaluation?.verdict;
+    await setup.runtime.sessions.send(id, { type: 'user.message', text });
+    await setup.runtime.wake(id);
+    return (await setup.state(id)).evaluation?.verdict;
   };
   return { runs, wake: () => say('Anything new?'), change: () => say('Change.') };
 }

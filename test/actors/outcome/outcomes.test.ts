@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { promotionProblem, requirePromotion } from '../../../src/actors/outcome/promotion-gate.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
-import type { Said, TurnHouse } from '../../support/turn-house.ts';
-import { until } from '../../support/session-house.ts';
-import { TOOLS, openOutcomeHouse } from './outcome-house.ts';
-import type { OutcomeHouse } from './outcome-house.ts';
+import type { Said, TurnSetup } from '../../support/turn-setup.ts';
+import { until } from '../../support/session-setup.ts';
+import { TOOLS, openOutcomeSetup } from './outcome-setup.ts';
+import type { OutcomeSetup } from './outcome-setup.ts';
 
-let open: OutcomeHouse | undefined;
+let open: OutcomeSetup | undefined;
 
 afterEach(async () => {
   await open?.close();
   open = undefined;
 });
 
-async function opened(...options: Parameters<typeof openOutcomeHouse>): Promise<OutcomeHouse> {
-  return (open = await openOutcomeHouse(...options));
+async function opened(...options: Parameters<typeof openOutcomeSetup>): Promise<OutcomeSetup> {
+  return (open = await openOutcomeSetup(...options));
 }
 
 const shell = (command: string): Said => ({ calls: [{ name: 'shell_run', input: { command } }] });
@@ -29,49 +29,49 @@ interface Wanted {
   readonly criteria?: string[];
 }
 
-async function worked(house: TurnHouse, steps: readonly Said[], wanted?: Wanted): Promise<string> {
-  await house.agent('worker', steps, TOOLS);
-  const id = await house.start('worker');
+async function worked(setup: TurnSetup, steps: readonly Said[], wanted?: Wanted): Promise<string> {
+  await setup.agent('worker', steps, TOOLS);
+  const id = await setup.start('worker');
   if (wanted !== undefined)
-    await house.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'It works.', ...wanted });
-  await house.runtime.wake(id);
+    await setup.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'It works.', ...wanted });
+  await setup.runtime.wake(id);
   return id;
 }
 
-const lastResult = async (house: TurnHouse, id: string): Promise<unknown> => (await house.results(id)).at(-1);
+const lastResult = async (setup: TurnSetup, id: string): Promise<unknown> => (await setup.results(id)).at(-1);
 
 describe('an agent', () => {
   it('may say what it is to achieve where nobody else has, and set no check', async () => {
-    const { house } = await opened();
-    const id = await worked(house, [
+    const { setup } = await opened();
+    const id = await worked(setup, [
       uses('outcome_define', { title: 'Mine.', check: { command: 'true' } }),
       uses('outcome_define', { title: 'Mine.', criteria: ['true exits with 0'] }),
       done,
     ]);
-    const [refused, defined] = await house.results(id);
+    const [refused, defined] = await setup.results(id);
     expect(refused).toEqual({ outcome: 'failed', output: expect.stringContaining('check') as string });
     expect(defined).toEqual({ outcome: 'completed', output: { defined: true, title: 'Mine.' } });
-    expect((await house.state(id)).outcome).toMatchObject({ title: 'Mine.', by: 'agent' });
+    expect((await setup.state(id)).outcome).toMatchObject({ title: 'Mine.', by: 'agent' });
   });
 
   it('does not talk away what somebody outside wants', async () => {
-    const { house } = await opened();
-    const id = await worked(house, [uses('outcome_define', { title: 'Easier.' }), done], {});
-    expect(await lastResult(house, id)).toEqual({
+    const { setup } = await opened();
+    const id = await worked(setup, [uses('outcome_define', { title: 'Easier.' }), done], {});
+    expect(await lastResult(setup, id)).toEqual({
       outcome: 'failed',
       output: expect.stringContaining('a client has said') as string,
     });
-    expect((await house.state(id)).outcome).toMatchObject({ title: 'It works.', by: 'person' });
+    expect((await setup.state(id)).outcome).toMatchObject({ title: 'It works.', by: 'person' });
   });
 
   it('that evaluates in its wake learns what speaks for it and what does not, and may promote only then', async () => {
-    const { house } = await opened();
+    const { setup } = await opened();
     const id = await worked(
-      house,
+      setup,
       [shell('true'), uses('outcome_evaluate'), uses('outcome_grade'), uses('outcome_history'), done],
       { check: { command: 'test -d .' } },
     );
-    const [, evaluated, graded, history] = await house.results(id);
+    const [, evaluated, graded, history] = await setup.results(id);
     expect(evaluated).toMatchObject({
       output: {
         verdict: 'pass',
@@ -87,25 +87,25 @@ describe('an agent', () => {
       output: { mayPromote: true, outcome: { by: 'person', hasCheck: true }, evaluation: { verdict: 'pass' } },
     });
     expect(history).toMatchObject({ output: { trend: 'same', entries: [{ verdict: 'pass' }] } });
-    expect(requirePromotion(await house.state(id)).sessionId).toBe(id);
+    expect(requirePromotion(await setup.state(id)).sessionId).toBe(id);
     // Evaluated once: the end of the wake had nothing to add.
-    expect(await house.dataOf(id, 'outcome.evaluated')).toHaveLength(1);
+    expect(await setup.dataOf(id, 'outcome.evaluated')).toHaveLength(1);
   });
 
   it('that changes something after it passed has to be evaluated again', async () => {
-    const { house } = await opened();
-    const id = await worked(house, [shell('true'), uses('outcome_evaluate'), shell('touch late'), done], {
+    const { setup } = await opened();
+    const id = await worked(setup, [shell('true'), uses('outcome_evaluate'), shell('touch late'), done], {
       check: { command: 'test ! -e late' },
     });
-    const evaluations = await house.dataOf(id, 'outcome.evaluated');
+    const evaluations = await setup.dataOf(id, 'outcome.evaluated');
     expect(evaluations.map(({ verdict }) => verdict)).toEqual(['pass', 'fail']);
-    expect(promotionProblem(await house.state(id))).toContain('evaluated as "fail"');
+    expect(promotionProblem(await setup.state(id))).toContain('evaluated as "fail"');
   });
 
   it('does not pass while what is staged to be shared changes', async () => {
-    const { house } = await opened();
+    const { setup } = await opened();
     const id = await worked(
-      house,
+      setup,
       [
         shell('mkdir substrate-stage && echo one > substrate-stage/a.md'),
         uses('outcome_evaluate'),
@@ -114,28 +114,28 @@ describe('an agent', () => {
       ],
       { check: { command: 'echo more >> substrate-stage/a.md' } },
     );
-    expect((await house.dataOf(id, 'outcome.evaluated'))[0]).toMatchObject({
+    expect((await setup.dataOf(id, 'outcome.evaluated'))[0]).toMatchObject({
       verdict: 'uncertain',
       because: 'What is staged to be shared was changed while the outcome was evaluated.',
     });
   });
 
   it('that evaluates beside other calls is told to do it alone', async () => {
-    const { house } = await opened();
+    const { setup } = await opened();
     const id = await worked(
-      house,
+      setup,
       [{ calls: [{ name: 'outcome_evaluate' }, { name: 'shell_run', input: { command: 'true' } }] }, done],
       { criteria: ['true exits with 0'] },
     );
-    expect((await house.dataOf(id, 'outcome.evaluated'))[0]).toMatchObject({
+    expect((await setup.dataOf(id, 'outcome.evaluated'))[0]).toMatchObject({
       verdict: 'not_ready',
       because: expect.stringContaining('in a step of its own') as string,
     });
   });
 
   it('learns how its calls are judged, and what one would meet', async () => {
-    const { house } = await opened();
-    await house.agent(
+    const { setup } = await opened();
+    await setup.agent(
       'asker',
       [
         uses('permission_describe', { call: { name: 'shell_run', input: { command: 'make install' } } }),
@@ -145,9 +145,9 @@ describe('an agent', () => {
       ],
       { ...TOOLS, permission: { mode: 'ask', allow: ['shell_run(npm test)'], deny: ['shell_run(git push)'] } },
     );
-    const id = await house.start('asker');
-    await house.runtime.wake(id);
-    const [asks, invalid, runs] = await house.results(id);
+    const id = await setup.start('asker');
+    await setup.runtime.wake(id);
+    const [asks, invalid, runs] = await setup.results(id);
     expect(asks).toMatchObject({
       output: {
         mode: 'ask',
@@ -160,16 +160,16 @@ describe('an agent', () => {
     });
     expect(invalid).toMatchObject({ output: { call: { decision: 'invalid' } } });
     expect(runs).toMatchObject({ output: { call: { decision: 'run', because: 'the tool changes nothing' } } });
-    expect(await house.requests(id)).toEqual([]);
+    expect(await setup.requests(id)).toEqual([]);
   });
 });
 
 describe('an evaluation from outside', () => {
   it('runs the checks of the outcome and of the environment where the session works, and stores what came of it', async () => {
-    const { house, outcomes } = await opened({ check: { command: 'test -e made', timeoutSeconds: 60 } });
-    const id = await worked(house, [shell('touch made'), done]);
+    const { setup, outcomes } = await opened({ check: { command: 'test -e made', timeoutSeconds: 60 } });
+    const id = await worked(setup, [shell('touch made'), done]);
     expect(await outcomes.evaluator.evaluate(id)).toMatchObject({ verdict: 'not_ready', grade: 'missing_outcome' });
-    await house.runtime.sessions.send(id, {
+    await setup.runtime.sessions.send(id, {
       type: 'user.define_outcome',
       title: 'It is made.',
       check: { command: 'exit 3' },
@@ -178,41 +178,41 @@ describe('an evaluation from outside', () => {
       verdict: 'not_ready',
       because: '1 of what came in was not read yet.',
     });
-    await house.agent(
+    await setup.agent(
       'worker',
       ({ messages }) => (JSON.stringify(messages).includes('touch again') ? done : shell('touch again')),
       TOOLS,
     );
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     const report = await outcomes.evaluator.evaluate(id);
     expect(report).toMatchObject({ verdict: 'fail', because: 'The check of the outcome, `exit 3`, exited with 3.' });
-    const state = await house.state(id);
+    const state = await setup.state(id);
     expect(state.evaluation).toMatchObject({ verdict: 'fail', throughSeq: report.throughSeq });
     expect(await outcomes.evaluator.history(id)).toMatchObject({
       trend: 'worse',
       entries: expect.arrayContaining([expect.objectContaining({ verdict: 'fail' })]) as unknown,
     });
-    expect(house.reported).toEqual([]);
+    expect(setup.reported).toEqual([]);
   });
 
   it('leaves the session as free as it was', async () => {
-    const { house, outcomes } = await opened();
-    const id = await worked(house, [shell('true'), done, done], {});
+    const { setup, outcomes } = await opened();
+    const id = await worked(setup, [shell('true'), done, done], {});
     expect((await outcomes.evaluator.evaluate(id)).verdict).toBe('uncertain');
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'More.' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'More.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect((await outcomes.evaluator.grade(id)).grade).toBe('done_candidate');
   });
 
   it('does not count where a person defines another outcome in the moment in which it is stored', async () => {
     const store = new HookedStore();
-    const { house } = await opened({}, { store });
+    const { setup } = await opened({}, { store });
     store.before('outcome.evaluated', async () => {
-      const [{ sessionId } = { sessionId: '' }] = await house.open().sessions.list();
-      await house.runtime.sessions.send(sessionId, { type: 'user.define_outcome', title: 'Something else.' });
+      const [{ sessionId } = { sessionId: '' }] = await setup.open().sessions.list();
+      await setup.runtime.sessions.send(sessionId, { type: 'user.define_outcome', title: 'Something else.' });
     });
-    const id = await worked(house, [shell('true'), done], { check: { command: 'true' } });
-    const evaluations = await house.dataOf(id, 'outcome.evaluated');
+    const id = await worked(setup, [shell('true'), done], { check: { command: 'true' } });
+    const evaluations = await setup.dataOf(id, 'outcome.evaluated');
     expect(evaluations[0]).toMatchObject({
       verdict: 'uncertain',
       because: 'Another outcome was defined while this one was evaluated.',
@@ -220,56 +220,56 @@ describe('an evaluation from outside', () => {
   });
 
   it('is alone, and does not count when somebody writes meanwhile', async () => {
-    const { house, outcomes } = await opened();
-    await house.agent('worker', ({ messages }) => (messages?.at(-1)?.role === 'tool' ? done : shell('true')), TOOLS);
-    const id = await house.start('worker');
-    await house.runtime.sessions.send(id, {
+    const { setup, outcomes } = await opened();
+    await setup.agent('worker', ({ messages }) => (messages?.at(-1)?.role === 'tool' ? done : shell('true')), TOOLS);
+    const id = await setup.start('worker');
+    await setup.runtime.sessions.send(id, {
       type: 'user.define_outcome',
       title: 'It goes.',
       check: { command: 'touch started; until [ -e go ]; do sleep 0.02; done' },
     });
-    const workspace = await house.layout.workspaceDirectory({ sessionId: id, agentId: 'worker' });
+    const workspace = await setup.layout.workspaceDirectory({ sessionId: id, agentId: 'worker' });
     const isThere = (name: string): Promise<boolean> =>
       access(join(workspace, name)).then(
         () => true,
         () => false,
       );
-    const waking = house.runtime.wake(id);
+    const waking = setup.runtime.wake(id);
     // What a wake has brought to rest is evaluated under its right.
     await until(() => isThere('started'));
     await expect(outcomes.evaluator.evaluate(id)).rejects.toMatchObject({ code: 'SESSION_BUSY' });
     await writeFile(join(workspace, 'go'), '');
     expect((await waking).outcome).toBe('sleep');
-    expect((await house.state(id)).evaluation).toMatchObject({ verdict: 'pass' });
+    expect((await setup.state(id)).evaluation).toMatchObject({ verdict: 'pass' });
     await Promise.all([rm(join(workspace, 'go')), rm(join(workspace, 'started'))]);
     const evaluating = outcomes.evaluator.evaluate(id);
     await until(() => isThere('started'));
     await expect(outcomes.evaluator.evaluate(id)).rejects.toMatchObject({ code: 'SESSION_BUSY' });
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'One thing more.' });
-    await expect(house.runtime.wake(id)).rejects.toMatchObject({ code: 'WAKE_CONFLICT' });
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'One thing more.' });
+    await expect(setup.runtime.wake(id)).rejects.toMatchObject({ code: 'WAKE_CONFLICT' });
     await writeFile(join(workspace, 'go'), '');
     expect(await evaluating).toMatchObject({
       verdict: 'uncertain',
       because: 'A message came while the outcome was evaluated.',
     });
-    expect((await house.runtime.wake(id)).outcome).toBe('sleep');
-    expect(house.reported).toEqual([]);
+    expect((await setup.runtime.wake(id)).outcome).toBe('sleep');
+    expect(setup.reported).toEqual([]);
   });
 
   it('that is ended in the middle stores nothing and leaves nothing running', async () => {
-    const { house, outcomes } = await opened();
-    await house.agent('worker', ({ messages }) => (messages?.at(-1)?.role === 'tool' ? done : shell('true')), TOOLS);
-    const id = await house.start('worker');
-    await house.runtime.sessions.send(id, {
+    const { setup, outcomes } = await opened();
+    await setup.agent('worker', ({ messages }) => (messages?.at(-1)?.role === 'tool' ? done : shell('true')), TOOLS);
+    const id = await setup.start('worker');
+    await setup.runtime.sessions.send(id, {
       type: 'user.define_outcome',
       title: 'It goes.',
       check: { command: 'test -e quick || { touch started; exec sleep 600; }' },
     });
-    const workspace = await house.layout.workspaceDirectory({ sessionId: id, agentId: 'worker' });
+    const workspace = await setup.layout.workspaceDirectory({ sessionId: id, agentId: 'worker' });
     await writeFile(join(workspace, 'quick'), '');
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     await rm(join(workspace, 'quick'));
-    const before = (await house.state(id)).head;
+    const before = (await setup.state(id)).head;
     const stop = new AbortController();
     const evaluating = outcomes.evaluator.evaluate(id, { signal: stop.signal });
     await until(() =>
@@ -280,27 +280,27 @@ describe('an evaluation from outside', () => {
     );
     stop.abort(new Error('no more'));
     await expect(evaluating).rejects.toThrow('no more');
-    expect((await house.state(id)).head).toBe(before);
+    expect((await setup.state(id)).head).toBe(before);
     await writeFile(join(workspace, 'quick'), '');
     expect((await outcomes.evaluator.evaluate(id)).verdict).toBe('pass');
   });
 
   it('ends a check whose time is up', async () => {
-    const { house } = await opened();
-    const id = await worked(house, [shell('true'), done], { check: { command: 'sleep 600', timeoutSeconds: 1 } });
-    expect((await house.state(id)).evaluation).toMatchObject({
+    const { setup } = await opened();
+    const id = await worked(setup, [shell('true'), done], { check: { command: 'sleep 600', timeoutSeconds: 1 } });
+    expect((await setup.state(id)).evaluation).toMatchObject({
       verdict: 'fail',
       because: 'The check of the outcome, `sleep 600`, was not over in time.',
     });
   });
 
   it('of a session that was terminated is refused, and so is one whose signal is aborted', async () => {
-    const { house, outcomes } = await opened();
-    const id = await worked(house, [shell('true'), done], {});
+    const { setup, outcomes } = await opened();
+    const id = await worked(setup, [shell('true'), done], {});
     await expect(outcomes.evaluator.evaluate(id, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow(
       'enough',
     );
-    await house.runtime.sessions.terminate(id);
+    await setup.runtime.sessions.terminate(id);
     await expect(outcomes.evaluator.evaluate(id)).rejects.toMatchObject({ code: 'SESSION_TERMINATED' });
     await expect(outcomes.evaluator.history(id, { limit: 0 })).rejects.toMatchObject({
       code: 'SESSION_REQUEST_INVALID',
@@ -312,13 +312,13 @@ describe('a judge', () => {
   const judged = { judge: { provider: 'model', model: 'judge' } };
 
   it('is shown the criteria and what the log shows, and nothing that the agent said', async () => {
-    const { house, outcomes } = await opened(judged);
+    const { setup, outcomes } = await opened(judged);
     let asked = '';
-    await house.agent('judge', (params) => {
+    await setup.agent('judge', (params) => {
       asked = params.prompt ?? '';
       return { text: '{"verdict":"pass","because":"It exited with 0."}' };
     });
-    const id = await worked(house, [shell('true'), done], { criteria: ['It is beautiful.'] });
+    const id = await worked(setup, [shell('true'), done], { criteria: ['It is beautiful.'] });
     expect(await outcomes.evaluator.evaluate(id)).toMatchObject({
       verdict: 'pass',
       because: 'The judge says yes: It exited with 0.',
@@ -332,19 +332,19 @@ describe('a judge', () => {
   });
 
   it('counts for the budget of the session, by what it tells or by what it read and said', async () => {
-    const { house, outcomes } = await opened(judged);
-    await house.agent('judge', () => ({
+    const { setup, outcomes } = await opened(judged);
+    await setup.agent('judge', () => ({
       text: '{"verdict":"pass","because":"Yes."}',
       usage: { inputTokens: 900, outputTokens: 100, cost: 0.25 },
     }));
-    const id = await worked(house, [shell('true'), done], {});
-    const { used } = await house.state(id);
+    const id = await worked(setup, [shell('true'), done], {});
+    const { used } = await setup.state(id);
     await outcomes.evaluator.evaluate(id);
-    const once = (await house.state(id)).used;
+    const once = (await setup.state(id)).used;
     expect([once.tokens - used.tokens, once.cost - used.cost]).toEqual([1_000, 0.25]);
-    await house.agent('judge', () => ({ text: '{"verdict":"pass","because":"Yes."}' }));
+    await setup.agent('judge', () => ({ text: '{"verdict":"pass","because":"Yes."}' }));
     await outcomes.evaluator.evaluate(id);
-    expect((await house.state(id)).used.tokens).toBeGreaterThan(once.tokens);
+    expect((await setup.state(id)).used.tokens).toBeGreaterThan(once.tokens);
   });
 
   it.each([
@@ -355,9 +355,9 @@ describe('a judge', () => {
     ['{"verdict":"pass"}', 'uncertain', 'cannot be read'],
     ['', 'uncertain', 'cannot be read'],
   ])('that answers %j makes it %s', async (text, verdict, because) => {
-    const { house, outcomes } = await opened(judged);
-    await house.agent('judge', () => ({ text }));
-    const id = await worked(house, [shell('true'), done], {});
+    const { setup, outcomes } = await opened(judged);
+    await setup.agent('judge', () => ({ text }));
+    const id = await worked(setup, [shell('true'), done], {});
     expect(await outcomes.evaluator.evaluate(id)).toMatchObject({
       verdict,
       because: expect.stringContaining(because) as string,
@@ -365,44 +365,44 @@ describe('a judge', () => {
   });
 
   it('that cannot be asked does not know, and is not asked when a check has failed', async () => {
-    const { house, outcomes } = await opened(judged);
+    const { setup, outcomes } = await opened(judged);
     let asked = 0;
-    await house.agent('judge', () => {
+    await setup.agent('judge', () => {
       asked += 1;
       return { error: { kind: 'billing', message: 'no money' } };
     });
-    const id = await worked(house, [shell('true'), done], {});
+    const id = await worked(setup, [shell('true'), done], {});
     expect(await outcomes.evaluator.evaluate(id)).toMatchObject({
       verdict: 'uncertain',
       because: expect.stringContaining('no money') as string,
     });
-    await house.runtime.sessions.send(id, {
+    await setup.runtime.sessions.send(id, {
       type: 'user.define_outcome',
       title: 'Never.',
       check: { command: 'false' },
     });
-    await house.agent(
+    await setup.agent(
       'worker',
       ({ messages }) => (JSON.stringify(messages).includes('touch more') ? done : shell('touch more')),
       TOOLS,
     );
-    await house.runtime.wake(id);
-    expect([(await house.state(id)).evaluation?.verdict, asked]).toEqual(['fail', 1]);
+    await setup.runtime.wake(id);
+    expect([(await setup.state(id)).evaluation?.verdict, asked]).toEqual(['fail', 1]);
   });
 });
 
 describe('a fork', () => {
   it('has the outcome of the session that it was made from, and has to be evaluated itself', async () => {
-    const { house, outcomes } = await opened();
-    const id = await worked(house, [shell('true'), done], { check: { command: 'test -e .' } });
-    expect(promotionProblem(await house.state(id))).toBeUndefined();
-    const fork = await house.runtime.sessions.fork(id);
+    const { setup, outcomes } = await opened();
+    const id = await worked(setup, [shell('true'), done], { check: { command: 'test -e .' } });
+    expect(promotionProblem(await setup.state(id))).toBeUndefined();
+    const fork = await setup.runtime.sessions.fork(id);
     expect([fork.outcome?.title, fork.evaluation, promotionProblem(fork)]).toEqual([
       'It works.',
       undefined,
       'the outcome has not been evaluated',
     ]);
     expect((await outcomes.evaluator.evaluate(fork.sessionId)).verdict).toBe('pass');
-    expect(requirePromotion(await house.state(fork.sessionId)).sessionId).toBe(fork.sessionId);
+    expect(requirePromotion(await setup.state(fork.sessionId)).sessionId).toBe(fork.sessionId);
   });
 });

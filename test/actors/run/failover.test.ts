@@ -15,7 +15,7 @@ import { runFailureKind } from '../../../src/machines/run/run-failure.ts';
 import type { RunFailureKind } from '../../../src/machines/run/run-failure.ts';
 import { fails, hangs, says } from '../../support/told-runtime.ts';
 import type { Act } from '../../support/told-runtime.ts';
-import { until } from '../../support/session-house.ts';
+import { until } from '../../support/session-setup.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 import { MINUTE_MS, START_MS, runStage } from './run-stage.ts';
@@ -340,7 +340,7 @@ describe('any run, whatever fails', () => {
     );
   }, 60_000);
 
-  it('keeps the limits that come with the house', () => {
+  it('keeps the limits that come with the setup', () => {
     expect(DEFAULT_RUN_LIMITS).toEqual({ maxAttempts: 12, maxBackOffs: 3, maxWaitMs: 60_000 });
   });
 });

@@ -6,7 +6,7 @@ import type { AuthProfile } from '../../../src/machines/run/auth-profile.ts';
 const HOME: AuthProfile = { id: 'home', provider: 'p', secret: { command: ['keychain'] } };
 
 /** A reader whose commands end when the test says so. */
-function house() {
+function setup() {
   const runs: {
     readonly signal: AbortSignal;
     readonly end: (end: SecretCommandEnd) => void;
@@ -29,7 +29,7 @@ const secretOf = async (asked: Promise<{ readonly secret?: string | undefined }>
 
 describe('those who ask for the value of a command', () => {
   it('share its run, and each may leave by himself', async () => {
-    const { reader, runs, print } = house();
+    const { reader, runs, print } = setup();
     const impatient = new AbortController();
     const left = reader.credential(HOME, impatient.signal);
     const stays = reader.credential(HOME, new AbortController().signal);
@@ -41,7 +41,7 @@ describe('those who ask for the value of a command', () => {
   });
 
   it('end it when the last one has left, and whoever comes then begins another', async () => {
-    const { reader, runs, print } = house();
+    const { reader, runs, print } = setup();
     const leaving = [new AbortController(), new AbortController()];
     const left = leaving.map(({ signal }) => reader.credential(HOME, signal));
     for (const each of leaving) each.abort(new Error('enough'));
@@ -55,13 +55,13 @@ describe('those who ask for the value of a command', () => {
   });
 
   it('do not begin one when they do not want it any more', async () => {
-    const { reader, runs } = house();
+    const { reader, runs } = setup();
     await expect(reader.credential(HOME, AbortSignal.abort(new Error('never')))).rejects.toThrow('never');
     expect(runs).toEqual([]);
   });
 
   it('get what was asked for before it was forgotten, and nobody after them does', async () => {
-    const { reader, runs, print } = house();
+    const { reader, runs, print } = setup();
     const before = reader.credential(HOME);
     reader.forget('home');
     const after = reader.credential(HOME);
@@ -76,7 +76,7 @@ describe('those who ask for the value of a command', () => {
   });
 
   it('get no value that is five minutes old, or of another command', async () => {
-    const { reader, runs, print, pass } = house();
+    const { reader, runs, print, pass } = setup();
     const first = reader.credential(HOME);
     print(0, 'one');
     await first;
@@ -91,7 +91,7 @@ describe('those who ask for the value of a command', () => {
   });
 
   it('are told when the runner itself breaks, and may ask again', async () => {
-    const { reader, runs, print } = house();
+    const { reader, runs, print } = setup();
     const broken = reader.credential(HOME);
     runs[0]?.fail(new Error('defect'));
     await expect(broken).rejects.toThrow('defect');
@@ -103,7 +103,7 @@ describe('those who ask for the value of a command', () => {
 
 describe('a variable', () => {
   it('is one of the environment itself, and given as it is', async () => {
-    const { reader } = house();
+    const { reader } = setup();
     expect(await secretOf(reader.credential({ id: 'a', provider: 'p', secret: { env: 'KEY' } }))).toBe('value ');
     for (const env of ['INHERITED', 'toString', '__proto__'])
       await expect(reader.credential({ id: 'a', provider: 'p', secret: { env } })).rejects.toMatchObject({

@@ -21,7 +21,7 @@ import { recordsInEffect } from '../../../src/machines/schedule/slot-ledger.ts';
 import type { ScheduleRecord } from '../../../src/machines/schedule/slot-record.ts';
 import { createManualRunner } from '../../support/manual-runner.ts';
 import type { ManualRunner } from '../../support/manual-runner.ts';
-import { openHouse } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
 import { MINUTE, START, cron } from './schedule-stage.ts';
 
 export { MINUTE, START };
@@ -62,11 +62,11 @@ export interface DurableStage {
 export const commandTarget = { kind: 'command', command: 'true', cwd: '/' } as const;
 
 export async function openDurableStage(): Promise<DurableStage> {
-  const house = await openHouse();
-  const { clock, runtime } = house;
+  const setup = await openSetup();
+  const { clock, runtime } = setup;
   const { sessions } = runtime;
-  const sessionId = await house.session([]);
-  const directory = join(house.home, 'schedules');
+  const sessionId = await setup.session([]);
+  const directory = join(setup.home, 'schedules');
   const definitions = createFileScheduleDefinitions({ directory });
   const states = createFileScheduleStates({ directory });
   const slots = createFileScheduleStore({ directory, durability: 'os' });
@@ -143,12 +143,12 @@ export async function openDurableStage(): Promise<DurableStage> {
     corrupt: (id, content) => writeFile(join(directory, 'definitions', `${id}.json`), content),
     async close() {
       for (const each of workers) await each.stop();
-      await house.close();
+      await setup.close();
     },
   };
 }
 
-export { until } from '../../support/session-house.ts';
+export { until } from '../../support/session-setup.ts';
 
 /** Rejects any message it is told to, as a session does; passes on the others. */
 export function sessionsThat(refuse: () => Error | undefined, sessions: ScheduledSessions): ScheduledSessions {

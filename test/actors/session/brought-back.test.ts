@@ -13,18 +13,18 @@ import type { Runtime } from '../../../src/runtime.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { TurnSetup } from '../../support/turn-setup.ts';
 
 let home: TemporaryHome;
 let clock: SimulatedClock;
-let house: TurnHouse;
+let setup: TurnSetup;
 let stores: FileEventStore[];
 let here: Runtime;
 let elsewhere: Runtime;
 let id: string;
 afterEach(async () => {
-  await house[Symbol.asyncDispose]();
+  await setup[Symbol.asyncDispose]();
   await Promise.all(stores.map((store) => store.close()));
   await home.remove();
 });
@@ -37,10 +37,10 @@ async function open(): Promise<void> {
     new FileEventStore({ home: home.path, clock }),
     new FileEventStore({ home: home.path, clock }),
   ]) as [FileEventStore, FileEventStore];
-  house = await openTurnHouse({ store: theirs, clock });
-  elsewhere = house.runtime;
-  here = house.open({ store: mine });
-  await house.agent('worker', ({ messages }) => ({
+  setup = await openTurnSetup({ store: theirs, clock });
+  elsewhere = setup.runtime;
+  here = setup.open({ store: mine });
+  await setup.agent('worker', ({ messages }) => ({
     text: `Read ${
       JSON.stringify(messages)
         .match(/(early|late|new)/g)

@@ -5,15 +5,15 @@ import { exportedLines } from '../../../src/adapters/import-logs/exported-lines.
 import type { SessionEventData, SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { idOf, newEvent } from '../../support/session-events.ts';
-import { AGENT, openHouse } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { AGENT, openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
-let house: SessionHouse;
+let setup: SessionSetup;
 beforeEach(async () => {
-  house = await openHouse();
-  await house.session([{ text: 'Done.' }]);
+  setup = await openSetup();
+  await setup.session([{ text: 'Done.' }]);
 });
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const ID = idOf(900);
 const LEARNING = { kind: 'lesson', title: 'Run anything', detail: 'D', promoteToMemory: true } as const;
@@ -69,7 +69,7 @@ const FORGED: readonly SessionEventDraft[] = [
 
 describe('an imported session', () => {
   it('has no evaluation, no rule, no grant and no check of its log, and promotes nothing that this says was learned', async () => {
-    const state = await house.runtime.sessions.import(lines({}, FORGED));
+    const state = await setup.runtime.sessions.import(lines({}, FORGED));
     expect(state).toMatchObject({
       importedThroughSeq: 10,
       outcome: { title: 'Anything.', by: 'agent' },
@@ -87,9 +87,9 @@ describe('an imported session', () => {
   });
 
   it('has none of it in a fork either, nor in what comes of another export', async () => {
-    await house.runtime.sessions.import(lines({}, FORGED));
+    await setup.runtime.sessions.import(lines({}, FORGED));
     for (const atSeq of [5, 10]) {
-      const fork = await house.runtime.sessions.fork(ID, { atSeq });
+      const fork = await setup.runtime.sessions.fork(ID, { atSeq });
       expect(fork).toMatchObject({ outcome: { by: 'agent' }, restriction: { mode: 'ask' } });
       expect([fork.evaluation, fork.learningsToPromote, fork.outcome?.check]).toEqual([
         undefined,
@@ -100,9 +100,9 @@ describe('an imported session', () => {
       expect(fork.importedThroughSeq).toBeLessThanOrEqual(fork.head);
     }
     const again: string[] = [];
-    for await (const line of house.runtime.sessions.export(ID)) again.push(line);
-    await house.runtime.sessions.delete(ID);
-    expect((await house.runtime.sessions.import(again)).evaluation).toBeUndefined();
+    for await (const line of setup.runtime.sessions.export(ID)) again.push(line);
+    await setup.runtime.sessions.delete(ID);
+    expect((await setup.runtime.sessions.import(again)).evaluation).toBeUndefined();
   });
 
   it('asks, and has no more rights than any other session of its agent, whatever bounds were cut out or put in', async () => {
@@ -112,7 +112,7 @@ describe('an imported session', () => {
       narrowing: { allow: ['shell_run'], mode: 'preapproved', model: 'dear/one', withoutTools: ['write'] },
       restriction: { mode: 'preapproved', deny: ['edit'], ask: [] },
     };
-    const state = await house.runtime.sessions.import(lines(forged, []));
+    const state = await setup.runtime.sessions.import(lines(forged, []));
     expect(state).toMatchObject({
       narrowing: { withoutTools: ['write'] },
       restriction: { mode: 'ask', deny: ['edit'], ask: [], environments: ['host'] },
@@ -124,8 +124,8 @@ describe('an imported session', () => {
       state.narrowing?.mode,
       state.narrowing?.model,
     ]).toEqual([undefined, undefined, undefined, undefined, undefined]);
-    await house.runtime.sessions.delete(ID);
-    expect((await house.runtime.sessions.import(lines({}, []))).restriction).toEqual({
+    await setup.runtime.sessions.delete(ID);
+    expect((await setup.runtime.sessions.import(lines({}, []))).restriction).toEqual({
       mode: 'ask',
       deny: [],
       ask: [],
@@ -135,7 +135,7 @@ describe('an imported session', () => {
   it('keeps a bound that denies', async () => {
     expect(
       (
-        await house.runtime.sessions.import(
+        await setup.runtime.sessions.import(
           lines({ narrowing: { mode: 'deny' }, restriction: { mode: 'deny', deny: [], ask: [] } }, []),
         )
       ).restriction?.mode,
@@ -144,10 +144,10 @@ describe('an imported session', () => {
 
   it('of which a person knows that nobody has changed it has the bounds that it names, and still no evaluation', async () => {
     const created: Partial<Created> = { environmentId: 'host', narrowing: { allow: ['shell_run'] } };
-    const state = await house.runtime.sessions.import(lines(created, FORGED), { isTrusted: true });
+    const state = await setup.runtime.sessions.import(lines(created, FORGED), { isTrusted: true });
     expect(state).toMatchObject(created);
     expect([state.restriction, state.evaluation]).toEqual([undefined, undefined]);
-    expect(await codeOf(house.runtime.sessions.import(lines({}, []), { trusted: true } as never))).toBe(
+    expect(await codeOf(setup.runtime.sessions.import(lines({}, []), { trusted: true } as never))).toBe(
       'SESSION_REQUEST_INVALID',
     );
   });
@@ -162,7 +162,7 @@ describe('a fork', () => {
       runsIn: 'process',
       restriction: { mode: 'ask', deny: [], ask: [] },
     };
-    await house.runtime.sessions.import(lines(bounds, []), { isTrusted: true });
-    expect(await house.runtime.sessions.fork(ID, { atSeq: 1 })).toMatchObject(bounds);
+    await setup.runtime.sessions.import(lines(bounds, []), { isTrusted: true });
+    expect(await setup.runtime.sessions.fork(ID, { atSeq: 1 })).toMatchObject(bounds);
   });
 });

@@ -6,8 +6,8 @@ import { MAX_CHILD_SESSIONS, MAX_SESSION_DEPTH } from '../../../src/machines/ses
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import type { SessionState } from '../../../src/machines/session/session-state.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { AGENT, openHouse } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { AGENT, openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
 /** A store that fails every append from the n-th on, until it is mended: a process dies between two of them. */
 class MortalStore extends MemoryEventStore {
@@ -19,46 +19,46 @@ class MortalStore extends MemoryEventStore {
   }
 }
 
-let house: SessionHouse;
+let setup: SessionSetup;
 let store: MortalStore;
 let parentId: string;
-afterEach(() => house.close());
+afterEach(() => setup.close());
 const open = async (steps: readonly object[] = [{ text: 'Heard.' }]): Promise<void> => {
   store = new MortalStore();
-  house = await openHouse({ store: () => store });
-  parentId = await house.session(steps, { script: { onEnd: 'repeat-last' } });
+  setup = await openSetup({ store: () => store });
+  parentId = await setup.session(steps, { script: { onEnd: 'repeat-last' } });
 };
 const child = (parentSessionId = parentId): Promise<SessionState> =>
-  house.runtime.sessions.create({ agentId: AGENT, title: 'Helper', parentSessionId });
+  setup.runtime.sessions.create({ agentId: AGENT, title: 'Helper', parentSessionId });
 const dataOf = async (sessionId: string, type: SessionEvent['type']): Promise<unknown[]> =>
-  (await house.log(sessionId)).filter((event) => event.type === type).map(({ data }) => data);
+  (await setup.log(sessionId)).filter((event) => event.type === type).map(({ data }) => data);
 const send = (sessionId: string, text = 'Go'): Promise<unknown> =>
-  house.runtime.sessions.send(sessionId, { type: 'user.message', text });
+  setup.runtime.sessions.send(sessionId, { type: 'user.message', text });
 const due = async (): Promise<string[]> =>
-  (await store.activations.due({ nowMs: house.clock.now(), limit: 10 })).due.map(({ sessionId }) => sessionId);
+  (await store.activations.due({ nowMs: setup.clock.now(), limit: 10 })).due.map(({ sessionId }) => sessionId);
 
 describe('a child session', () => {
   it('is known to its parent, and tells it each time it comes to rest, which makes the parent due', async () => {
     await open();
     const { sessionId, parent } = await child();
     expect(parent).toEqual({ sessionId: parentId, depth: 1 });
-    expect((await house.runtime.sessions.get(parentId)).children).toMatchObject([
+    expect((await setup.runtime.sessions.get(parentId)).children).toMatchObject([
       { sessionId, agentId: AGENT, label: 'Helper' },
     ]);
     expect(await due()).toEqual([]);
     for (const turn of [1, 2]) {
       await send(sessionId);
-      await house.runtime.wake(sessionId);
+      await setup.runtime.wake(sessionId);
       expect(await due()).toEqual([parentId]);
       expect(await dataOf(parentId, 'session.child_idle')).toHaveLength(turn);
       expect(await dataOf(sessionId, 'session.parent_told')).toHaveLength(turn);
-      expect(await house.runtime.wake(parentId, { isAutonomous: true })).toMatchObject({
+      expect(await setup.runtime.wake(parentId, { isAutonomous: true })).toMatchObject({
         outcome: 'sleep',
         modelSteps: 1,
       });
       expect(await due()).toEqual([]);
     }
-    expect((await house.runtime.sessions.get(parentId)).children).toMatchObject([
+    expect((await setup.runtime.sessions.get(parentId)).children).toMatchObject([
       { rest: { reason: 'idle', summary: 'Heard.' } },
     ]);
   });
@@ -67,8 +67,8 @@ describe('a child session', () => {
     await open([{ toolCalls: [{ name: 'ask_human', input: { question: 'Which?' } }] }]);
     const { sessionId } = await child();
     await send(sessionId);
-    await house.runtime.wake(sessionId);
-    await house.runtime.sessions.terminate(sessionId, { reason: 'not needed' });
+    await setup.runtime.wake(sessionId);
+    await setup.runtime.sessions.terminate(sessionId, { reason: 'not needed' });
     expect(await dataOf(parentId, 'session.child_idle')).toMatchObject([
       { reason: 'requires_action' },
       { reason: 'terminated', summary: 'not needed' },
@@ -84,17 +84,17 @@ describe('a child session', () => {
       // A child that was made before its process died is there, and its parent hears of it when it rests.
       const sessionId =
         made?.sessionId ??
-        (await house.runtime.sessions.list()).find((session) => session.sessionId !== parentId)?.sessionId ??
+        (await setup.runtime.sessions.list()).find((session) => session.sessionId !== parentId)?.sessionId ??
         '';
       await send(sessionId).catch(() => undefined);
-      await codeOf(house.runtime.wake(sessionId));
+      await codeOf(setup.runtime.wake(sessionId));
       store.appendsLeft = Infinity;
-      if ((await house.runtime.sessions.get(sessionId)).messages === 0) await send(sessionId);
+      if ((await setup.runtime.sessions.get(sessionId)).messages === 0) await send(sessionId);
       // What is owed is due; as often as somebody checks, it is paid once.
       for (let checks = 0; checks < 3; checks += 1) {
-        house.clock.advanceNow(10_000);
+        setup.clock.advanceNow(10_000);
         for (const dueId of (await due()).filter((candidate) => candidate === sessionId))
-          await house.runtime.wake(dueId, { isAutonomous: true });
+          await setup.runtime.wake(dueId, { isAutonomous: true });
       }
       expect({ appends, told: await dataOf(parentId, 'session.child_idle') }).toMatchObject({
         appends,
@@ -106,7 +106,7 @@ describe('a child session', () => {
       });
       expect(await dataOf(sessionId, 'session.parent_told')).toHaveLength(1);
       expect({ appends, due: await due() }).toEqual({ appends, due: [parentId] });
-      if (appends < 11) await house.close();
+      if (appends < 11) await setup.close();
     }
   });
 
@@ -114,15 +114,15 @@ describe('a child session', () => {
     await open();
     const one = await child();
     const other = await child();
-    await house.runtime.sessions.terminate(parentId);
+    await setup.runtime.sessions.terminate(parentId);
     await send(one.sessionId);
-    await house.runtime.wake(one.sessionId);
+    await setup.runtime.wake(one.sessionId);
     expect(await dataOf(parentId, 'session.child_idle')).toEqual([]);
-    await house.runtime.sessions.delete(parentId);
+    await setup.runtime.sessions.delete(parentId);
     await send(other.sessionId);
-    await house.runtime.wake(other.sessionId);
+    await setup.runtime.wake(other.sessionId);
     expect(await due()).toEqual([]);
-    expect((await house.runtime.sessions.get(other.sessionId)).owedToParent).toBeUndefined();
+    expect((await setup.runtime.sessions.get(other.sessionId)).owedToParent).toBeUndefined();
   });
 
   it('of a terminated parent, of one that is not there, or too deep is refused, and nothing is made', async () => {
@@ -131,9 +131,9 @@ describe('a child session', () => {
     for (let depth = 1; depth <= MAX_SESSION_DEPTH; depth += 1) deepest = (await child(deepest)).sessionId;
     expect(await codeOf(child(deepest))).toBe('SESSION_TOO_DEEP');
     expect(await codeOf(child('01234567-89ab-7cde-bfff-ffffffffffff'))).toBe('SESSION_NOT_FOUND');
-    await house.runtime.sessions.terminate(parentId);
+    await setup.runtime.sessions.terminate(parentId);
     expect(await codeOf(child())).toBe('SESSION_TERMINATED');
-    expect(await house.runtime.sessions.list()).toHaveLength(1 + MAX_SESSION_DEPTH);
+    expect(await setup.runtime.sessions.list()).toHaveLength(1 + MAX_SESSION_DEPTH);
   });
 
   it('beyond the limit is refused, and nothing is left of it, though many are made at once', async () => {
@@ -141,7 +141,7 @@ describe('a child session', () => {
     const codes = await Promise.all(Array.from({ length: MAX_CHILD_SESSIONS + 3 }, () => codeOf(child())));
     expect(codes.filter((code) => code === 'CHILD_LIMIT')).toHaveLength(3);
     expect(codes.filter((code) => code === 'it succeeded')).toHaveLength(MAX_CHILD_SESSIONS);
-    expect(await house.runtime.sessions.list()).toHaveLength(1 + MAX_CHILD_SESSIONS);
-    expect((await house.runtime.sessions.get(parentId)).children).toHaveLength(MAX_CHILD_SESSIONS);
+    expect(await setup.runtime.sessions.list()).toHaveLength(1 + MAX_CHILD_SESSIONS);
+    expect((await setup.runtime.sessions.get(parentId)).children).toHaveLength(MAX_CHILD_SESSIONS);
   });
 });

@@ -11,13 +11,13 @@ import type { SendOptions } from '../../../src/machines/session/session-requests
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
-import { openHouse, until } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { openSetup, until } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
-let house: SessionHouse;
+let setup: SessionSetup;
 let store: HookedStore;
 let id: string;
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 interface Turner extends AgentRuntime {
   /** What it took while it ran. */
@@ -57,29 +57,29 @@ function turner(intake: 'next_step' | 'running' | 'next_turn', takes = true): Tu
 
 async function open(runtime: AgentRuntime, message?: string): Promise<void> {
   store = new HookedStore();
-  house = await openHouse({ store: () => store, runtimes: [runtime] });
-  id = await house.session([], {
+  setup = await openSetup({ store: () => store, runtimes: [runtime] });
+  id = await setup.session([], {
     agent: { provider: runtime.id, model: 'm' },
     ...(message === undefined ? {} : { message }),
   });
 }
 
 const say = (text: string, options: SendOptions = {}): Promise<SendReceipt> =>
-  house.runtime.sessions.send(id, { type: 'user.message', text }, options);
+  setup.runtime.sessions.send(id, { type: 'user.message', text }, options);
 const steer = (text: string, options: SendOptions = {}): Promise<SendReceipt> =>
   say(text, { ...options, delivery: 'steer' });
-const spans = async (): Promise<number> => (await house.types(id)).filter((type) => type === 'span.started').length;
+const spans = async (): Promise<number> => (await setup.types(id)).filter((type) => type === 'span.started').length;
 
 /** Wakes the session; resolves when its first step is asked for. */
 async function wakeToStep(): Promise<Promise<WakeOutcome>[]> {
-  const waking = house.runtime.wake(id);
+  const waking = setup.runtime.wake(id);
   await until(async () => (await spans()) === 1);
   return [waking];
 }
 
 /** Which span read the message. */
 async function readIn(eventId: string): Promise<number> {
-  const events = await house.log(id);
+  const events = await setup.log(id);
   const started = events
     .filter((event): event is SessionEventOf<'span.started'> => event.type === 'span.started')
     .map(({ data }) => data.spanId);
@@ -98,10 +98,10 @@ describe('the receipt of a message', () => {
 
   it('is without it for what is no message', async () => {
     await open(turner('running'));
-    expect(await house.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'Done' })).not.toHaveProperty(
+    expect(await setup.runtime.sessions.send(id, { type: 'user.define_outcome', title: 'Done' })).not.toHaveProperty(
       'readBy',
     );
-    expect(await house.runtime.sessions.interrupt(id)).not.toHaveProperty('readBy');
+    expect(await setup.runtime.sessions.interrupt(id)).not.toHaveProperty('readBy');
   });
 
   it('says that the turn that runs is given it, where a program can hear', async () => {
@@ -135,7 +135,7 @@ describe('the receipt of a message', () => {
     const [waking] = await wakeToStep();
     const receipt = await steer('later');
     expect(receipt).toMatchObject({ acceptedAs: 'queue', readBy: 'next_turn' });
-    expect((await house.runtime.sessions.status(id)).pending.at(-1)).toMatchObject({
+    expect((await setup.runtime.sessions.status(id)).pending.at(-1)).toMatchObject({
       eventId: receipt.eventId,
       delivery: 'queue',
     });
@@ -167,7 +167,7 @@ describe('the receipt of a message', () => {
     store.before('wake.ended', async () => {
       expect(await steer('x', { idempotencyKey: 'k' })).toMatchObject({ acceptedAs: 'steer', readBy: 'next_wake' });
     });
-    await house.runtime.sessions.interrupt(id);
+    await setup.runtime.sessions.interrupt(id);
     await waking;
     expect(await steer('x', { idempotencyKey: 'k' })).toMatchObject({ readBy: 'next_wake' });
   });
@@ -183,7 +183,7 @@ describe('a receipt promises what holds, when in the very moment in which the me
       await waking;
     });
     expect(await steer('late')).toMatchObject({ acceptedAs: 'steer', readBy: 'next_wake' });
-    expect((await house.runtime.sessions.status(id)).pending).toHaveLength(1);
+    expect((await setup.runtime.sessions.status(id)).pending).toHaveLength(1);
   });
 
   it('a step begins that takes no messages', async () => {
@@ -219,9 +219,9 @@ describe('a receipt promises what holds, when in the very moment in which the me
     await open(runtime, 'Go');
     const [waking] = await wakeToStep();
     const receipt = await steer('x');
-    await house.runtime.sessions.interrupt(id);
+    await setup.runtime.sessions.interrupt(id);
     await waking;
-    const again = house.runtime.wake(id);
+    const again = setup.runtime.wake(id);
     await until(async () => (await spans()) === 2);
     runtime.answer('gone');
     runtime.answer('Done.');
@@ -271,15 +271,15 @@ describe('a receipt that is asked for again', () => {
     store.before('wake.ended', () => say('between'));
     runtime.answer('Done.');
     await until(async () => (await spans()) === 2);
-    await house.runtime.sessions.interrupt(id);
+    await setup.runtime.sessions.interrupt(id);
     await waking;
     await say('more');
-    const again = house.runtime.wake(id);
+    const again = setup.runtime.wake(id);
     await until(async () => (await spans()) === 3);
     runtime.answer('gone');
     runtime.answer('Done.');
     await again;
-    const events = await house.log(id);
+    const events = await setup.log(id);
     let state = initialSessionState({ sessionId: id, agentId: 'player' });
     for (const [index, event] of events.entries()) {
       state = foldSession(state, event);

@@ -1,22 +1,22 @@
 /** Whose sessions are: said once by the program that lets people in, and theirs in whatever is made of them. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { AGENT, openHouse } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { AGENT, openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
-let house: SessionHouse;
+let setup: SessionSetup;
 beforeEach(async () => {
-  house = await openHouse();
-  await house.session([{ text: 'Done.' }]);
+  setup = await openSetup();
+  await setup.session([{ text: 'Done.' }]);
 });
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const idsOf = async (filter: object): Promise<readonly string[]> =>
-  (await house.runtime.sessions.list(filter)).map(({ sessionId }) => sessionId);
+  (await setup.runtime.sessions.list(filter)).map(({ sessionId }) => sessionId);
 
 describe('the owner of a session', () => {
   it('is who it was made for, and its sessions are listed by it', async () => {
-    const { sessions } = house.runtime;
+    const { sessions } = setup.runtime;
     const { sessionId, owner } = await sessions.create({ agentId: AGENT, owner: 'ada' });
     await sessions.create({ agentId: AGENT, owner: 'bob' });
     expect(owner).toBe('ada');
@@ -26,7 +26,7 @@ describe('the owner of a session', () => {
   });
 
   it('owns whatever works for it, and its forks', async () => {
-    const { sessions } = house.runtime;
+    const { sessions } = setup.runtime;
     const { sessionId } = await sessions.create({ agentId: AGENT, owner: 'ada' });
     const child = await sessions.create({ agentId: AGENT, owner: 'eve', parentSessionId: sessionId });
     const grandchild = await sessions.create({ agentId: AGENT, parentSessionId: child.sessionId });
@@ -35,12 +35,12 @@ describe('the owner of a session', () => {
   });
 
   it('is not who a log from elsewhere says, unless the log is trusted', async () => {
-    const { sessions } = house.runtime;
+    const { sessions } = setup.runtime;
     const { sessionId } = await sessions.create({ agentId: AGENT, owner: 'ada' });
     const lines: string[] = [];
     for await (const line of sessions.export(sessionId)) lines.push(line);
     await sessions.delete(sessionId);
-    const other = await openHouse();
+    const other = await openSetup();
     await other.session([{ text: 'Done.' }]);
     try {
       expect((await other.runtime.sessions.import(lines)).owner).toBeUndefined();
@@ -48,7 +48,7 @@ describe('the owner of a session', () => {
     } finally {
       await other.close();
     }
-    const third = await openHouse();
+    const third = await openSetup();
     await third.session([{ text: 'Done.' }]);
     try {
       expect((await third.runtime.sessions.import(lines, { isTrusted: true })).owner).toBe('ada');
@@ -58,13 +58,13 @@ describe('the owner of a session', () => {
   });
 
   it.each(['', 'a\nb', 'x'.repeat(201)])('is refused where it is %j', async (owner) => {
-    expect(await codeOf(house.runtime.sessions.create({ agentId: AGENT, owner }))).toBe('SESSION_REQUEST_INVALID');
+    expect(await codeOf(setup.runtime.sessions.create({ agentId: AGENT, owner }))).toBe('SESSION_REQUEST_INVALID');
   });
 });
 
 describe('a list of sessions', () => {
   it('goes on before the oldest of the page that came first', async () => {
-    const { sessions } = house.runtime;
+    const { sessions } = setup.runtime;
     await sessions.create({ agentId: AGENT });
     await sessions.create({ agentId: AGENT });
     const all = await idsOf({});

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import { AgentState } from '../../../src/machines/turn/agent-state.ts';
-import { openHouse, until } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { openSetup, until } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
-let house: SessionHouse;
+let setup: SessionSetup;
 
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const script = (steps: readonly object[]): string => JSON.stringify({ format: 'wakechart-script/1', steps });
 
 describe('the events of a run', () => {
   it('hold those of the agents that work for it, each once and in order, and fold to the state of all of them', async () => {
-    house = await openHouse();
-    const { agents, sessions } = house.runtime;
+    setup = await openSetup();
+    const { agents, sessions } = setup.runtime;
     for (const [agentId, tools, steps] of [
       [
         'lead',
@@ -31,7 +31,7 @@ describe('the events of a run', () => {
           instructions: '',
         },
       });
-      await writeFile(join(house.home, 'agents', agentId, 'play.json'), script(steps));
+      await writeFile(join(setup.home, 'agents', agentId, 'play.json'), script(steps));
     }
     const { sessionId } = await sessions.create({ agentId: 'lead' });
     const heard: SessionEvent[] = [];
@@ -41,10 +41,10 @@ describe('the events of a run', () => {
       state.ingest(event);
     });
     await sessions.send(sessionId, { type: 'user.message', text: 'Go' });
-    expect(await house.runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep', summary: 'Done.' });
+    expect(await setup.runtime.wake(sessionId)).toMatchObject({ outcome: 'sleep', summary: 'Done.' });
     const [child] = (await sessions.list()).filter(({ parent }) => parent !== undefined);
     const { head } = await sessions.get(sessionId);
-    await house.clock.advance(100);
+    await setup.clock.advance(100);
     const seqsOf = (id: string | undefined): number[] =>
       heard.flatMap((event) => (event.sessionId === id ? [event.seq] : []));
     await until(() => seqsOf(sessionId).length === head && seqsOf(child?.sessionId).length === child?.head);

@@ -8,19 +8,19 @@ import { FileRetrievalIndex } from '../../../src/adapters/retrieval-files/file-r
 import type { Tool, ToolContext } from '../../../src/actors/turn/tool.ts';
 import type { RetrievalSearchOutput } from '../../../src/machines/retrieval/retrieval-tool.ts';
 import { readToolInput } from '../../../src/machines/turn/tool-schema.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Said, TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Said, TurnSetup } from '../../support/turn-setup.ts';
 
-interface ToolHouse extends TurnHouse {
+interface ToolSetup extends TurnSetup {
   readonly tools: Map<string, Tool>;
 }
 
 const SESSION_TOOLS = ['session', 'retrieval'] as const;
 
-async function openToolHouse(): Promise<ToolHouse> {
+async function openToolSetup(): Promise<ToolSetup> {
   const tools = new Map<string, Tool>();
   let indexFolder = '';
-  const house = await openTurnHouse({
+  const setup = await openTurnSetup({
     hookSources: [
       (services) => {
         const onTrouble = (error: unknown): void => services.onListenerError(error, 'listener');
@@ -43,44 +43,44 @@ async function openToolHouse(): Promise<ToolHouse> {
       },
     ],
   });
-  indexFolder = house.layout.agents;
-  return Object.assign(house, { tools });
+  indexFolder = setup.layout.agents;
+  return Object.assign(setup, { tools });
 }
 
 /** Lets the agent call the tools, one a step, and gives what each put out. */
 async function outputs(
-  house: ToolHouse,
+  setup: ToolSetup,
   calls: readonly NonNullable<Said['calls']>[0][],
   { agentId = 'scribe', tools = [...SESSION_TOOLS] as unknown[], text = 'Go on.' } = {},
 ): Promise<{
   readonly sessionId: string;
   readonly results: readonly { readonly outcome: string; readonly output: unknown }[];
 }> {
-  await house.agent(
+  await setup.agent(
     agentId,
     calls.map((call) => ({ calls: [call] })),
     { tools: tools as [] },
   );
-  const sessionId = await house.start(agentId, text);
-  await house.runtime.wake(sessionId);
-  expect(house.reported).toEqual([]);
-  return { sessionId, results: await house.results(sessionId) };
+  const sessionId = await setup.start(agentId, text);
+  await setup.runtime.wake(sessionId);
+  expect(setup.reported).toEqual([]);
+  return { sessionId, results: await setup.results(sessionId) };
 }
 
 /** Without a wake, as a call of `context.session` only. */
-function run(house: ToolHouse, name: string, sessionId: string, input: unknown, agentId = 'scribe'): Promise<unknown> {
+function run(setup: ToolSetup, name: string, sessionId: string, input: unknown, agentId = 'scribe'): Promise<unknown> {
   const context: ToolContext = {
     session: { sessionId, agentId },
     callId: 'c',
     workspaceDirectory: '',
     signal: new AbortController().signal,
   };
-  return Promise.resolve(house.tools.get(name)?.run?.(input, context));
+  return Promise.resolve(setup.tools.get(name)?.run?.(input, context));
 }
 
 describe('the tools about sessions', () => {
   it('put out what their schemas say, inputs and results alike', async () => {
-    await using house = await openToolHouse();
+    await using setup = await openToolSetup();
     const calls = [
       { name: 'session_list', input: {} },
       { name: 'session_describe', input: {} },
@@ -88,11 +88,11 @@ describe('the tools about sessions', () => {
       { name: 'session_search_context', input: { query: 'lighthouse' } },
       { name: 'retrieval_search', input: { query: 'lighthouse' } },
     ];
-    const { results } = await outputs(house, calls);
+    const { results } = await outputs(setup, calls);
     expect(results.map(({ outcome }) => outcome)).toEqual(calls.map(() => 'completed'));
     for (const [index, { name }] of calls.entries())
-      expect(house.tools.get(name)?.definition.outputSchema?.safeParse(results[index]?.output).error).toBeUndefined();
-    for (const { definition } of house.tools.values())
+      expect(setup.tools.get(name)?.definition.outputSchema?.safeParse(results[index]?.output).error).toBeUndefined();
+    for (const { definition } of setup.tools.values())
       expect(definition).toMatchObject({
         ownership: 'managed',
         family: expect.stringMatching(/^(?:session|retrieval)$/) as string,
@@ -101,23 +101,23 @@ describe('the tools about sessions', () => {
   });
 
   it('open nothing of another agent', async () => {
-    await using house = await openToolHouse();
-    await house.agent('stranger', [{ text: 'The vault code is marmalade.' }]);
-    const foreign = await house.start('stranger', 'Say it.');
-    await house.runtime.wake(foreign);
-    const { sessionId } = await outputs(house, []);
+    await using setup = await openToolSetup();
+    await setup.agent('stranger', [{ text: 'The vault code is marmalade.' }]);
+    const foreign = await setup.start('stranger', 'Say it.');
+    await setup.runtime.wake(foreign);
+    const { sessionId } = await outputs(setup, []);
     for (const [name, input] of [
       ['session_get_snapshot', {}],
       ['session_get_events', {}],
       ['session_get_trace', { callId: 'x' }],
       ['session_search_context', { query: 'marmalade' }],
     ] as const) {
-      await expect(run(house, name, sessionId, { sessionId: foreign, ...input })).rejects.toMatchObject({
+      await expect(run(setup, name, sessionId, { sessionId: foreign, ...input })).rejects.toMatchObject({
         code: 'SESSION_OF_ANOTHER_AGENT',
       });
     }
-    expect(JSON.stringify(await run(house, 'session_list', sessionId, {}))).not.toContain(foreign);
-    expect(await run(house, 'retrieval_search', sessionId, { query: 'vault code marmalade' })).toMatchObject({
+    expect(JSON.stringify(await run(setup, 'session_list', sessionId, {}))).not.toContain(foreign);
+    expect(await run(setup, 'retrieval_search', sessionId, { query: 'vault code marmalade' })).toMatchObject({
       candidates: [],
     });
   });
@@ -127,72 +127,72 @@ describe('the tools about sessions', () => {
     ['alice', undefined],
     [undefined, 'bob'],
   ])('open for a session of %s nothing of one of %s, by the same agent', async (mine, theirs) => {
-    await using house = await openToolHouse();
+    await using setup = await openToolSetup();
     const say = async (owner: string | undefined, text: string): Promise<string> => {
-      await house.agent('scribe', [{ text }]);
-      const { sessionId } = await house.runtime.sessions.create({ agentId: 'scribe', owner });
-      await house.runtime.sessions.send(sessionId, { type: 'user.message', text: `Say: ${text}` });
-      await house.runtime.wake(sessionId);
+      await setup.agent('scribe', [{ text }]);
+      const { sessionId } = await setup.runtime.sessions.create({ agentId: 'scribe', owner });
+      await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: `Say: ${text}` });
+      await setup.runtime.wake(sessionId);
       return sessionId;
     };
     const foreign = await say(theirs, 'The vault code is marmalade.');
     const sister = await say(mine, 'The lighthouse keeper is Amara.');
     const own = await say(mine, 'Hello.');
-    const found = (query: string): Promise<unknown> => run(house, 'retrieval_search', own, { query });
+    const found = (query: string): Promise<unknown> => run(setup, 'retrieval_search', own, { query });
     expect(await found('vault code marmalade')).toMatchObject({ candidates: [] });
     expect(JSON.stringify(await found('lighthouse keeper'))).toContain(sister);
-    const list = await run(house, 'session_list', own, {});
+    const list = await run(setup, 'session_list', own, {});
     expect(list).toMatchObject({ total: 2, sessions: [{ sessionId: own }, { sessionId: sister }] });
-    expect(await run(house, 'session_get_events', own, { sessionId: sister })).toMatchObject({ sessionId: sister });
+    expect(await run(setup, 'session_get_events', own, { sessionId: sister })).toMatchObject({ sessionId: sister });
     for (const [name, input] of [
       ['session_get_snapshot', {}],
       ['session_get_events', {}],
       ['session_get_trace', { callId: 'x' }],
       ['session_search_context', { query: 'marmalade' }],
     ] as const)
-      await expect(run(house, name, own, { sessionId: foreign, ...input })).rejects.toMatchObject({
+      await expect(run(setup, name, own, { sessionId: foreign, ...input })).rejects.toMatchObject({
         code: 'SESSION_OF_ANOTHER_AGENT',
       });
   });
 
   it('plan calls that are valid inputs of the tools, and that show what was found', async () => {
-    await using house = await openToolHouse();
-    await house.agent('scribe', [
+    await using setup = await openToolSetup();
+    await setup.agent('scribe', [
       { text: 'The lighthouse keeper is Amara.' },
       { calls: [{ name: 'session_list', input: {} }] },
     ]);
-    const first = await house.start('scribe', 'Who keeps the lighthouse?');
-    await house.runtime.wake(first);
-    const { sessionId } = await outputs(house, [], { agentId: 'scribe', text: 'Now something else.' }).catch(
-      async () => ({ sessionId: await house.start('scribe', 'Now something else.') }),
+    const first = await setup.start('scribe', 'Who keeps the lighthouse?');
+    await setup.runtime.wake(first);
+    const { sessionId } = await outputs(setup, [], { agentId: 'scribe', text: 'Now something else.' }).catch(
+      async () => ({ sessionId: await setup.start('scribe', 'Now something else.') }),
     );
-    const { candidates } = (await run(house, 'retrieval_search', sessionId, {
+    const { candidates } = (await run(setup, 'retrieval_search', sessionId, {
       query: 'keeper of the lighthouse',
     })) as RetrievalSearchOutput;
     expect(candidates.length).toBeGreaterThan(0);
     for (const { tool: name, input } of candidates.flatMap(({ expansionPlan }) => expansionPlan)) {
-      const tool = house.tools.get(name);
+      const tool = setup.tools.get(name);
       if (tool === undefined) throw new Error(`there is no tool ${name}`);
       const reading = readToolInput(tool.definition, input);
       expect(reading).toMatchObject({ ok: true });
-      expect(JSON.stringify(await run(house, name, sessionId, input))).toContain('lighthouse');
+      expect(JSON.stringify(await run(setup, name, sessionId, input))).toContain('lighthouse');
     }
   });
 
   it('leave the current turn out of what is found', async () => {
-    await using house = await openToolHouse();
-    const { results } = await outputs(house, [{ name: 'retrieval_search', input: { query: 'unicorn saddle' } }], {
+    await using setup = await openToolSetup();
+    const { results } = await outputs(setup, [{ name: 'retrieval_search', input: { query: 'unicorn saddle' } }], {
       text: 'Find the unicorn saddle.',
     });
     expect(results[0]?.output).toMatchObject({ candidates: [] });
   });
 
   it('read events in pages, by type and bounded in characters', async () => {
-    await using house = await openToolHouse();
-    const { sessionId } = await outputs(house, [{ name: 'session_list', input: {} }]);
+    await using setup = await openToolSetup();
+    const { sessionId } = await outputs(setup, [{ name: 'session_list', input: {} }]);
     for (let n = 0; n < 30; n += 1)
-      await house.runtime.sessions.send(sessionId, { type: 'user.message', text: `${n} ${'x'.repeat(20_000)}` });
-    const page = (await run(house, 'session_get_events', sessionId, {
+      await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: `${n} ${'x'.repeat(20_000)}` });
+    const page = (await run(setup, 'session_get_events', sessionId, {
       sessionId,
       from: 1,
       limit: 200,
@@ -201,13 +201,13 @@ describe('the tools about sessions', () => {
     expect(JSON.stringify(page).length).toBeLessThan(60_000);
     expect(page.nextFrom).toBeLessThanOrEqual(page.head);
     expect(page.events[1]?.data.text).toMatch(/left out here/);
-    const rest = (await run(house, 'session_get_events', sessionId, {
+    const rest = (await run(setup, 'session_get_events', sessionId, {
       sessionId,
       from: page.nextFrom,
       types: ['user.*'],
     })) as { events: { seq: number }[] };
     expect(rest.events[0]?.seq).toBe(page.nextFrom);
-    const newest = (await run(house, 'session_get_events', sessionId, {
+    const newest = (await run(setup, 'session_get_events', sessionId, {
       sessionId,
       limit: 2,
       types: ['user.message'],
@@ -216,9 +216,9 @@ describe('the tools about sessions', () => {
   });
 
   it('open a tool call, a model step and a wake whole, and say when there is none', async () => {
-    await using house = await openToolHouse();
-    const { sessionId } = await outputs(house, [{ name: 'session_list', input: {} }]);
-    const log = await house.log(sessionId);
+    await using setup = await openToolSetup();
+    const { sessionId } = await outputs(setup, [{ name: 'session_list', input: {} }]);
+    const log = await setup.log(sessionId);
     const use = log.find((event) => event.type === 'agent.tool_use');
     const span = log.find((event) => event.type === 'span.started');
     const wake = log.find((event) => event.type === 'wake.started');
@@ -226,7 +226,7 @@ describe('the tools about sessions', () => {
       throw new Error('expected a call');
     const types = async (input: object): Promise<unknown> =>
       (
-        (await run(house, 'session_get_trace', sessionId, { sessionId, ...input })) as { events: { type: string }[] }
+        (await run(setup, 'session_get_trace', sessionId, { sessionId, ...input })) as { events: { type: string }[] }
       ).events.map(({ type }) => type);
     expect(await types({ callId: use.data.callId })).toEqual([
       'agent.tool_use',
@@ -241,13 +241,13 @@ describe('the tools about sessions', () => {
     expect([whole[0], whole.at(-1)]).toEqual(['wake.started', 'wake.ended']);
     expect(await types({ callId: 'nothing' })).toEqual([]);
     expect(
-      readToolInput((house.tools.get('session_get_trace') as Tool).definition, { sessionId, callId: 'a', wakeId: 'b' }),
+      readToolInput((setup.tools.get('session_get_trace') as Tool).definition, { sessionId, callId: 'a', wakeId: 'b' }),
     ).toMatchObject({ ok: false });
   });
 
   it('tell what the context is spent on and what is protected', async () => {
-    await using house = await openToolHouse();
-    const { results } = await outputs(house, [{ name: 'session_describe_context', input: {} }]);
+    await using setup = await openToolSetup();
+    const { results } = await outputs(setup, [{ name: 'session_describe_context', input: {} }]);
     expect(results[0]?.output).toMatchObject({
       isKnown: true,
       pressure: { level: 'low' },
@@ -260,35 +260,35 @@ describe('delegation', () => {
   const NAMED = [...SESSION_TOOLS, { agent: 'helper' }];
 
   it('is refused for an agent that the file does not name, or that does not exist', async () => {
-    await using house = await openToolHouse();
-    await house.agent('helper', []);
-    const { sessionId, results } = await outputs(house, [
+    await using setup = await openToolSetup();
+    await setup.agent('helper', []);
+    const { sessionId, results } = await outputs(setup, [
       { name: 'session_delegate', input: { agentId: 'helper', message: 'Do it.' } },
     ]);
     expect(results).toMatchObject([
       { outcome: 'failed', output: expect.stringContaining('does not name helper') as string },
     ]);
-    expect((await house.state(sessionId)).children).toEqual([]);
+    expect((await setup.state(sessionId)).children).toEqual([]);
   });
 
   it('makes a child that works by itself, and tells the parent when it rests', async () => {
-    await using house = await openToolHouse();
-    await house.agent('helper', [{ text: 'Done.' }]);
+    await using setup = await openToolSetup();
+    await setup.agent('helper', [{ text: 'Done.' }]);
     const { sessionId, results } = await outputs(
-      house,
+      setup,
       [{ name: 'session_delegate', input: { agentId: 'helper', message: 'Paint the fence.', title: 'Fence' } }],
       { tools: NAMED },
     );
     expect(results).toMatchObject([{ outcome: 'completed', output: { agentId: 'helper' } }]);
-    await house.settle();
-    const { children } = await house.state(sessionId);
+    await setup.settle();
+    const { children } = await setup.state(sessionId);
     expect(children).toMatchObject([{ agentId: 'helper', label: 'Fence', rest: { reason: 'idle' } }]);
   });
 
   it('binds the child by whatever binds the parent', async () => {
-    await using house = await openToolHouse();
-    await house.agent('helper', []);
-    await house.agent(
+    await using setup = await openToolSetup();
+    await setup.agent('helper', []);
+    await setup.agent(
       'scribe',
       [{ calls: [{ name: 'session_delegate', input: { agentId: 'helper', message: 'Do it.' } }] }],
       {
@@ -297,10 +297,10 @@ describe('delegation', () => {
         budget: { maxTokensPerSession: 100_000 },
       },
     );
-    const sessionId = await house.start('scribe', 'Go on.');
-    await house.runtime.wake(sessionId);
-    const [child] = (await house.state(sessionId)).children;
-    const state = await house.state(child?.sessionId ?? '');
+    const sessionId = await setup.start('scribe', 'Go on.');
+    await setup.runtime.wake(sessionId);
+    const [child] = (await setup.state(sessionId)).children;
+    const state = await setup.state(child?.sessionId ?? '');
     expect(state.restriction).toMatchObject({ mode: 'ask', deny: ['shell_run(git push)'] });
     expect(state.allowance?.tokens).toBeGreaterThan(0);
     expect(state.allowance?.tokens).toBeLessThanOrEqual(50_000);

@@ -8,25 +8,25 @@ import { MAX_MESSAGE_CHARACTERS } from '../../../src/machines/session/limits.ts'
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import type { Sessions } from '../../../src/actors/session/sessions.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { AGENT, openHouse, until } from '../../support/session-house.ts';
-import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
+import { AGENT, openSetup, until } from '../../support/session-setup.ts';
+import type { SessionSetup, SessionSetupOptions } from '../../support/session-setup.ts';
 import { settled } from '../../support/manual-runner.ts';
 import { unhandledDuring } from '../../support/unhandled.ts';
 
-let house: SessionHouse;
+let setup: SessionSetup;
 let sessions: Sessions;
 /** A session without a message in it. */
 let id: string;
-const open = async (options?: SessionHouseOptions): Promise<void> => {
-  house = await openHouse(options);
-  ({ sessions } = house.runtime);
-  id = await house.session([{ text: 'x' }]);
+const open = async (options?: SessionSetupOptions): Promise<void> => {
+  setup = await openSetup(options);
+  ({ sessions } = setup.runtime);
+  id = await setup.session([{ text: 'x' }]);
 };
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const say = (text: string, idempotencyKey?: string): ReturnType<Sessions['send']> =>
   sessions.send(id, { type: 'user.message', text }, idempotencyKey === undefined ? {} : { idempotencyKey });
-const onFiles: SessionHouseOptions = { store: ({ home, clock }) => new FileEventStore({ home, clock }) };
+const onFiles: SessionSetupOptions = { store: ({ home, clock }) => new FileEventStore({ home, clock }) };
 
 describe('a new session', () => {
   it('belongs to its agent and rests', async () => {
@@ -67,7 +67,7 @@ describe('a message', () => {
       acceptedAs: 'queue',
       durability: 'disk',
     });
-    expect((await house.log(id))[1]).toMatchObject({ type: 'user.message', data: { text: 'hi' } });
+    expect((await setup.log(id))[1]).toMatchObject({ type: 'user.message', data: { text: 'hi' } });
   });
 
   it('sent again under its key is the same message', async () => {
@@ -142,12 +142,12 @@ describe('a message', () => {
 
 describe('an answer', () => {
   const ask = async (): Promise<string> => {
-    await house.write([
+    await setup.write([
       { directive: { outcome: 'sleep', summary: 's', customToolRequest: { name: 'approve', input: {} } } },
       { text: 'ok' },
     ]);
     await say('go');
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     return (await sessions.get(id)).pendingActions[0]?.requestId ?? '';
   };
   const answer = (requestId: string, toolName = 'approve'): ReturnType<Sessions['send']> =>
@@ -159,7 +159,7 @@ describe('an answer', () => {
     const codes = await Promise.all(Array.from({ length: 6 }, () => codeOf(answer(requestId))));
     expect(codes.filter((code) => code === 'it succeeded')).toHaveLength(1);
     expect(codes.filter((code) => code === 'REQUEST_NOT_PENDING')).toHaveLength(5);
-    expect((await house.types(id)).filter((type) => type === 'user.custom_tool_result')).toHaveLength(1);
+    expect((await setup.types(id)).filter((type) => type === 'user.custom_tool_result')).toHaveLength(1);
   });
 
   it('is refused when nobody asked, or asked for another tool', async () => {
@@ -214,7 +214,7 @@ describe('the sessions', () => {
   });
 });
 
-describe.each<[string, SessionHouseOptions]>([
+describe.each<[string, SessionSetupOptions]>([
   ['in memory', {}],
   ['in files', onFiles],
 ])('following a session %s', (_where, options) => {
@@ -261,7 +261,7 @@ describe.each<[string, SessionHouseOptions]>([
     await settled();
     await returned.return();
     controller.abort();
-    await house.runtime.shutdown();
+    await setup.runtime.shutdown();
     expect(await Promise.all(waiting)).toEqual([1, 2, 3].map(() => ({ done: true, value: undefined })));
     expect(await returned.next()).toEqual({ done: true, value: undefined });
   });
@@ -305,7 +305,7 @@ describe('the stream of a session', () => {
     sessions.events$(id, { follow: false }).subscribe({ complete: () => completed.push('read') });
     sessions.events$(id).subscribe({ complete: () => completed.push('followed') });
     await until(() => completed.length === 1);
-    await house.runtime.shutdown();
+    await setup.runtime.shutdown();
     await until(() => completed.length === 2);
     expect(completed).toEqual(['read', 'followed']);
   });
@@ -322,7 +322,7 @@ describe('the stream of a session', () => {
       await until(() => heard === 2);
     });
     expect(unhandled).toEqual([]);
-    expect(house.reported).toHaveLength(2);
+    expect(setup.reported).toHaveLength(2);
   });
 
   it.each<[unknown, RegExp]>([

@@ -4,7 +4,7 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { SessionWatch } from '../../../src/actors/shell/session-watch.ts';
 import { SESSION_ID, message, newEvent } from '../../support/session-events.ts';
-import { until } from '../../support/session-house.ts';
+import { until } from '../../support/session-setup.ts';
 import { followedSession } from './followed-session.ts';
 import type { FollowedSession } from './followed-session.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
-import { until } from '../../support/session-house.ts';
+import { until } from '../../support/session-setup.ts';
 import { isAlive } from '../../cli/processes.ts';
 import { followedSession } from './followed-session.ts';
 import type { FollowedSession } from './followed-session.ts';

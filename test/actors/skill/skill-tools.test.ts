@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createSkillTools } from '../../../src/actors/skill/skill-tools.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import { FileSkillCatalog } from '../../../src/adapters/skill-files/file-skill-catalog.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 
 describe('an agent', () => {
@@ -32,7 +32,7 @@ describe('an agent', () => {
       skills: catalog,
       namedBy: ({ agentId }) => (agentId === 'worker' ? ['notes', 'own', 'broken'] : undefined),
     });
-    await using house = await openTurnHouse({ tools });
+    await using setup = await openTurnSetup({ tools });
     const calls = [
       { name: 'skills_list' },
       { name: 'skills_search', input: { query: 'own' } },
@@ -41,14 +41,14 @@ describe('an agent', () => {
       { name: 'skills_read', input: { name: 'notes', file: '../secret/SKILL.md' } },
       { name: 'skills_search', input: { query: '' } },
     ];
-    await house.agent(
+    await setup.agent(
       'worker',
       calls.map((call) => ({ calls: [call] })),
       { tools: ['skills'] },
     );
-    const id = await house.start('worker');
-    await house.runtime.wake(id);
-    const [list, found, read, hidden, climbing, empty] = await house.results(id);
+    const id = await setup.start('worker');
+    await setup.runtime.wake(id);
+    const [list, found, read, hidden, climbing, empty] = await setup.results(id);
     expect(list).toMatchObject({
       outcome: 'completed',
       output: {

@@ -10,28 +10,28 @@ import { RuntimeError } from '../../../src/machines/errors.ts';
 import { SESSION_KEY } from '../../../src/machines/subagent/subagent-request.ts';
 import type { AgentTaskRequest } from '../../../src/machines/task/task-request.ts';
 import type { BackgroundTaskRunnerEvent } from '../../../src/machines/task/task-state.ts';
-import { until } from '../../support/session-house.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Model, Said, TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
+import { until } from '../../support/session-setup.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Model, Said, TurnSetup, TurnSetupOptions } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
-let house: TurnHouse;
+let setup: TurnSetup;
 let ran: string[];
 let said: BackgroundTaskRunnerEvent[];
-afterEach(() => house[Symbol.asyncDispose]());
+afterEach(() => setup[Symbol.asyncDispose]());
 
 const SESSION = '0192f0c1-2345-7abc-8def-0123456789ab';
 const launch: Said = { calls: [{ name: 'launch', input: { code: 7 } }] };
 
-async function open(model: Model | readonly Said[], options: TurnHouseOptions = {}): Promise<void> {
+async function open(model: Model | readonly Said[], options: TurnSetupOptions = {}): Promise<void> {
   const tools = noteTools();
   ran = tools.ran;
   said = [];
-  house = await openTurnHouse({
+  setup = await openTurnSetup({
     tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('check')],
     ...options,
   });
-  await house.agent('fixer', model, { tools: ['launch', 'check', 'ask_human'] });
+  await setup.agent('fixer', model, { tools: ['launch', 'check', 'ask_human'] });
 }
 
 const request = (changes: Partial<AgentTaskRequest> = {}): SubagentJobRequest => ({
@@ -43,7 +43,7 @@ const request = (changes: Partial<AgentTaskRequest> = {}): SubagentJobRequest =>
   parentSessionId: 'local',
   depth: 0,
   priority: 0,
-  cwd: house.layout.home,
+  cwd: setup.layout.home,
   permissionPolicy: 'prompt',
   metadata: { [SESSION_KEY]: SESSION },
   ...changes,
@@ -51,7 +51,7 @@ const request = (changes: Partial<AgentTaskRequest> = {}): SubagentJobRequest =>
 
 async function start(changes: Partial<AgentTaskRequest> = {}): Promise<SubagentJobHandle> {
   const signal = new AbortController().signal;
-  return house.runtime.localSubagents.start({
+  return setup.runtime.localSubagents.start({
     jobId: 'agent_1',
     request: request(changes),
     emit: (event) => said.push(event),
@@ -73,7 +73,7 @@ describe('a job in this process', () => {
       { calls: [{ name: 'check' }], text: 'Let me see.' },
       { text: 'All fixed.', usage: { inputTokens: 5, outputTokens: 2 } },
     ]);
-    const folder = join(house.layout.home, 'project');
+    const folder = join(setup.layout.home, 'project');
     await mkdir(folder);
     const { result } = await start({ cwd: folder });
     expect(await result).toEqual({
@@ -81,7 +81,7 @@ describe('a job in this process', () => {
       output: 'All fixed.',
       metadata: { sessionId: SESSION, summary: 'All fixed.', usage: { tokens: 7, cost: 0 } },
     });
-    expect(await house.state(SESSION)).toMatchObject({ workspace: folder, status: 'idle', agentId: 'fixer' });
+    expect(await setup.state(SESSION)).toMatchObject({ workspace: folder, status: 'idle', agentId: 'fixer' });
     expect(ran).toEqual(['check']);
     const told = said.map(({ type }) => type.replace('background_task_', '')).filter((type) => type !== 'activity');
     expect(told).toEqual(['tool_start', 'tool_end']);
@@ -93,13 +93,13 @@ describe('a job in this process', () => {
       await start()
     ).result;
     expect(await (await start()).result).toMatchObject({ output: 'First.' });
-    expect(await house.dataOf(SESSION, 'user.message')).toHaveLength(1);
+    expect(await setup.dataOf(SESSION, 'user.message')).toHaveLength(1);
   });
 
   it('of an agent that nobody knows fails before anything is made', async () => {
     await open([]);
     expect(await codeOf((await start({ agentType: 'nobody' })).result)).toBe('AGENT_NOT_FOUND');
-    expect(await house.runtime.sessions.list()).toEqual([]);
+    expect(await setup.runtime.sessions.list()).toEqual([]);
   });
 
   it('that fails says why, with the code of its model', async () => {
@@ -114,9 +114,9 @@ describe('a job in this process', () => {
     await open([launch, { text: 'Done.' }]);
     const { result } = await start();
     await until(() => asked().length === 1);
-    expect(await house.due()).toEqual([]);
-    await house.confirm(SESSION);
-    expect(await house.due()).toEqual([]);
+    expect(await setup.due()).toEqual([]);
+    await setup.confirm(SESSION);
+    expect(await setup.due()).toEqual([]);
     expect(await result).toMatchObject({ output: 'Done.' });
   });
 
@@ -125,7 +125,7 @@ describe('a job in this process', () => {
     await open([{ payloads: [{ type: 'directive', directive: later }] }, { text: 'Checked again.' }]);
     const { result } = await start();
     await until(() => said.some(({ type }) => type === 'background_task_sleeping'));
-    await house.clock.advance(60_000);
+    await setup.clock.advance(60_000);
     expect(await result).toMatchObject({ output: 'Checked again.' });
     expect(said.map(({ type }) => type)).toContain('background_task_waking');
   });
@@ -152,7 +152,7 @@ describe('what a job asks', () => {
     await open([launch, { text: 'Done.' }]);
     const { result } = await start();
     await until(() => asked().length === 1);
-    await house.confirm(SESSION);
+    await setup.confirm(SESSION);
     expect(await result).toMatchObject({ output: 'Done.' });
     expect(ran).toEqual(['launch']);
   });
@@ -163,7 +163,7 @@ describe('what a job asks', () => {
     await until(() => asked().length === 1);
     await handle.send?.('The blue one.');
     expect(await handle.result).toMatchObject({ output: 'Blue it is.' });
-    expect(await house.dataOf(SESSION, 'user.answer')).toMatchObject([{ response: 'The blue one.' }]);
+    expect(await setup.dataOf(SESSION, 'user.answer')).toMatchObject([{ response: 'The blue one.' }]);
   });
 
   it.each(['inherit-allowlist', 'preapproved'] as const)(
@@ -215,7 +215,7 @@ describe('a job', () => {
     });
     begun.push(await start());
     expect(await begun[0]?.result).toMatchObject({ output: 'Both done.' });
-    expect(house.asked.at(-1)?.read).toContain('And the other one.');
+    expect(setup.asked.at(-1)?.read).toContain('And the other one.');
   });
 
   it('that goes on with a session answers with what was said since', async () => {
@@ -223,7 +223,7 @@ describe('a job', () => {
     await (
       await start()
     ).result;
-    const again = await house.runtime.localSubagents.start({
+    const again = await setup.runtime.localSubagents.start({
       jobId: 'agent_2',
       request: request({ prompt: 'And now?' }),
       emit: () => undefined,
@@ -243,7 +243,7 @@ describe('a job', () => {
     await until(() => isAsked);
     await handle.cancel('enough');
     expect(await codeOf(handle.result)).toBe('SUBAGENT_STOPPED');
-    expect(await house.state(SESSION)).toMatchObject({
+    expect(await setup.state(SESSION)).toMatchObject({
       status: 'terminated',
       summary: expect.stringContaining('enough'),
       openToolCalls: [],
@@ -256,14 +256,14 @@ describe('a job', () => {
     await until(() => asked().length === 1);
     await handle.cancel('enough');
     expect(await codeOf(handle.result)).toBe('SUBAGENT_STOPPED');
-    expect(await house.state(SESSION)).toMatchObject({ status: 'terminated' });
+    expect(await setup.state(SESSION)).toMatchObject({ status: 'terminated' });
   });
 
   it('whose session somebody ends elsewhere fails, and says so', async () => {
     await open([launch]);
     const { result } = await start();
     await until(() => asked().length === 1);
-    await house.runtime.sessions.terminate(SESSION, { reason: 'not wanted' });
+    await setup.runtime.sessions.terminate(SESSION, { reason: 'not wanted' });
     await expect(result).rejects.toMatchObject({
       code: 'SUBAGENT_SESSION_TERMINATED',
       message: expect.stringContaining('not wanted'),

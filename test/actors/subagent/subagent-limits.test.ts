@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SubagentManager } from '../../../src/actors/subagent/subagent-manager.ts';
 import type { ManagedRunnerOptions } from '../../../src/actors/subagent/subagent-manager-options.ts';
 import { BackgroundTaskManager } from '../../../src/actors/task/background-task-manager.ts';
-import { closeManagers, managerHouse } from '../../support/manager-house.ts';
+import { closeManagers, managerSetup } from '../../support/manager-setup.ts';
 import { createManualRunner } from '../../support/manual-runner.ts';
 import { createMemoryRecords, createScriptedRunner, jobRequest } from '../../support/scripted-subagents.ts';
 
@@ -38,7 +38,7 @@ describe('the limits', () => {
     ['many there are in all', { limits: { maxJobs: 2 } }, [{}, {}], {}, 'SUBAGENT_TOO_MANY'],
     ['many wait', { maxConcurrent: 1, limits: { maxPending: 1 } }, [{}, {}], {}, 'SUBAGENT_QUEUE_FULL'],
   ])('bound how %s, and write nothing beyond', async (_what, options, before, last, code) => {
-    const { manager, records } = managerHouse(options);
+    const { manager, records } = managerSetup(options);
     for (const changes of before) await manager.spawn(jobRequest(changes));
     const calls = records.calls.length;
     await expect(manager.spawn(jobRequest(last))).rejects.toMatchObject({
@@ -50,7 +50,7 @@ describe('the limits', () => {
   });
 
   it('count living jobs only, spawns included that are under way', async () => {
-    const { manager, runner } = managerHouse({ limits: { maxJobs: 2 } });
+    const { manager, runner } = managerSetup({ limits: { maxJobs: 2 } });
     const [first] = await Promise.all([
       manager.spawn(jobRequest()),
       manager.spawn(jobRequest()),
@@ -99,7 +99,7 @@ describe('the limits', () => {
 
 describe('records of jobs', () => {
   it('stay until the job is closed', async () => {
-    const { manager, runner, records } = managerHouse();
+    const { manager, runner, records } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     await expect(manager.close(id)).rejects.toMatchObject({ code: 'TASK_NOT_ENDED' });
     runner.of(id).resolve();
@@ -112,7 +112,7 @@ describe('records of jobs', () => {
   });
 
   it('are not given up before the session has heard of the end', async () => {
-    const { manager, runner, records, log } = managerHouse();
+    const { manager, runner, records, log } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     log.before = (call) => {
       if (call === 'ended') throw new Error('log broken');
@@ -129,7 +129,7 @@ describe('records of jobs', () => {
   });
 
   it('are scanned by what is asked for', async () => {
-    const { manager } = managerHouse();
+    const { manager } = managerSetup();
     const parent = await manager.spawn(jobRequest({ parentSessionId: 's' }));
     await manager.spawn(jobRequest({ parentJobId: parent.id, mode: 'foreground' }));
     expect(manager.list({ parentSessionId: 's' }).map(({ id }) => id)).toEqual(['agent_1']);

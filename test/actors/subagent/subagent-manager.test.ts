@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { isUuidV7 } from '../../../src/machines/ids.ts';
 import { SESSION_KEY } from '../../../src/machines/subagent/subagent-request.ts';
 import type { BackgroundTaskEvent } from '../../../src/machines/task/task-state.ts';
-import { closeManagers, managerHouse } from '../../support/manager-house.ts';
+import { closeManagers, managerSetup } from '../../support/manager-setup.ts';
 import { settled } from '../../support/manual-runner.ts';
 import { jobRequest } from '../../support/scripted-subagents.ts';
 
@@ -11,7 +11,7 @@ afterEach(closeManagers);
 
 describe('a job that is spawned', () => {
   it('is on record, and known to the log of its session, before anybody hears that it was accepted', async () => {
-    const { manager, records, log, runner } = managerHouse();
+    const { manager, records, log, runner } = managerSetup();
     let seen: unknown;
     log.before = (call) => {
       if (call === 'started') seen = [records.stored.get('agent_1')?.stage, runner.works.length];
@@ -44,7 +44,7 @@ describe('a job that is spawned', () => {
   });
 
   it('has a session of its own from the start, or goes on with the one that was named', async () => {
-    const { manager, runner, log } = managerHouse();
+    const { manager, runner, log } = managerSetup();
     const fresh = await manager.spawn(jobRequest({ metadata: { mine: { deep: [1] } } }));
     const sessionId = fresh.metadata?.[SESSION_KEY] as string;
     expect(isUuidV7(sessionId)).toBe(true);
@@ -58,20 +58,20 @@ describe('a job that is spawned', () => {
   });
 
   it('works for the session of the job that it works for', async () => {
-    const { manager, runner } = managerHouse();
+    const { manager, runner } = managerSetup();
     const parent = await manager.spawn(jobRequest());
     const child = await manager.spawn(jobRequest({ parentJobId: parent.id }));
     expect(runner.of(child.id).start.request.parentSessionId).toBe(parent.metadata?.[SESSION_KEY]);
   });
 
   it('is not taken on when whoever is asked before has something against it, and nothing is recorded', async () => {
-    const { manager, records, log } = managerHouse({ admit: () => Promise.reject(new Error('not here')) });
+    const { manager, records, log } = managerSetup({ admit: () => Promise.reject(new Error('not here')) });
     await expect(manager.spawn(jobRequest())).rejects.toThrow('not here');
     expect([records.stored.size, log.told]).toEqual([0, []]);
   });
 
   it('loses nothing of what was asked for, and is not changed by changes of the request', async () => {
-    const { manager, runner } = managerHouse();
+    const { manager, runner } = managerSetup();
     const list = [1];
     const request = jobRequest({
       mode: 'foreground',
@@ -100,7 +100,7 @@ describe('a job that is spawned', () => {
   });
 
   it('is refused when it makes no sense, with nothing written', async () => {
-    const { manager, records } = managerHouse();
+    const { manager, records } = managerSetup();
     await expect(manager.spawn({ type: '', prompt: 'x', cwd: '/' })).rejects.toMatchObject({
       code: 'SUBAGENT_REQUEST_INVALID',
       category: 'validation',
@@ -115,7 +115,7 @@ describe('a job that is spawned', () => {
   });
 
   it('is not taken on when it cannot be stored', async () => {
-    const { manager, records, runner, log } = managerHouse();
+    const { manager, records, runner, log } = managerSetup();
     records.before = () => Promise.reject(new Error('disk full'));
     await expect(manager.spawn(jobRequest())).rejects.toThrow('disk full');
     expect([runner.works, log.told, manager.list()]).toEqual([[], [], []]);
@@ -124,7 +124,7 @@ describe('a job that is spawned', () => {
   });
 
   it('is not taken on when the log of its session refuses it; what that may have heard is ended', async () => {
-    const { manager, records, runner, log } = managerHouse();
+    const { manager, records, runner, log } = managerSetup();
     log.before = (call) => {
       if (call === 'started') throw new Error('session terminated');
     };
@@ -134,7 +134,7 @@ describe('a job that is spawned', () => {
   });
 
   it('waits for its turn when all slots are taken, and starts when one is free', async () => {
-    const { manager, runner } = managerHouse({ maxConcurrent: 1 });
+    const { manager, runner } = managerSetup({ maxConcurrent: 1 });
     const first = await manager.spawn(jobRequest());
     const second = await manager.spawn(jobRequest());
     expect([first.status, second.status]).toEqual(['running', 'queued']);
@@ -146,7 +146,7 @@ describe('a job that is spawned', () => {
 
 describe('a job that completes', () => {
   it('resolves with its output and what was said beside it, once its end is stored and told', async () => {
-    const { manager, runner, records, log } = managerHouse();
+    const { manager, runner, records, log } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     const heard: string[] = [];
     manager.subscribe((event) => {
@@ -164,7 +164,7 @@ describe('a job that completes', () => {
   });
 
   it('hands a large answer around as its beginning, and keeps the whole of it in a file', async () => {
-    const { manager, runner, records, log } = managerHouse();
+    const { manager, runner, records, log } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     const output = `First line.\n${'é'.repeat(40_000)}`;
     runner.of(id).resolve({ output });
@@ -181,7 +181,7 @@ describe('a job that completes', () => {
   });
 
   it('keeps a large answer whole when there is no file for it', async () => {
-    const { manager, runner, records } = managerHouse();
+    const { manager, runner, records } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     records.before = (call) => {
       if (call === 'keepOutput') throw new Error('disk full');
@@ -192,7 +192,7 @@ describe('a job that completes', () => {
   });
 
   it('has completed although its end could not be stored, and says so; reconciling does it again', async () => {
-    const { manager, runner, records, log, reported } = managerHouse();
+    const { manager, runner, records, log, reported } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     records.before = () => Promise.reject(new Error('disk full'));
     runner.of(id).resolve();
@@ -208,7 +208,7 @@ describe('a job that completes', () => {
   });
 
   it('stays completed when somebody cancels it while its end is being stored', async () => {
-    const { manager, runner, records } = managerHouse();
+    const { manager, runner, records } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     const events: BackgroundTaskEvent[] = [];
     manager.events$().subscribe((event) => events.push(event));
@@ -235,7 +235,7 @@ describe('a job that fails', () => {
     ['at its work', 'work'],
     ['with something that is no result', 'shape'],
   ] as const)('%s is stored with its own error', async (_name, how) => {
-    const { manager, runner, records, log } = managerHouse();
+    const { manager, runner, records, log } = managerSetup();
     if (how === 'sync') {
       runner.onStart = () => {
         throw new Error('broken');
@@ -260,7 +260,7 @@ describe('a job that fails', () => {
   });
 
   it('is stopped by a watchdog, and stored as stopped by it', async () => {
-    const { manager, runner, records, clock } = managerHouse({ agentIdleTimeoutMs: 1_000 });
+    const { manager, runner, records, clock } = managerSetup({ agentIdleTimeoutMs: 1_000 });
     const { id } = await manager.spawn(jobRequest());
     await clock.advance(1_001);
     await expect(manager.wait(id)).rejects.toMatchObject({ category: 'timeout', code: 'TASK_IDLE' });
@@ -275,7 +275,7 @@ describe('a job that fails', () => {
 
 describe('waiting for a job', () => {
   it('is given up without harm to the job', async () => {
-    const { manager, runner, clock } = managerHouse();
+    const { manager, runner, clock } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     const abort = new AbortController();
     const waiting = Promise.allSettled([
@@ -296,7 +296,7 @@ describe('waiting for a job', () => {
   });
 
   it('that was given up leaves no rejection behind when the job fails', async () => {
-    const { manager, runner } = managerHouse();
+    const { manager, runner } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     await expect(manager.wait(id, { timeoutMs: 0, signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'SUBAGENT_WAIT_ABORTED',

@@ -1,7 +1,7 @@
 /** How jobs are stopped, with all that stands below them, and what is said to them while they run. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { SESSION_KEY } from '../../../src/machines/subagent/subagent-request.ts';
-import { closeManagers, managerHouse } from '../../support/manager-house.ts';
+import { closeManagers, managerSetup } from '../../support/manager-setup.ts';
 import { settled } from '../../support/manual-runner.ts';
 import { createScriptedRunner, jobRequest } from '../../support/scripted-subagents.ts';
 
@@ -15,7 +15,7 @@ const codeOf = (refused: Promise<unknown>): Promise<unknown> =>
 
 describe('stopping jobs', () => {
   it('resolves when the work is gone and its end is stored', async () => {
-    const { manager, runner, records, log } = managerHouse();
+    const { manager, runner, records, log } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     let gone: () => void = () => undefined;
     runner.of(id).onCancel = () => new Promise((resolve) => (gone = resolve));
@@ -38,7 +38,7 @@ describe('stopping jobs', () => {
   });
 
   it('while it is being started waits for the start, and stops what comes of it', async () => {
-    const { manager, runner } = managerHouse();
+    const { manager, runner } = managerSetup();
     let started: () => void = () => undefined;
     runner.onStart = () => new Promise((resolve) => (started = resolve));
     const { id } = await manager.spawn(jobRequest());
@@ -52,7 +52,7 @@ describe('stopping jobs', () => {
   });
 
   it('that wait for their turn stores their end too', async () => {
-    const { manager, records, log } = managerHouse({ maxConcurrent: 1 });
+    const { manager, records, log } = managerSetup({ maxConcurrent: 1 });
     await manager.spawn(jobRequest());
     const { id } = await manager.spawn(jobRequest());
     await manager.cancel(id, 'not wanted');
@@ -61,7 +61,7 @@ describe('stopping jobs', () => {
   });
 
   it('says what is left when the work cannot be proven gone, and keeps its slot', async () => {
-    const { manager, runner, records } = managerHouse({ maxConcurrent: 1 });
+    const { manager, runner, records } = managerSetup({ maxConcurrent: 1 });
     const { id } = await manager.spawn(jobRequest());
     runner.of(id).onCancel = () => Promise.reject(new Error('pid 7 lives'));
     await manager.cancel(id);
@@ -79,7 +79,7 @@ describe('stopping jobs', () => {
   });
 
   it('stops every job below, and none beside', async () => {
-    const { manager, runner } = managerHouse({ maxConcurrent: 2 });
+    const { manager, runner } = managerSetup({ maxConcurrent: 2 });
     const top = await manager.spawn(jobRequest());
     const child = await manager.spawn(jobRequest({ parentJobId: top.id }));
     const grandchild = await manager.spawn(jobRequest({ parentSessionId: child.metadata?.[SESSION_KEY] as string }));
@@ -96,7 +96,7 @@ describe('stopping jobs', () => {
   });
 
   it('of a session stops them all, those included that are just being spawned', async () => {
-    const { manager, records, runner } = managerHouse();
+    const { manager, records, runner } = managerSetup();
     const first = await manager.spawn(jobRequest({ parentSessionId: 's' }));
     const below = await manager.spawn(jobRequest({ parentJobId: first.id }));
     let store: () => void = () => undefined;
@@ -117,7 +117,7 @@ describe('stopping jobs', () => {
   });
 
   it('ends the jobs below one that completes, before its own end', async () => {
-    const { manager, runner, log } = managerHouse();
+    const { manager, runner, log } = managerSetup();
     const parent = await manager.spawn(jobRequest());
     const child = await manager.spawn(jobRequest({ parentJobId: parent.id }));
     runner.of(parent.id).resolve();
@@ -130,7 +130,7 @@ describe('stopping jobs', () => {
   });
 
   it('lets no job in under one that is being stopped', async () => {
-    const { manager, runner } = managerHouse();
+    const { manager, runner } = managerSetup();
     const parent = await manager.spawn(jobRequest());
     let gone: () => void = () => undefined;
     runner.of(parent.id).onCancel = () => new Promise((resolve) => (gone = resolve));
@@ -143,7 +143,7 @@ describe('stopping jobs', () => {
   });
 
   it('by a shutdown ends all jobs, stores their ends, and refuses new ones', async () => {
-    const { manager, runner, records } = managerHouse({ maxConcurrent: 1 });
+    const { manager, runner, records } = managerSetup({ maxConcurrent: 1 });
     const running = await manager.spawn(jobRequest());
     const waiting = await manager.spawn(jobRequest());
     let store: () => void = () => undefined;
@@ -167,7 +167,7 @@ describe('stopping jobs', () => {
 
 describe('input for a job', () => {
   it('reaches its work: follow-ups, and answers that count once', async () => {
-    const { manager, runner } = managerHouse();
+    const { manager, runner } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     await manager.send(id, 'And then?');
     await manager.send(id, { prompt: 'More.' });
@@ -184,7 +184,7 @@ describe('input for a job', () => {
 
   it('that denies ends a job whose runner takes no answers', async () => {
     const runner = createScriptedRunner({ answerPermission: undefined as never });
-    const { manager, records } = managerHouse({ runner });
+    const { manager, records } = managerSetup({ runner });
     const { id } = await manager.spawn(jobRequest());
     runner.of(id).say({ type: 'background_task_permission_request', requestId: 'q', toolName: 'write', toolArgs: {} });
     await manager.answerPermission(id, 'q', false);
@@ -199,7 +199,7 @@ describe('input for a job', () => {
   });
 
   it('is refused by jobs that are not there or have ended', async () => {
-    const { manager, runner } = managerHouse();
+    const { manager, runner } = managerSetup();
     const { id } = await manager.spawn(jobRequest());
     runner.of(id).resolve();
     await manager.wait(id);

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_OPEN_PERMISSIONS } from '../../../src/actors/subagent/open-permissions.ts';
 import { handedAround } from '../../../src/actors/subagent/large-output.ts';
 import type { BackgroundTaskEvent } from '../../../src/machines/task/task-state.ts';
-import { closeManagers, managerHouse } from '../../support/manager-house.ts';
+import { closeManagers, managerSetup } from '../../support/manager-setup.ts';
 import { settled } from '../../support/manual-runner.ts';
 import { jobRequest } from '../../support/scripted-subagents.ts';
 
@@ -11,7 +11,7 @@ afterEach(closeManagers);
 
 describe('a job that asks and does not wait', () => {
   it('is told no beyond what may be open, and nobody else hears of it', async () => {
-    const { manager, runner } = managerHouse();
+    const { manager, runner } = managerSetup();
     const heard: BackgroundTaskEvent[] = [];
     manager.subscribe((event) => heard.push(event));
     const { id } = await manager.spawn(jobRequest({ permissionPolicy: 'prompt' }));

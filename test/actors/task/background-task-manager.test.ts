@@ -3,7 +3,7 @@ import { BackgroundTaskManager } from '../../../src/actors/task/background-task-
 import type { BackgroundTaskRunner, BackgroundTaskStart } from '../../../src/actors/task/task-runner.ts';
 import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
 import { createManualRunner, settled } from '../../support/manual-runner.ts';
-import { setUp } from '../../support/task-house.ts';
+import { setUp } from '../../support/task-setup.ts';
 import { agentRequest, processRequest, scheduledRequest } from '../../support/task-requests.ts';
 
 describe('a spawned task', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createManualRunner, settled } from '../../support/manual-runner.ts';
-import { setUp } from '../../support/task-house.ts';
+import { setUp } from '../../support/task-setup.ts';
 import { agentRequest, processRequest } from '../../support/task-requests.ts';
 
 describe('cancelling', () => {

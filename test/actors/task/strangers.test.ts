@@ -4,7 +4,7 @@ import { BackgroundTaskManager } from '../../../src/actors/task/background-task-
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import type { BackgroundTaskEvent } from '../../../src/machines/task/task-state.ts';
 import { createManualRunner, settled } from '../../support/manual-runner.ts';
-import { setUp } from '../../support/task-house.ts';
+import { setUp } from '../../support/task-setup.ts';
 import { agentRequest, processRequest, scheduledRequest } from '../../support/task-requests.ts';
 
 const MOMENTS: BackgroundTaskEvent['type'][] = [
@@ -30,48 +30,48 @@ async function live({ manager, agents }: ReturnType<typeof setUp>): Promise<void
 
 describe.each(MOMENTS)('a listener that hears %s', (moment) => {
   it('can shut the manager down: every task ends and nothing starts any more', async () => {
-    const house = setUp({ maxConcurrent: 1 });
+    const setup = setUp({ maxConcurrent: 1 });
     let done: Promise<void> | undefined;
-    house.manager.subscribe((event) => {
-      if (event.type === moment) done ??= house.manager.shutdown('just then');
+    setup.manager.subscribe((event) => {
+      if (event.type === moment) done ??= setup.manager.shutdown('just then');
     });
-    await live(house);
+    await live(setup);
     await done;
-    expect(house.manager.list({ status: ['queued', 'running'] })).toEqual([]);
-    expect(house.manager.supervisor.getSnapshot()).toMatchObject({ value: 'stopped' });
-    const started = house.agents.works.length;
+    expect(setup.manager.list({ status: ['queued', 'running'] })).toEqual([]);
+    expect(setup.manager.supervisor.getSnapshot()).toMatchObject({ value: 'stopped' });
+    const started = setup.agents.works.length;
     if (moment === 'background_task_created' || moment === 'background_task_started') expect(started).toBe(0);
   });
 
   it('can cancel the task: it ends, and work that had not begun never begins', async () => {
-    const house = setUp();
+    const setup = setUp();
     let done: Promise<void> | undefined;
-    house.manager.subscribe((event) => {
-      if (event.type === moment) done ??= house.manager.cancel('task_1', 'veto');
+    setup.manager.subscribe((event) => {
+      if (event.type === moment) done ??= setup.manager.cancel('task_1', 'veto');
     });
-    await live(house);
+    await live(setup);
     await done;
-    expect(house.manager.get('task_1')?.status).toBe(
+    expect(setup.manager.get('task_1')?.status).toBe(
       moment === 'background_task_completed' ? 'completed' : 'cancelled',
     );
     if (moment === 'background_task_created' || moment === 'background_task_started')
-      expect(house.agents.works).toEqual([]);
+      expect(setup.agents.works).toEqual([]);
   });
 
   it('can spawn more: what it spawns lives, and no limit is passed', async () => {
-    const house = setUp({ maxConcurrent: 1, maxPending: 2 });
+    const setup = setUp({ maxConcurrent: 1, maxPending: 2 });
     const spawned: Promise<unknown>[] = [];
-    house.manager.subscribe((event) => {
+    setup.manager.subscribe((event) => {
       if (event.type === moment && spawned.length === 0)
         for (let index = 0; index < 10; index += 1)
-          spawned.push(house.manager.spawn(processRequest()).catch((error: unknown) => error));
+          spawned.push(setup.manager.spawn(processRequest()).catch((error: unknown) => error));
     });
-    await live(house);
+    await live(setup);
     const refused = (await Promise.all(spawned)).filter(
       (answer) => (answer as { code?: string }).code === 'TASK_QUEUE_FULL',
     );
     expect(refused.length).toBeGreaterThanOrEqual(7);
-    expect(house.manager.list({ kind: 'process' }).length).toBe(10 - refused.length);
+    expect(setup.manager.list({ kind: 'process' }).length).toBe(10 - refused.length);
   });
 });
 

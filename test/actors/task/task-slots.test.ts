@@ -1,7 +1,7 @@
 /** The slots of a task manager: which tasks get one, which wait, and which are refused. */
 import { describe, expect, it } from 'vitest';
 import { settled } from '../../support/manual-runner.ts';
-import { setUp } from '../../support/task-house.ts';
+import { setUp } from '../../support/task-setup.ts';
 import { agentRequest, processRequest, scheduledRequest } from '../../support/task-requests.ts';
 
 describe('the pool of slots', () => {

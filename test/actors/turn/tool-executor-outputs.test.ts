@@ -9,7 +9,7 @@ import type { Tool } from '../../../src/actors/turn/tool.ts';
 import { MAX_TOOL_RESULT_CHARACTERS } from '../../../src/machines/session/limits.ts';
 import type { ToolCallResult } from '../../../src/machines/turn/tool-call-machine.ts';
 import { IDENTITY } from '../../support/session-events.ts';
-import { until } from '../../support/session-house.ts';
+import { until } from '../../support/session-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
 const LONG = 'a line of text\n'.repeat(MAX_TOOL_RESULT_CHARACTERS);

@@ -10,7 +10,7 @@ import { RuntimeError } from '../../../src/machines/errors.ts';
 import { MAX_CONCURRENT_TOOL_CALLS, MAX_TOOL_RESULT_CHARACTERS } from '../../../src/machines/session/limits.ts';
 import type { ToolCallInput, ToolCallResult } from '../../../src/machines/turn/tool-call-machine.ts';
 import { IDENTITY } from '../../support/session-events.ts';
-import { until } from '../../support/session-house.ts';
+import { until } from '../../support/session-setup.ts';
 import { unhandledDuring } from '../../support/unhandled.ts';
 
 const tool = (name: string, run: NonNullable<Tool['run']>, changes: Partial<Tool['definition']> = {}): Tool => ({

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { redactedListener } from '../../../src/actors/vault/live-redaction.ts';
 import { NO_SECRETS } from '../../../src/actors/environment/session-secrets.ts';
 import type { AgentRunEvent, AgentRunEventBody } from '../../../src/machines/run/run-output.ts';
-import { secretsWith } from '../../support/vault-house.ts';
+import { secretsWith } from '../../support/vault-setup.ts';
 
 const SECRET = 'sk-live-4242Ωß😀secret';
 

@@ -5,7 +5,7 @@ import type { SessionVaults } from '../../../src/actors/vault/open-vaults.ts';
 import { HOST_ENVIRONMENT } from '../../../src/machines/environment/environment-definition.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
-import { vaultsWith } from '../../support/vault-house.ts';
+import { vaultsWith } from '../../support/vault-setup.ts';
 
 const told: SessionEventDraft = {
   type: 'session.child_idle',

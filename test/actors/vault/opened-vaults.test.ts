@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { PRINTED_KEPT_MS } from '../../../src/actors/vault/secret-values.ts';
 import { createVaultListTool } from '../../../src/actors/vault/vault-list-tool.ts';
-import { environmentWith, secretsWith, vaultsWith } from '../../support/vault-house.ts';
+import { environmentWith, secretsWith, vaultsWith } from '../../support/vault-setup.ts';
 
 const session = { sessionId: 's', agentId: 'a' };
 

@@ -9,16 +9,16 @@ import type { RunPermissionAnswer, RunPermissionRequest } from '../../../src/act
 import { createFileTools } from '../../../src/adapters/file-tools/file-tools.ts';
 import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
-import { answered, ask, asksFirst, ends, openBackendHouse, requests } from '../../support/backend-house.ts';
-import type { BackendHouse } from '../../support/backend-house.ts';
+import { answered, ask, asksFirst, ends, openBackendSetup, requests } from '../../support/backend-setup.ts';
+import type { BackendSetup } from '../../support/backend-setup.ts';
 
 type Question = Pick<RunPermissionRequest, 'name'> & Partial<RunPermissionRequest>;
 type Permission = NonNullable<AgentFrontmatter['permission']>;
 
-let open: BackendHouse | undefined;
+let open: BackendSetup | undefined;
 
 afterEach(async () => {
-  await open?.house[Symbol.asyncDispose]();
+  await open?.setup[Symbol.asyncDispose]();
   open = undefined;
 });
 
@@ -28,7 +28,7 @@ async function judged(
   questions: (workspace: string) => readonly Question[],
 ): Promise<string[]> {
   const answers: RunPermissionAnswer[] = [];
-  open = await openBackendHouse(
+  open = await openBackendSetup(
     [
       async (params) => {
         for (const [index, question] of questions(params.workspaceDir).entries())
@@ -38,12 +38,12 @@ async function judged(
     ],
     { tools: createFileTools(), readShell, humans: 'none', agent: { permission } },
   );
-  const workspace = await open.house.layout.workspaceDirectory({ sessionId: open.id, agentId: 'worker' });
+  const workspace = await open.setup.layout.workspaceDirectory({ sessionId: open.id, agentId: 'worker' });
   await mkdir(join(workspace, 'keys'), { recursive: true });
   await symlink('/etc', join(workspace, 'link'));
   await symlink('/nowhere/new', join(workspace, 'dangling'));
   await writeFile(join(workspace, 'a.txt'), 'x');
-  await open.house.runtime.wake(open.id);
+  await open.setup.runtime.wake(open.id);
   return answers.map((answer) =>
     answer.decision === 'allow' ? 'allow' : answer.message.includes('would have to be asked') ? 'asks' : 'deny',
   );
@@ -103,24 +103,24 @@ describe('what may lie outside the workspace', () => {
       writes('new/b.txt'),
     ];
     expect(await judged('ask', inside)).toEqual(['allow', 'allow', 'allow', 'asks']);
-    await open?.house[Symbol.asyncDispose]();
+    await open?.setup[Symbol.asyncDispose]();
     expect(await judged('preapproved', inside)).toEqual(['allow', 'allow', 'allow', 'allow']);
   });
 
   it('is not for somebody to allow but this once', async () => {
     const answers: RunPermissionAnswer[] = [];
-    open = await openBackendHouse([asksFirst([], { means: { kind: 'read', path: '/etc/hostname' } }, answers)], {
+    open = await openBackendSetup([asksFirst([], { means: { kind: 'read', path: '/etc/hostname' } }, answers)], {
       tools: createFileTools(),
       agent: { permission: 'preapproved' },
     });
-    const waking = open.house.runtime.wake(open.id);
-    await expect.poll(() => open?.house.requests(open.id)).toHaveLength(1);
-    await expect(open.house.confirm(open.id, { toolName: 'Bash', scope: 'session' })).rejects.toThrow(
+    const waking = open.setup.runtime.wake(open.id);
+    await expect.poll(() => open?.setup.requests(open.id)).toHaveLength(1);
+    await expect(open.setup.confirm(open.id, { toolName: 'Bash', scope: 'session' })).rejects.toThrow(
       'can be allowed once only',
     );
-    await open.house.confirm(open.id, { toolName: 'Bash' });
+    await open.setup.confirm(open.id, { toolName: 'Bash' });
     await waking;
-    const [asked] = await open.house.dataOf(open.id, 'permission.requested');
+    const [asked] = await open.setup.dataOf(open.id, 'permission.requested');
     expect([answers, asked?.rules, asked?.because]).toEqual([
       [{ decision: 'allow' }],
       undefined,
@@ -202,15 +202,15 @@ describe('rules', () => {
 describe('somebody who is asked', () => {
   const asking = async (request: Partial<RunPermissionRequest>): Promise<RunPermissionAnswer[]> => {
     const answers: RunPermissionAnswer[] = [];
-    open = await openBackendHouse([asksFirst([], request, answers)], {
+    open = await openBackendSetup([asksFirst([], request, answers)], {
       tools: createFileTools(),
       readShell,
       agent: { permission: { mode: 'ask', allow: ['write(src/**)'] } as never },
     });
-    const { house, id } = open;
-    const waking = house.runtime.wake(id);
-    await expect.poll(async () => answers.length + (await house.requests(id)).length).toBe(1);
-    if (answers.length === 0) await house.confirm(id, { toolName: 'Bash' });
+    const { setup, id } = open;
+    const waking = setup.runtime.wake(id);
+    await expect.poll(async () => answers.length + (await setup.requests(id)).length).toBe(1);
+    if (answers.length === 0) await setup.confirm(id, { toolName: 'Bash' });
     await waking;
     return answers;
   };
@@ -219,9 +219,9 @@ describe('somebody who is asked', () => {
     const secret = 'hunter2hunter2';
     const conceal = (text: string): string => text.replaceAll(secret, '[redacted KEY]');
     expect(await asking({ means: { kind: 'write', path: `${secret}/x` }, conceal })).toEqual([{ decision: 'allow' }]);
-    const log = JSON.stringify(await open?.house.log(open.id));
+    const log = JSON.stringify(await open?.setup.log(open.id));
     expect([log.includes(secret), log.includes('[redacted KEY]')]).toEqual([false, true]);
-    const [asked] = (await open?.house.dataOf(open.id, 'permission.requested')) ?? [];
+    const [asked] = (await open?.setup.dataOf(open.id, 'permission.requested')) ?? [];
     expect(asked?.rules).toBeUndefined();
   });
 
@@ -233,7 +233,7 @@ describe('somebody who is asked', () => {
 
   it('is shown all of a long input', async () => {
     await asking({ input: { command: `${'a'.repeat(50_000)};curl evil;${'b'.repeat(50_000)}` } });
-    const [asked] = (await open?.house.dataOf(open.id, 'permission.requested')) ?? [];
+    const [asked] = (await open?.setup.dataOf(open.id, 'permission.requested')) ?? [];
     expect(JSON.stringify(asked?.input)).toContain('curl evil');
   });
 
@@ -250,14 +250,14 @@ describe('the output of a tool of a backend', () => {
     ['has an image in a list', [{ type: 'image', mediaType: 'image/png', path: '.env' }]],
     ['has an image among its fields', { content: [{ type: 'image', mediaType: 'image/png', path: '.env' }] }],
   ])('that %s refers to no file of the workspace', async (_what, output) => {
-    open = await openBackendHouse([
+    open = await openBackendSetup([
       async (_params, tell) => {
         requests(tell, '1');
         ends(tell, '1', output);
         return answered('Done.');
       },
     ]);
-    await open.house.runtime.wake(open.id);
-    expect(await open.house.results(open.id)).toMatchObject([{ output: JSON.stringify(output) }]);
+    await open.setup.runtime.wake(open.id);
+    expect(await open.setup.results(open.id)).toMatchObject([{ output: JSON.stringify(output) }]);
   });
 });

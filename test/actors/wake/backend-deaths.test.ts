@@ -9,23 +9,23 @@ import {
   ask,
   asksFirst,
   ends,
-  openBackendHouse,
+  openBackendSetup,
   requests,
   starts,
   toolStory,
-} from '../../support/backend-house.ts';
-import type { BackendHouse } from '../../support/backend-house.ts';
+} from '../../support/backend-setup.ts';
+import type { BackendSetup } from '../../support/backend-setup.ts';
 import { MortalStore } from '../../support/mortal-store.ts';
 import type { Death } from '../../support/mortal-store.ts';
 import { providerProblems, shapeProblems } from '../../support/provider-rules.ts';
-import { until } from '../../support/session-house.ts';
+import { until } from '../../support/session-setup.ts';
 import { says, toldRuntime } from '../../support/told-runtime.ts';
 import type { Act } from '../../support/told-runtime.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 import { assembleTranscript } from '../../../src/machines/turn/transcript.ts';
 
-let open: BackendHouse;
-afterEach(() => open.house[Symbol.asyncDispose]());
+let open: BackendSetup;
+afterEach(() => open.setup[Symbol.asyncDispose]());
 
 /** One tool with permission that a rule gives, one that is asked about, and one without an end. */
 const turn: Act = async (params, tell) => {
@@ -42,7 +42,7 @@ const turn: Act = async (params, tell) => {
 async function stage(): Promise<{ readonly store: MemoryEventStore; readonly ran: readonly string[] }> {
   const store = new MemoryEventStore();
   const tools = noteTools();
-  open = await openBackendHouse([turn], { store, tools: [tools.tool('check')], agent: { tools: ['check'] } });
+  open = await openBackendSetup([turn], { store, tools: [tools.tool('check')], agent: { tools: ['check'] } });
   return { store, ran: tools.ran };
 }
 
@@ -50,8 +50,8 @@ async function stage(): Promise<{ readonly store: MemoryEventStore; readonly ran
 async function dieAt(store: MemoryEventStore, death: Death | undefined): Promise<MortalStore> {
   const mortal = new MortalStore(store, death);
   const doomed = toldRuntime('told', [turn], { runs: 'turn' });
-  const other = open.house.runtime;
-  const runtime = open.house.open({ store: mortal, runtimes: [doomed] });
+  const other = open.setup.runtime;
+  const runtime = open.setup.open({ store: mortal, runtimes: [doomed] });
   let isOver = false;
   const waking = runtime
     .wake(open.id)
@@ -69,7 +69,7 @@ async function dieAt(store: MemoryEventStore, death: Death | undefined): Promise
   await until(() => isOver || mortal.isDead);
   // Where it died the backend may still wait for an answer that nobody gives any more.
   if (!mortal.isDead) await waking;
-  open.house.open();
+  open.setup.open();
   return mortal;
 }
 
@@ -79,17 +79,17 @@ describe('a turn of a backend whose process dies', () => {
     const whole = await dieAt(first, undefined);
     const changes = whole.changes.length;
     expect(changes).toBeGreaterThan(8);
-    await open.house[Symbol.asyncDispose]();
+    await open.setup[Symbol.asyncDispose]();
     for (let at = 1; at <= changes; at += 1) {
       for (const stored of [false, true]) {
         const { store, ran } = await stage();
         const mortal = await dieAt(store, { at, stored });
         expect(mortal.isDead).toBe(true);
         const later = toldRuntime('told', [says('Again.')], { runs: 'turn' });
-        const runtime = open.house.open({ runtimes: [later] });
+        const runtime = open.setup.open({ runtimes: [later] });
         const { outcome } = await runtime.wake(open.id);
         const where = `${at} ${stored ? 'after' : 'before'} ${mortal.changes.at(-1) ?? ''}`;
-        const state = await open.house.state(open.id);
+        const state = await open.setup.state(open.id);
         expect([
           where,
           state.openToolCalls,
@@ -99,20 +99,20 @@ describe('a turn of a backend whose process dies', () => {
           state.status,
         ]).toEqual([where, [], [], undefined, undefined, 'idle']);
         expect([where, ran]).toEqual([where, []]);
-        const log = await open.house.log(open.id);
+        const log = await open.setup.log(open.id);
         for (let length = 1; length <= log.length; length += 1)
           expect([where, shapeProblems(assembleTranscript(log.slice(0, length)))]).toEqual([where, []]);
         const resumed = later.asked[0]?.resume;
-        const isWhole = (await open.house.dataOf(open.id, 'backend.session_bound')).length > 0;
+        const isWhole = (await open.setup.dataOf(open.id, 'backend.session_bound')).length > 0;
         if (!isWhole) expect([where, resumed, outcome]).toEqual([where, undefined, 'sleep']);
         for (const { messages = [] } of later.asked) expect([where, providerProblems(messages)]).toEqual([where, []]);
         if (!isWhole)
           expect(
-            (await open.house.dataOf(open.id, 'agent.tool_result')).filter(
+            (await open.setup.dataOf(open.id, 'agent.tool_result')).filter(
               ({ outcome: ended }) => ended === 'unknown' || ended === 'cancelled' || ended === 'completed',
             ).length,
-          ).toBe((await open.house.dataOf(open.id, 'agent.tool_use')).length);
-        await open.house[Symbol.asyncDispose]();
+          ).toBe((await open.setup.dataOf(open.id, 'agent.tool_use')).length);
+        await open.setup[Symbol.asyncDispose]();
       }
     }
     await stage();
@@ -122,38 +122,38 @@ describe('a turn of a backend whose process dies', () => {
 describe('a session with turns of a backend', () => {
   it('can be forked while a question waits: the fork asks nobody, and begins a session of its own', async () => {
     const ran: string[] = [];
-    open = await openBackendHouse([asksFirst(ran), says('Forked.')]);
-    const waking = open.house.runtime.wake(open.id);
-    await until(async () => (await open.house.requests(open.id)).length === 1);
-    const fork = await open.house.runtime.sessions.fork(open.id);
-    expect(await open.house.state(fork.sessionId)).toMatchObject({
+    open = await openBackendSetup([asksFirst(ran), says('Forked.')]);
+    const waking = open.setup.runtime.wake(open.id);
+    await until(async () => (await open.setup.requests(open.id)).length === 1);
+    const fork = await open.setup.runtime.sessions.fork(open.id);
+    expect(await open.setup.state(fork.sessionId)).toMatchObject({
       openToolCalls: [],
       pendingActions: [],
       openSpanId: undefined,
     });
-    await open.house.runtime.sessions.interrupt(open.id);
+    await open.setup.runtime.sessions.interrupt(open.id);
     await waking;
-    await open.house.runtime.sessions.send(fork.sessionId, { type: 'user.message', text: 'And you?' });
-    expect(await open.house.runtime.wake(fork.sessionId)).toMatchObject({ outcome: 'sleep', summary: 'Forked.' });
+    await open.setup.runtime.sessions.send(fork.sessionId, { type: 'user.message', text: 'And you?' });
+    expect(await open.setup.runtime.wake(fork.sessionId)).toMatchObject({ outcome: 'sleep', summary: 'Forked.' });
     expect(ran).toEqual([]);
   });
 
   it('is left as it is by an interruption after a turn, and nothing of it runs again', async () => {
     const ran: string[] = [];
-    open = await openBackendHouse([asksFirst(ran, { means: { kind: 'command', command: 'ls' } }), says('Next.')], {
+    open = await openBackendSetup([asksFirst(ran, { means: { kind: 'command', command: 'ls' } }), says('Next.')], {
       agent: { permission: 'ask' },
     });
-    const waking = open.house.runtime.wake(open.id);
-    await until(async () => (await open.house.requests(open.id)).length === 1);
-    await open.house.runtime.sessions.interrupt(open.id);
+    const waking = open.setup.runtime.wake(open.id);
+    await until(async () => (await open.setup.requests(open.id)).length === 1);
+    await open.setup.runtime.sessions.interrupt(open.id);
     expect(await waking).toMatchObject({ outcome: 'interrupted' });
-    expect(toolStory(await open.house.log(open.id))).toEqual([
+    expect(toolStory(await open.setup.log(open.id))).toEqual([
       'use Bash by backend',
       'asked',
       'taken back',
       'cancelled',
       'says Not done: The turn was stopped.',
     ]);
-    expect(await open.house.runtime.wake(open.id)).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await open.setup.runtime.wake(open.id)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 });

@@ -12,21 +12,21 @@ import {
   ask,
   ends,
   openAskingBackend,
-  openBackendHouse,
+  openBackendSetup,
   requests,
   starts,
-} from '../../support/backend-house.ts';
-import type { BackendHouse, BackendHouseOptions } from '../../support/backend-house.ts';
-import { until } from '../../support/session-house.ts';
+} from '../../support/backend-setup.ts';
+import type { BackendSetup, BackendSetupOptions } from '../../support/backend-setup.ts';
+import { until } from '../../support/session-setup.ts';
 import type { Act } from '../../support/told-runtime.ts';
 
-let open: BackendHouse;
+let open: BackendSetup;
 let ran: string[];
 let answers: RunPermissionAnswer[];
-afterEach(() => open.house[Symbol.asyncDispose]());
+afterEach(() => open.setup[Symbol.asyncDispose]());
 
-async function stage(acts: readonly Act[], options?: BackendHouseOptions): Promise<void> {
-  open = await openBackendHouse(acts, options);
+async function stage(acts: readonly Act[], options?: BackendSetupOptions): Promise<void> {
+  open = await openBackendSetup(acts, options);
 }
 
 async function stageAsking(...wanted: Parameters<typeof openAskingBackend>): Promise<void> {
@@ -54,8 +54,8 @@ describe('permission in the middle of a turn', () => {
   it('is denied with what somebody says about it', async () => {
     await stageAsking();
     await wakeAnd(async () => {
-      const [requestId = ''] = await open.house.requests(open.id);
-      await open.house.runtime.sessions.send(open.id, {
+      const [requestId = ''] = await open.setup.requests(open.id);
+      await open.setup.runtime.sessions.send(open.id, {
         type: 'user.tool_confirmation',
         requestId,
         toolName: 'Bash',
@@ -71,36 +71,36 @@ describe('permission in the middle of a turn', () => {
     await stageAsking();
     const waking = open.wake();
     await until(() => open.isAsked());
-    await open.house.clock.advance(599_999);
+    await open.setup.clock.advance(599_999);
     expect(answers).toEqual([]);
-    await open.house.clock.advance(1);
+    await open.setup.clock.advance(1);
     await waking;
     expect([ran, answers]).toMatchObject([[], [{ decision: 'deny' }]]);
     expect((await open.story()).slice(1, 4)).toEqual(['asked', 'resolved expired', 'denied']);
-    expect(await open.house.state(open.id)).toMatchObject({ pendingActions: [], pending: [] });
+    expect(await open.setup.state(open.id)).toMatchObject({ pendingActions: [], pending: [] });
   });
 
   it.each<[string, () => Promise<unknown>, object]>([
     [
       'is taken back when somebody interrupts',
-      () => open.house.runtime.sessions.interrupt(open.id),
+      () => open.setup.runtime.sessions.interrupt(open.id),
       { outcome: 'interrupted' },
     ],
     [
       'is taken back when the wake is stopped',
-      async () => void open.house.runtime.shutdown('enough'),
+      async () => void open.setup.runtime.shutdown('enough'),
       { outcome: 'aborted' },
     ],
     [
       "is nobody's when the session is terminated",
-      () => open.house.runtime.sessions.terminate(open.id),
+      () => open.setup.runtime.sessions.terminate(open.id),
       { outcome: 'terminated' },
     ],
   ])('%s', async (_what, act, outcome) => {
     await stageAsking();
     expect(await wakeAnd(act)).toMatchObject(outcome);
     expect([ran, answers]).toEqual([[], [{ decision: 'deny', message: 'The turn was stopped.' }]]);
-    const state = open.house.open();
+    const state = open.setup.open();
     expect(await state.sessions.get(open.id)).toMatchObject({
       pendingActions: [],
       openToolCalls: [],
@@ -121,12 +121,12 @@ describe('permission in the middle of a turn', () => {
     await stageAsking({}, { store });
     const waking = open.wake();
     await until(() => open.isAsked());
-    store.before('permission.resolved', () => open.house.open().sessions.interrupt(open.id));
-    const [requestId = ''] = await open.house.requests(open.id);
+    store.before('permission.resolved', () => open.setup.open().sessions.interrupt(open.id));
+    const [requestId = ''] = await open.setup.requests(open.id);
     const no = { type: 'user.tool_confirmation', requestId, toolName: 'Bash', allowed: false } as const;
-    await open.house.runtime.sessions.send(open.id, no);
+    await open.setup.runtime.sessions.send(open.id, no);
     expect(await waking).toMatchObject({ outcome: 'interrupted' });
-    expect([ran, await open.house.results(open.id)]).toMatchObject([[], [{ outcome: 'cancelled' }]]);
+    expect([ran, await open.setup.results(open.id)]).toMatchObject([[], [{ outcome: 'cancelled' }]]);
   });
 
   it('that is answered in the moment before the backend waits is not missed', async () => {
@@ -160,7 +160,7 @@ describe('permission in the middle of a turn', () => {
     ]);
     const waking = open.wake();
     await until(() => open.isAsked(3));
-    const [one, two, three] = await open.house.requests(open.id);
+    const [one, two, three] = await open.setup.requests(open.id);
     await Promise.all([
       open.confirm({ requestId: three ?? '' }),
       open.confirm({ requestId: one ?? '', allowed: false }),
@@ -202,7 +202,7 @@ describe('permission in the middle of a turn', () => {
     await open.confirm({ allowed: false });
     await waking;
     expect(second?.decision).toBe('deny');
-    expect((await open.house.dataOf(open.id, 'agent.tool_use')).map(({ input }) => input)).toEqual([
+    expect((await open.setup.dataOf(open.id, 'agent.tool_use')).map(({ input }) => input)).toEqual([
       { command: 'make' },
       { command: 'rm -rf .' },
     ]);
@@ -263,7 +263,7 @@ describe('permission in the middle of a turn', () => {
       'deny',
       ['asked', 'taken back', 'completed'],
     ]);
-    expect(await open.house.requests(open.id)).toEqual([]);
+    expect(await open.setup.requests(open.id)).toEqual([]);
   });
 
   it('lasts as long as was said: for the session, and for always', async () => {
@@ -272,20 +272,20 @@ describe('permission in the middle of a turn', () => {
       { readShell, agent: { permission: 'ask' } },
     );
     expect(await wakeAnd(() => open.confirm({ scope: 'session' }))).toMatchObject({ summary: 'Done.' });
-    await open.house.runtime.sessions.send(open.id, { type: 'user.message', text: 'Again' });
+    await open.setup.runtime.sessions.send(open.id, { type: 'user.message', text: 'Again' });
     expect(await open.wake()).toMatchObject({ summary: 'Done.' });
     expect((await open.story()).filter((each) => each.startsWith('started'))).toEqual([
       'started, allowed by person',
       'started, allowed by session_rule',
     ]);
-    const other = await open.house.start('worker');
-    const waking = open.house.runtime.wake(other);
-    await until(async () => (await open.house.requests(other)).length === 1);
-    await open.house.confirm(other, { toolName: 'Bash', scope: 'always' });
+    const other = await open.setup.start('worker');
+    const waking = open.setup.runtime.wake(other);
+    await until(async () => (await open.setup.requests(other)).length === 1);
+    await open.setup.confirm(other, { toolName: 'Bash', scope: 'always' });
     await waking;
-    expect(await open.house.policy.rules('worker')).toHaveLength(1);
-    const third = await open.house.start('worker');
-    expect(await open.house.runtime.wake(third)).toMatchObject({ summary: 'Done.' });
+    expect(await open.setup.policy.rules('worker')).toHaveLength(1);
+    const third = await open.setup.start('worker');
+    expect(await open.setup.runtime.wake(third)).toMatchObject({ summary: 'Done.' });
     expect(ran).toHaveLength(4);
   });
 
@@ -295,7 +295,7 @@ describe('permission in the middle of a turn', () => {
       { readShell, agent: { permission: 'ask' } },
     );
     await wakeAnd(async () => {
-      await open.house.policy.keep('worker', parseRule('deny shell_run(npm run build)'), { by: 'person' } as never);
+      await open.setup.policy.keep('worker', parseRule('deny shell_run(npm run build)'), { by: 'person' } as never);
       await open.confirm();
     });
     expect([ran, answers]).toMatchObject([
@@ -308,7 +308,7 @@ describe('permission in the middle of a turn', () => {
 describe('what a backend would do is judged as if our tools did it', () => {
   interface Row {
     readonly means?: RunToolMeaning;
-    readonly agent?: BackendHouseOptions['agent'];
+    readonly agent?: BackendSetupOptions['agent'];
     readonly name?: string;
     readonly humans?: 'none';
   }
@@ -334,12 +334,12 @@ describe('what a backend would do is judged as if our tools did it', () => {
       await waking;
       return answers[0]?.decision ?? '';
     }
-    await open.house.runtime.sessions.interrupt(open.id);
+    await open.setup.runtime.sessions.interrupt(open.id);
     await waking;
     return 'ask';
   };
   const workspaceOf = async () => ({
-    workspaceDir: await open.house.layout.workspaceDirectory({ sessionId: open.id, agentId: 'worker' }),
+    workspaceDir: await open.setup.layout.workspaceDirectory({ sessionId: open.id, agentId: 'worker' }),
   });
 
   it.each<[string, Row, string]>([

@@ -5,27 +5,27 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentRunParams, AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import type { ProviderMessage } from '../../../src/machines/turn/provider-message.ts';
-import { answered, ends, openBackendHouse, requests } from '../../support/backend-house.ts';
-import type { BackendHouse, BackendHouseOptions } from '../../support/backend-house.ts';
+import { answered, ends, openBackendSetup, requests } from '../../support/backend-setup.ts';
+import type { BackendSetup, BackendSetupOptions } from '../../support/backend-setup.ts';
 import { providerProblems, shapeProblems } from '../../support/provider-rules.ts';
-import { until } from '../../support/session-house.ts';
+import { until } from '../../support/session-setup.ts';
 import { fails, says, toldRuntime } from '../../support/told-runtime.ts';
 import type { Act } from '../../support/told-runtime.ts';
 
-let open: BackendHouse;
-afterEach(() => open.house[Symbol.asyncDispose]());
+let open: BackendSetup;
+afterEach(() => open.setup[Symbol.asyncDispose]());
 
-const stage = async (acts: readonly Act[], options?: BackendHouseOptions): Promise<void> => {
-  open = await openBackendHouse(acts, options);
+const stage = async (acts: readonly Act[], options?: BackendSetupOptions): Promise<void> => {
+  open = await openBackendSetup(acts, options);
 };
-const wake = () => open.house.runtime.wake(open.id);
+const wake = () => open.setup.runtime.wake(open.id);
 const send = (text: string, delivery?: 'queue' | 'steer') =>
-  open.house.runtime.sessions.send(open.id, { type: 'user.message', text }, delivery === undefined ? {} : { delivery });
+  open.setup.runtime.sessions.send(open.id, { type: 'user.message', text }, delivery === undefined ? {} : { delivery });
 const turn = async (text: string) => {
   await send(text);
   return wake();
 };
-const bound = () => open.house.dataOf(open.id, 'backend.session_bound');
+const bound = () => open.setup.dataOf(open.id, 'backend.session_bound');
 const textsOf = (messages: readonly ProviderMessage[] | undefined): string[] =>
   (messages ?? []).flatMap(({ content }) => content.flatMap((part) => ('text' in part ? [part.text] : [])));
 const given = ({ resume, messages }: AgentRunParams) => ({
@@ -148,7 +148,7 @@ describe('the next turn of a backend that has a session', () => {
     await send('And now?');
     const waking = wake();
     await until(() => open.backend.asked.length === 2);
-    await open.house.runtime.sessions.interrupt(open.id);
+    await open.setup.runtime.sessions.interrupt(open.id);
     expect(await waking).toMatchObject({ outcome: 'interrupted' });
     await turn('Go on');
     expect(open.backend.asked.map(given)[2]).toMatchObject({ resumes: 'thread', generation: 1 });
@@ -203,7 +203,7 @@ describe('the next turn of a backend that has a session', () => {
       generation: 2,
       reseeded: 'The session of the backend holds what was too much to read.',
     });
-    expect(await open.house.dataOf(open.id, 'run.context_reduced')).toHaveLength(1);
+    expect(await open.setup.dataOf(open.id, 'run.context_reduced')).toHaveLength(1);
   });
 });
 
@@ -257,8 +257,8 @@ describe('a message for a turn that runs', () => {
       ['first', 'second'],
       ['first', 'second'],
     ]);
-    expect(await open.house.state(open.id)).toMatchObject({ pending: [] });
-    expect((await open.house.dataOf(open.id, 'message.consumed')).map(({ eventIds }) => eventIds.length)).toEqual([3]);
+    expect(await open.setup.state(open.id)).toMatchObject({ pending: [] });
+    expect((await open.setup.dataOf(open.id, 'message.consumed')).map(({ eventIds }) => eventIds.length)).toEqual([3]);
   });
 
   it('that is not taken keeps those after it waiting, and is read by the next step', async () => {
@@ -272,7 +272,7 @@ describe('a message for a turn that runs', () => {
     expect(await waking).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
     expect(backend.took).toEqual([]);
     expect(textsOf(open.backend.asked[1]?.messages).slice(-1)).toEqual(['second']);
-    expect(await open.house.state(open.id)).toMatchObject({ pending: [] });
+    expect(await open.setup.state(open.id)).toMatchObject({ pending: [] });
   });
 
   it('that came before the backend was ready is offered again when it says something', async () => {
@@ -312,7 +312,7 @@ describe('a message for a turn that runs', () => {
     await until(() => backend.took.length === 1);
     backend.finish();
     expect(await waking).toMatchObject({ outcome: 'failed' });
-    expect((await open.house.state(open.id)).pending).toHaveLength(2);
+    expect((await open.setup.state(open.id)).pending).toHaveLength(2);
     expect(await wake()).toMatchObject({ outcome: 'sleep' });
     expect(textsOf(open.backend.asked[1]?.messages)).toEqual(['Go', 'take this']);
   });
@@ -322,14 +322,14 @@ describe('a message for a turn that runs', () => {
     await stage([backend.act, says('Read now.')], { traits: { queueMessage: () => new Promise(() => undefined) } });
     const { waking } = await running();
     await send('take this', 'steer');
-    await open.house.clock.advance(1);
+    await open.setup.clock.advance(1);
     backend.finish();
     let outcome: unknown;
     void waking.then((value) => {
       outcome = value;
     });
     await until(async () => {
-      await open.house.clock.advance(1_000);
+      await open.setup.clock.advance(1_000);
       return outcome !== undefined;
     });
     expect(outcome).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
@@ -350,13 +350,13 @@ describe('a message for a turn that runs', () => {
     });
     const { waking } = await running();
     await send('take this', 'steer');
-    await until(async () => (await open.house.state(open.id)).pending.length === 2);
+    await until(async () => (await open.setup.state(open.id)).pending.length === 2);
     await new Promise((resolve) => setImmediate(resolve));
     fail();
     await until(() => other.asked.length === 1);
     take(true);
     await waking;
-    const read = (await open.house.dataOf(open.id, 'message.consumed')).flatMap(({ eventIds }) => eventIds);
+    const read = (await open.setup.dataOf(open.id, 'message.consumed')).flatMap(({ eventIds }) => eventIds);
     expect(textsOf(other.asked[0]?.messages)).toEqual(['Go']);
     expect(new Set(read).size).toBe(read.length);
     expect(other.asked.length + open.backend.asked.length).toBeGreaterThan(2);

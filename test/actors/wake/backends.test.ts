@@ -10,21 +10,21 @@ import {
   ask,
   ends,
   openAskingBackend,
-  openBackendHouse,
+  openBackendSetup,
   requests,
   starts,
-} from '../../support/backend-house.ts';
-import type { BackendHouse, BackendHouseOptions } from '../../support/backend-house.ts';
-import { until } from '../../support/session-house.ts';
+} from '../../support/backend-setup.ts';
+import type { BackendSetup, BackendSetupOptions } from '../../support/backend-setup.ts';
+import { until } from '../../support/session-setup.ts';
 import type { Act } from '../../support/told-runtime.ts';
 
-let open: BackendHouse;
+let open: BackendSetup;
 let ran: string[];
 let answers: RunPermissionAnswer[];
-afterEach(() => open.house[Symbol.asyncDispose]());
+afterEach(() => open.setup[Symbol.asyncDispose]());
 
-async function stage(acts: readonly Act[], options?: BackendHouseOptions): Promise<void> {
-  open = await openBackendHouse(acts, options);
+async function stage(acts: readonly Act[], options?: BackendSetupOptions): Promise<void> {
+  open = await openBackendSetup(acts, options);
 }
 
 async function stageAsking(...wanted: Parameters<typeof openAskingBackend>): Promise<void> {
@@ -67,11 +67,11 @@ describe('tools of a backend', () => {
       'failed',
       'says Done.',
     ]);
-    expect(await open.house.results(open.id)).toEqual([
+    expect(await open.setup.results(open.id)).toEqual([
       { outcome: 'completed', output: 'two' },
       { outcome: 'failed', output: 'one' },
     ]);
-    expect(await open.house.state(open.id)).toMatchObject({
+    expect(await open.setup.state(open.id)).toMatchObject({
       openToolCalls: [],
       openSpanId: undefined,
       unansweredResults: 0,
@@ -162,10 +162,10 @@ describe('tools of a backend', () => {
       },
     ]);
     expect(await open.wake()).toMatchObject({ outcome: 'sleep' });
-    const uses = await open.house.dataOf(open.id, 'agent.tool_use');
+    const uses = await open.setup.dataOf(open.id, 'agent.tool_use');
     expect(uses[0]).toMatchObject({ input: '[object that is no JSON]' });
     expect([uses[1]?.name.length, JSON.stringify(uses[1]?.input).length < 201_000]).toEqual([200, true]);
-    const [odd, long] = await open.house.results(open.id);
+    const [odd, long] = await open.setup.results(open.id);
     expect([odd?.output, String(long?.output).length]).toEqual(['[bigint that is no JSON]', 30_000]);
   });
 
@@ -186,7 +186,7 @@ describe('tools of a backend', () => {
     late();
     expect(await lateAnswer).toMatchObject({ decision: 'deny' });
     expect(await open.story()).toEqual(before);
-    expect(await open.house.state(open.id)).toMatchObject({ openToolCalls: [], status: 'idle' });
+    expect(await open.setup.state(open.id)).toMatchObject({ openToolCalls: [], status: 'idle' });
   });
 });
 

@@ -11,35 +11,35 @@ import {
 } from '../../../src/machines/session/limits.ts';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
 import { MortalStore } from '../../support/mortal-store.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Model, Said, TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Model, Said, TurnSetup, TurnSetupOptions } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
-let house: TurnHouse;
+let setup: TurnSetup;
 let ran: string[];
 let id: string;
-afterEach(() => house[Symbol.asyncDispose]());
+afterEach(() => setup[Symbol.asyncDispose]());
 
 type Budget = NonNullable<AgentFrontmatter['budget']>;
 
 /** One token is a dollar. */
 const DOLLARS = { worker: { input: 1_000_000, output: 1_000_000 }, helper: { input: 1_000_000, output: 1_000_000 } };
 
-async function open(model: Model | readonly Said[], budget: Budget, options: TurnHouseOptions = {}): Promise<void> {
+async function open(model: Model | readonly Said[], budget: Budget, options: TurnSetupOptions = {}): Promise<void> {
   const tools = noteTools();
   ran = tools.ran;
   let ticks = 0;
-  house = await openTurnHouse({
+  setup = await openTurnSetup({
     store: new MemoryEventStore(),
     tools: [tools.tool('check'), tools.tool('clock', { run: async () => (ticks += 1) })],
     ...options,
   });
-  await house.agent('worker', model, { budget, tools: ['check', 'clock'] });
-  id = await house.start('worker');
+  await setup.agent('worker', model, { budget, tools: ['check', 'clock'] });
+  id = await setup.start('worker');
 }
 
 const check = (usage: Said['usage'] = {}, input: object = {}): Said => ({ calls: [{ name: 'check', input }], usage });
-const budgetOf = async (): Promise<unknown> => (await house.dataOf(id, 'wake.ended')).at(-1)?.budget;
+const budgetOf = async (): Promise<unknown> => (await setup.dataOf(id, 'wake.ended')).at(-1)?.budget;
 
 /** Checks something new each time, at this cost. */
 const endless =
@@ -48,7 +48,7 @@ const endless =
     check(usage, { n: modelStepsTaken });
 
 describe('a wake stops at its budget of', () => {
-  it.each<[string, Budget, Model, TurnHouseOptions, number]>([
+  it.each<[string, Budget, Model, TurnSetupOptions, number]>([
     ['steps', { maxModelStepsPerWake: 3 }, endless({}), {}, 3],
     ['tokens', { maxTokensPerWake: 10_000 }, endless({ inputTokens: 3_000, outputTokens: 1_500 }), {}, 3],
     [
@@ -82,7 +82,7 @@ describe('a wake stops at its budget of', () => {
     ],
   ])('%s, says which, and another wake goes on', async (_what, budget, model, options, steps) => {
     await open(model, budget, options);
-    expect(await house.runtime.wake(id)).toMatchObject({
+    expect(await setup.runtime.wake(id)).toMatchObject({
       outcome: 'budget_reached',
       status: 'idle',
       stopReason: 'idle',
@@ -90,23 +90,23 @@ describe('a wake stops at its budget of', () => {
     const [name] = Object.keys(budget);
     expect(await budgetOf()).toMatchObject({ name });
     expect(ran).toHaveLength(steps);
-    expect(await house.due()).toEqual([]);
-    expect((await house.state(id)).openToolCalls).toEqual([]);
+    expect(await setup.due()).toEqual([]);
+    expect((await setup.state(id)).openToolCalls).toEqual([]);
     const ofSession = name?.endsWith('PerSession') === true;
-    const again = await house.runtime.wake(id);
+    const again = await setup.runtime.wake(id);
     expect(again.outcome).toBe('budget_reached');
     expect(ran.length > steps).toBe(!ofSession);
   });
 
   it('money where nobody knows the price: nothing runs, and it says why', async () => {
     await open(endless({}), { maxCostPerWake: 5 });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', modelSteps: 0 });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', modelSteps: 0 });
     expect(await budgetOf()).toMatchObject({
       name: 'maxCostPerWake',
       because: expect.stringContaining('price of the model is not known'),
     });
-    expect(house.asked).toEqual([]);
-    expect((await house.state(id)).pending).toHaveLength(1);
+    expect(setup.asked).toEqual([]);
+    expect((await setup.state(id)).pending).toHaveLength(1);
   });
 
   it("a price of one's own lets it run", async () => {
@@ -115,8 +115,8 @@ describe('a wake stops at its budget of', () => {
       { maxCostPerWake: 5 },
       { prices: { 'model/*': { input: 1, output: 1 } } },
     );
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Cheap.' });
-    expect((await house.state(id)).used).toEqual({ tokens: 20, cost: 0.000_02 });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Cheap.' });
+    expect((await setup.state(id)).used).toEqual({ tokens: 20, cost: 0.000_02 });
   });
 
   it('nothing, as long as what it does is new', async () => {
@@ -124,25 +124,25 @@ describe('a wake stops at its budget of', () => {
       ({ modelStepsTaken }) => (modelStepsTaken < 30 ? { calls: [{ name: 'clock' }] } : { text: 'Late.' }),
       {},
     );
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Late.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Late.' });
   });
 
   it('identical calls and steps without progress, by default too', async () => {
     await open(() => check(), {});
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
     expect(ran.length).toBeLessThanOrEqual(DEFAULT_MAX_IDENTICAL_CALLS + 1);
-    await house[Symbol.asyncDispose]();
+    await setup[Symbol.asyncDispose]();
     await open(({ modelStepsTaken }) => check({}, { n: modelStepsTaken % 3 }), {});
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
     expect(ran.length).toBeLessThanOrEqual(DEFAULT_MAX_STEPS_WITHOUT_PROGRESS + 3);
   });
 
   it('identical calls is heard of and taken up anew by whoever writes', async () => {
     await open(() => check(), { maxIdenticalCalls: 1 });
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     const before = ran.length;
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Try once more.' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'Try once more.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
     expect(ran.length).toBeGreaterThan(before);
   });
 });
@@ -159,8 +159,8 @@ describe('before a step', () => {
       },
       { maxTokensPerWake: 5_000 },
     );
-    await house.runtime.wake(id);
-    const spans = await house.dataOf(id, 'span.started');
+    await setup.runtime.wake(id);
+    const spans = await setup.dataOf(id, 'span.started');
     for (const [index, { reserved, contextTokens = 0 }] of spans.entries()) {
       expect(reserved?.tokens).toBe(contextTokens + (bounds[index] ?? 0));
       expect(reserved?.tokens).toBeLessThanOrEqual(5_000 - index * 1_000);
@@ -178,8 +178,8 @@ describe('before a step', () => {
       { maxCostPerWake: 3_000 },
       { prices: DOLLARS },
     );
-    await house.runtime.wake(id);
-    const [span] = await house.dataOf(id, 'span.started');
+    await setup.runtime.wake(id);
+    const [span] = await setup.dataOf(id, 'span.started');
     expect(bounds[0]).toBe(3_000 - (span?.contextTokens ?? 0));
     expect(span?.reserved?.cost).toBe(3_000);
   });
@@ -196,20 +196,20 @@ describe('before a step', () => {
       { maxCostPerWake: 9_000 },
       { prices: DOLLARS },
     );
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     expect(bounds).toEqual([9_000, 8_000]);
   });
 
   it('nothing is set aside where nothing bounds it', async () => {
     await open([{ text: 'Free.' }], {});
-    await house.runtime.wake(id);
-    expect((await house.dataOf(id, 'span.started'))[0]).not.toHaveProperty('reserved');
+    await setup.runtime.wake(id);
+    expect((await setup.dataOf(id, 'span.started'))[0]).not.toHaveProperty('reserved');
   });
 
   it('nothing is asked of the model when what it reads alone would be too much', async () => {
     await open([{ text: 'x' }], { maxTokensPerSession: 5 });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', modelSteps: 0 });
-    expect(house.asked).toEqual([]);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached', modelSteps: 0 });
+    expect(setup.asked).toEqual([]);
   });
 });
 
@@ -223,48 +223,48 @@ describe('what a step used', () => {
       {},
       { prices: DOLLARS },
     );
-    await house.runtime.wake(id);
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'More' });
-    await house.runtime.wake(id);
-    expect((await house.state(id)).used).toEqual({ tokens: 165, cost: 152 });
-    expect((await house.dataOf(id, 'span.completed')).map(({ usage }) => usage?.cost)).toEqual([150, 2]);
+    await setup.runtime.wake(id);
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'More' });
+    await setup.runtime.wake(id);
+    expect((await setup.state(id)).used).toEqual({ tokens: 165, cost: 152 });
+    expect((await setup.dataOf(id, 'span.completed')).map(({ usage }) => usage?.cost)).toEqual([150, 2]);
   });
 
   it('counts as all that was set aside when its process died over it', async () => {
     await open([{ text: 'x' }], { maxTokensPerSession: 50_000 });
-    const mortal = new MortalStore(house.store);
-    await house.agent('worker', async () => {
+    const mortal = new MortalStore(setup.store);
+    await setup.agent('worker', async () => {
       await mortal.kill();
       return { text: 'nobody hears this' };
     });
-    await house
+    await setup
       .open({ store: mortal })
       .wake(id)
       .catch(() => undefined);
-    const reserved = (await house.dataOf(id, 'span.started'))[0]?.reserved?.tokens ?? 0;
+    const reserved = (await setup.dataOf(id, 'span.started'))[0]?.reserved?.tokens ?? 0;
     expect(reserved).toBeGreaterThan(8_000);
-    await house.agent('worker', () => ({ text: 'again', usage: { inputTokens: 7, outputTokens: 1 } }));
-    house.open();
-    await house.runtime.wake(id);
-    expect((await house.state(id)).used.tokens).toBe(reserved + 8);
+    await setup.agent('worker', () => ({ text: 'again', usage: { inputTokens: 7, outputTokens: 1 } }));
+    setup.open();
+    await setup.runtime.wake(id);
+    expect((await setup.state(id)).used.tokens).toBe(reserved + 8);
   });
 
   it('a process that dies over every step comes to the end of its budget, and no further', async () => {
     await open([{ text: 'x' }], { maxTokensPerSession: 20_000 });
     for (let death = 0; death < 6; death += 1) {
-      const mortal = new MortalStore(house.store);
-      await house.agent('worker', async () => {
+      const mortal = new MortalStore(setup.store);
+      await setup.agent('worker', async () => {
         await mortal.kill();
         return { text: 'x' };
       });
-      await house
+      await setup
         .open({ store: mortal })
         .wake(id)
         .catch(() => undefined);
       // Somebody takes care of it each time.
-      await house.open().sessions.send(id, { type: 'user.message', text: 'Go on' });
+      await setup.open().sessions.send(id, { type: 'user.message', text: 'Go on' });
     }
-    expect(house.asked.length).toBeLessThanOrEqual(3);
+    expect(setup.asked.length).toBeLessThanOrEqual(3);
   });
 });
 
@@ -278,12 +278,12 @@ describe('the budget of a child', () => {
     steps: readonly Said[] | Model,
     budget: Budget,
     helper: Model | readonly Said[],
-    options: TurnHouseOptions = {},
+    options: TurnSetupOptions = {},
   ): Promise<void> {
     await open([], {}, options);
-    await house.agent('helper', helper, { tools: ['check', 'ask_human'] });
-    await house.agent('lead', steps, { budget, tools: [{ agent: 'helper' }] });
-    id = await house.start('lead');
+    await setup.agent('helper', helper, { tools: ['check', 'ask_human'] });
+    await setup.agent('lead', steps, { budget, tools: [{ agent: 'helper' }] });
+    id = await setup.start('lead');
   }
 
   it('is a share of what its parent has left, and children of one step cannot use up more than that together', async () => {
@@ -292,14 +292,14 @@ describe('the budget of a child', () => {
       { maxTokensPerSession: 10_000 },
       endless({ inputTokens: 200, outputTokens: 100 }),
     );
-    await house.runtime.wake(id);
-    const allowances = (await house.dataOf(id, 'agent.subflow_started')).map(
+    await setup.runtime.wake(id);
+    const allowances = (await setup.dataOf(id, 'agent.subflow_started')).map(
       ({ allowance }) => allowance?.tokens ?? Infinity,
     );
     expect(allowances).toHaveLength(MAX_OPEN_SUBFLOWS);
     expect(allowances.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(10_000 - 200);
-    for (const child of await house.children(id))
-      expect((await house.state(child)).allowance).toEqual({ tokens: allowances[0] });
+    for (const child of await setup.children(id))
+      expect((await setup.state(child)).allowance).toEqual({ tokens: allowances[0] });
   });
 
   it('that is used up in one step leaves less for the next, in the same wake too', async () => {
@@ -307,29 +307,29 @@ describe('the budget of a child', () => {
     await openFamily(() => (wanted++ < 20 ? ask(1) : { text: 'Done.' }), { maxTokensPerWake: 10_000 }, [
       { text: 'ok', usage: { inputTokens: 900, outputTokens: 10 } },
     ]);
-    await house.runtime.wake(id);
-    const allowances = (await house.dataOf(id, 'agent.subflow_started')).map(
+    await setup.runtime.wake(id);
+    const allowances = (await setup.dataOf(id, 'agent.subflow_started')).map(
       ({ allowance }) => allowance?.tokens ?? Infinity,
     );
-    expect((await house.state(id)).used.tokens).toBeLessThanOrEqual(10_000);
+    expect((await setup.state(id)).used.tokens).toBeLessThanOrEqual(10_000);
     expect(allowances).toEqual(allowances.toSorted((one, other) => other - one));
     expect(await budgetOf()).toMatchObject({ name: 'maxTokensPerWake' });
   });
 
   it('leaves out what children that still work were promised', async () => {
     await openFamily([], {}, [{ calls: [{ name: 'ask_human', input: { question: 'Which?' } }] }]);
-    await house.agent('asking', [ask(2), { text: 'Done.' }], {
+    await setup.agent('asking', [ask(2), { text: 'Done.' }], {
       budget: { maxTokensPerSession: 8_200 },
       tools: [{ agent: 'helper' }],
       permission: { mode: 'preapproved', ask: ['helper'] },
     });
-    id = await house.start('asking');
-    await house.runtime.wake(id);
+    id = await setup.start('asking');
+    await setup.runtime.wake(id);
     for (let count = 0; count < 2; count += 1) {
-      await house.confirm(id, { toolName: 'helper' });
-      await house.runtime.wake(id);
+      await setup.confirm(id, { toolName: 'helper' });
+      await setup.runtime.wake(id);
     }
-    const [first, second] = (await house.dataOf(id, 'agent.subflow_started')).map(({ allowance }) => allowance?.tokens);
+    const [first, second] = (await setup.dataOf(id, 'agent.subflow_started')).map(({ allowance }) => allowance?.tokens);
     expect(first).toBeGreaterThan(0);
     expect(second).toBe(first);
   });
@@ -340,33 +340,33 @@ describe('the budget of a child', () => {
       { maxTokensPerSession: 40_000 },
       endless({ inputTokens: 1_000, outputTokens: 500 }),
     );
-    await house.runtime.wake(id);
-    const [child = ''] = await house.children(id);
-    expect((await house.dataOf(child, 'wake.ended'))[0]?.budget).toMatchObject({ name: 'maxTokensPerSession' });
-    expect((await house.results(id))[0]?.output).toMatchObject({ summary: expect.stringContaining('budget') });
+    await setup.runtime.wake(id);
+    const [child = ''] = await setup.children(id);
+    expect((await setup.dataOf(child, 'wake.ended'))[0]?.budget).toMatchObject({ name: 'maxTokensPerSession' });
+    expect((await setup.results(id))[0]?.output).toMatchObject({ summary: expect.stringContaining('budget') });
   });
 
   it('is added to what its parent used, whatever came of it', async () => {
     await openFamily([ask(2), { text: 'Done.', usage: { inputTokens: 10, outputTokens: 0 } }], {}, [
       { text: 'ok', usage: { inputTokens: 40, outputTokens: 2, cost: 0.5 } },
     ]);
-    await house.runtime.wake(id);
-    expect((await house.state(id)).used).toEqual({ tokens: 200 + 84 + 10, cost: 1 });
+    await setup.runtime.wake(id);
+    expect((await setup.state(id)).used).toEqual({ tokens: 200 + 84 + 10, cost: 1 });
   });
 
   it('of money is given on as well, and a child whose price is not known does nothing', async () => {
     await openFamily([ask(1), { text: 'Done.' }], { maxCostPerSession: 1_000_000 }, [{ text: 'ok' }], {
       prices: { lead: { input: 1, output: 1 } },
     });
-    await house.runtime.wake(id);
-    expect((await house.dataOf(id, 'agent.subflow_started'))[0]?.allowance?.cost).toBeGreaterThan(0);
-    expect(house.asked.filter(({ agent }) => agent === 'helper')).toEqual([]);
-    expect((await house.results(id))[0]?.output).toMatchObject({ summary: expect.stringContaining('price') });
+    await setup.runtime.wake(id);
+    expect((await setup.dataOf(id, 'agent.subflow_started'))[0]?.allowance?.cost).toBeGreaterThan(0);
+    expect(setup.asked.filter(({ agent }) => agent === 'helper')).toEqual([]);
+    expect((await setup.results(id))[0]?.output).toMatchObject({ summary: expect.stringContaining('price') });
   });
 
   it('is none where its parent has none', async () => {
     await openFamily([ask(1), { text: 'Done.' }], {}, [{ text: 'ok' }]);
-    await house.runtime.wake(id);
-    expect((await house.dataOf(id, 'agent.subflow_started'))[0]).not.toHaveProperty('allowance');
+    await setup.runtime.wake(id);
+    expect((await setup.dataOf(id, 'agent.subflow_started'))[0]).not.toHaveProperty('allowance');
   });
 });

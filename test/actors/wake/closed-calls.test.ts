@@ -7,12 +7,12 @@ import type { Runtime } from '../../../src/runtime.ts';
 import { createManualRunner } from '../../support/manual-runner.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
 import { MortalStore } from '../../support/mortal-store.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { TurnSetup } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
-let house: TurnHouse;
-afterEach(() => house[Symbol.asyncDispose]());
+let setup: TurnSetup;
+afterEach(() => setup[Symbol.asyncDispose]());
 
 /** Another process, whose actors are inspected: the last state of each call, by its id. */
 function openInspected(): { readonly runtime: Runtime; readonly ends: ReadonlyMap<string, string> } {
@@ -24,25 +24,25 @@ function openInspected(): { readonly runtime: Runtime; readonly ends: ReadonlyMa
   };
   const tasks = new BackgroundTaskManager({
     runners: { process: createManualRunner('process') },
-    clock: house.clock,
+    clock: setup.clock,
     inspect,
   });
-  return { runtime: house.open({ tasks }), ends };
+  return { runtime: setup.open({ tasks }), ends };
 }
 
 /** A wake asks a question and runs a tool, and its process dies when the first result is about to be stored. */
 async function dieInAStep(meanwhile?: (other: Runtime, sessionId: string) => Promise<unknown>): Promise<string> {
   const store = new HookedStore();
-  house = await openTurnHouse({ store, tools: [noteTools().tool('touch')] });
-  await house.agent(
+  setup = await openTurnSetup({ store, tools: [noteTools().tool('touch')] });
+  await setup.agent(
     'worker',
     [{ calls: [{ name: 'ask_human', input: { question: 'Which?' } }, { name: 'touch' }] }, { text: 'Done.' }],
     { tools: ['ask_human', 'touch'] },
   );
-  const id = await house.start('worker');
+  const id = await setup.start('worker');
   const mortal = new MortalStore(store);
-  const dying = house.open({ store: mortal });
-  const other = house.open();
+  const dying = setup.open({ store: mortal });
+  const other = setup.open();
   if (meanwhile !== undefined) store.before('agent.question_asked', () => meanwhile(other, id));
   store.before('agent.tool_result', async () => {
     await mortal.kill();
@@ -53,7 +53,7 @@ async function dieInAStep(meanwhile?: (other: Runtime, sessionId: string) => Pro
 }
 
 async function callNamed(sessionId: string, name: string): Promise<string | undefined> {
-  return (await house.state(sessionId)).openToolCalls.find((call) => call.name === name)?.callId;
+  return (await setup.state(sessionId)).openToolCalls.find((call) => call.name === name)?.callId;
 }
 
 it('as unknown where it ran', async () => {
@@ -75,15 +75,15 @@ it('as cancelled where it had not begun when the turn was cut short', async () =
 it('as cancelled where an earlier version asked a person after the turn was cut short', async () => {
   const id = await dieInAStep((other, sessionId) => other.sessions.interrupt(sessionId));
   const asked = await callNamed(id, 'ask_human');
-  const { epoch } = await house.state(id);
+  const { epoch } = await setup.state(id);
   if (asked === undefined) throw new Error('the question is not open');
-  const requestId = createIdSource(house).next();
+  const requestId = createIdSource(setup).next();
   const question = { requestId, callId: asked, question: 'Which?' };
-  const at = new Date(house.clock.now()).toISOString();
-  await house.store.append(id, [{ id: requestId, at, epoch, type: 'agent.question_asked', v: 1, data: question }]);
-  expect(await house.requests(id)).toEqual([requestId]);
+  const at = new Date(setup.clock.now()).toISOString();
+  await setup.store.append(id, [{ id: requestId, at, epoch, type: 'agent.question_asked', v: 1, data: question }]);
+  expect(await setup.requests(id)).toEqual([requestId]);
   const { runtime, ends } = openInspected();
   await runtime.wake(id);
   expect([...ends]).toContainEqual([asked, 'cancelled']);
-  expect(await house.requests(id)).toEqual([]);
+  expect(await setup.requests(id)).toEqual([]);
 });

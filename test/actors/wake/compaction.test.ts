@@ -2,13 +2,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../../../src/machines/session/session-event.ts';
 import type { AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import { SUMMARY_INSTRUCTIONS } from '../../../src/machines/turn/compaction.ts';
-import { openHouse } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
-let house: SessionHouse;
+let setup: SessionSetup;
 let id: string;
 
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const words = (count: number): string => Array.from({ length: count }, (_, index) => `word${index}`).join(' ');
 
@@ -24,20 +24,20 @@ const speaker = (summary: string): AgentRuntime => ({
 });
 
 async function open(summary: string, whenFull: 'omit' | 'summarize'): Promise<void> {
-  house = await openHouse({ runtimes: [speaker(summary)] });
-  id = await house.session([], { agent: { provider: 'speaker', tools: [], context: { maxTokens: 4_000, whenFull } } });
+  setup = await openSetup({ runtimes: [speaker(summary)] });
+  id = await setup.session([], { agent: { provider: 'speaker', tools: [], context: { maxTokens: 4_000, whenFull } } });
 }
 
 async function exchange(count: number): Promise<void> {
   for (let done = 0; done < count; done += 1) {
-    await house.runtime.sessions.send(id, { type: 'user.message', text: `Message ${done}: ${words(120)}` });
-    await house.runtime.wake(id);
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: `Message ${done}: ${words(120)}` });
+    await setup.runtime.wake(id);
   }
 }
 
 async function eventsOf<Type extends SessionEventType>(type: Type): Promise<SessionEventOf<Type>[]> {
   const events: SessionEvent[] = [];
-  for await (const event of house.runtime.sessions.events(id)) events.push(event);
+  for await (const event of setup.runtime.sessions.events(id)) events.push(event);
   // Events of this type are what their type says, which the compiler cannot follow through a filter.
   return events.filter((event) => event.type === type) as unknown as SessionEventOf<Type>[];
 }
@@ -55,7 +55,7 @@ describe('a conversation that has grown too long', () => {
     const after = spans.slice(first + 1).find(({ data }) => data.kind === 'model_step');
     expect(after?.data.contextTokens).toBeLessThan(spans[first - 1]?.data.contextTokens ?? 0);
     expect(spans.every(({ data }) => (data.contextTokens ?? 0) <= 4_000)).toBe(true);
-    expect((await house.runtime.sessions.get(id)).compactedThroughSeq).toBe(compacted.at(-1)?.data.throughSeq);
+    expect((await setup.runtime.sessions.get(id)).compactedThroughSeq).toBe(compacted.at(-1)?.data.throughSeq);
     // The log keeps it all.
     expect(await eventsOf('user.message')).toHaveLength(12);
   });
@@ -73,7 +73,7 @@ describe('a conversation that has grown too long', () => {
         error: { message: expect.stringContaining('was not kept') as string },
       });
     expect((await eventsOf('span.started')).some(({ data }) => (data.omittedMessages ?? 0) > 0)).toBe(true);
-    expect(await house.runtime.sessions.get(id)).toMatchObject({ status: 'idle', pending: [] });
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({ status: 'idle', pending: [] });
   });
 
   it('is cut without asking a model unless its agent wants a summary', async () => {
@@ -85,10 +85,10 @@ describe('a conversation that has grown too long', () => {
 
   it('shows a message that alone is too long cut in the middle, and the log says so', async () => {
     await open('Noted.', 'omit');
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'x' });
-    await house.runtime.wake(id);
-    await house.runtime.sessions.send(id, { type: 'user.message', text: words(20_000) });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'x' });
+    await setup.runtime.wake(id);
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: words(20_000) });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     const [whole, cut] = await eventsOf('span.started');
     expect(cut?.data.contextTokens).toBeLessThanOrEqual(4_000);
     expect(cut?.data.shortenedMessages).toBe(1);

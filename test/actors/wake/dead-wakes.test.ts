@@ -8,33 +8,33 @@ import type { WakeOptions } from '../../../src/actors/wake/wake-ports.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
 import { MortalStore } from '../../support/mortal-store.ts';
 import type { Death } from '../../support/mortal-store.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Said, TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Said, TurnSetup } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 /** The append that begins the wake is stored, and nothing after it. */
 const ONCE_BEGUN: Death = { at: 1, stored: true };
 
-let house: TurnHouse;
+let setup: TurnSetup;
 let store: HookedStore;
 let id: string;
-afterEach(() => house[Symbol.asyncDispose]());
+afterEach(() => setup[Symbol.asyncDispose]());
 
-async function open(steps: readonly Said[], frontmatter: Parameters<TurnHouse['agent']>[2] = {}): Promise<void> {
+async function open(steps: readonly Said[], frontmatter: Parameters<TurnSetup['agent']>[2] = {}): Promise<void> {
   store = new HookedStore();
-  house = await openTurnHouse({
+  setup = await openTurnSetup({
     store,
     tools: [noteTools().tool('launch', { permissionPolicy: 'always_ask' }), noteTools().tool('check')],
   });
-  await house.agent('worker', steps, frontmatter);
-  id = await house.start('worker');
+  await setup.agent('worker', steps, frontmatter);
+  id = await setup.start('worker');
 }
 
 /** Wakes the session in a process that is killed over it. */
 async function dieOver(death: Death, options: WakeOptions = {}): Promise<void> {
   const mortal = new MortalStore(store, death);
-  const code = await house
+  const code = await setup
     .open({ store: mortal })
     .wake(id, options)
     .then(
@@ -42,7 +42,7 @@ async function dieOver(death: Death, options: WakeOptions = {}): Promise<void> {
       (error: unknown) => (RuntimeError.is(error) ? error.code : 'killed'),
     );
   expect(mortal.isDead, `the process lived: ${code}`).toBe(true);
-  house.open();
+  setup.open();
 }
 
 /**
@@ -56,24 +56,24 @@ async function blockAndDieTwice(): Promise<void> {
     await mortal.kill();
     throw new Error('the process was killed');
   });
-  await house
+  await setup
     .open({ store: mortal })
     .wake(id)
     .catch(() => undefined);
-  expect(await house.open().sessions.get(id)).toMatchObject({
+  expect(await setup.open().sessions.get(id)).toMatchObject({
     status: 'running',
     pendingActions: [{ toolName: 'launch' }],
   });
   await dieOver(ONCE_BEGUN);
-  expect(await house.state(id)).toMatchObject({ status: 'running', pendingActions: [{ toolName: 'launch' }] });
+  expect(await setup.state(id)).toMatchObject({ status: 'running', pendingActions: [{ toolName: 'launch' }] });
 }
 
 describe('a session that waits for permission, and two of whose wakes have died', () => {
   it('does not say that it runs until the permission is void: a worker finds it now', async () => {
     await blockAndDieTwice();
-    expect(await house.due()).toEqual([id]);
-    await house.settle();
-    expect(await house.state(id)).toMatchObject({
+    expect(await setup.due()).toEqual([id]);
+    await setup.settle();
+    expect(await setup.state(id)).toMatchObject({
       status: 'idle',
       stopReason: 'requires_action',
       openWake: undefined,
@@ -83,9 +83,9 @@ describe('a session that waits for permission, and two of whose wakes have died'
 
   it('is interrupted at once', async () => {
     await blockAndDieTwice();
-    await house.runtime.sessions.interrupt(id);
-    await house.settle();
-    expect(await house.state(id)).toMatchObject({
+    await setup.runtime.sessions.interrupt(id);
+    await setup.settle();
+    expect(await setup.state(id)).toMatchObject({
       status: 'idle',
       openWake: undefined,
       pendingActions: [],
@@ -95,11 +95,11 @@ describe('a session that waits for permission, and two of whose wakes have died'
 
   it('is due for nothing but the end of that permission afterwards', async () => {
     await blockAndDieTwice();
-    await house.settle();
-    const hints = (await store.activations.due({ nowMs: house.clock.now() + WEEK_MS, limit: 10 })).due.flatMap(
+    await setup.settle();
+    const hints = (await store.activations.due({ nowMs: setup.clock.now() + WEEK_MS, limit: 10 })).due.flatMap(
       ({ activations }) => activations,
     );
-    expect(hints.map(({ dueAtMs }) => dueAtMs)).toEqual([house.clock.now() + WEEK_MS]);
+    expect(hints.map(({ dueAtMs }) => dueAtMs)).toEqual([setup.clock.now() + WEEK_MS]);
   });
 });
 
@@ -120,15 +120,15 @@ describe('a turn that somebody goes on with', () => {
 
   it('is not left until the next wake that it had planned, when the process of that wake dies', async () => {
     await open(steps, { tools: ['check'], budget: { maxModelStepsPerWake: 1 } });
-    await house.runtime.wake(id);
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Check' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
-    expect(await house.due()).toEqual([]);
+    await setup.runtime.wake(id);
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'Check' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
+    expect(await setup.due()).toEqual([]);
     await dieOver(ONCE_BEGUN);
-    expect(await house.due()).toEqual([id]);
-    await house.settle();
-    expect((await house.dataOf(id, 'agent.message')).map(({ text }) => text)).toEqual(['Checked.']);
-    expect(await house.state(id)).toMatchObject({ openWake: undefined, queuedWakes: [{ reason: 'later' }] });
+    expect(await setup.due()).toEqual([id]);
+    await setup.settle();
+    expect((await setup.dataOf(id, 'agent.message')).map(({ text }) => text)).toEqual(['Checked.']);
+    expect(await setup.state(id)).toMatchObject({ openWake: undefined, queuedWakes: [{ reason: 'later' }] });
   });
 });
 
@@ -144,49 +144,49 @@ describe('what a wake begins for', () => {
 
   it('may be taken back in the moment before it begins: the wake does not begin, and cannot be lost', async () => {
     await open([planned]);
-    await house.runtime.wake(id);
-    await house.clock.advance(30_000);
-    const other = house.open();
+    await setup.runtime.wake(id);
+    await setup.clock.advance(30_000);
+    const other = setup.open();
     store.before('wake.started', () => other.sessions.interrupt(id));
     const mortal = new MortalStore(store, ONCE_BEGUN);
-    const outcome = await house
+    const outcome = await setup
       .open({ store: mortal })
       .wake(id, { isAutonomous: true })
       .catch((error: unknown) => error);
     await mortal.kill();
-    house.open();
-    await house.settle();
-    expect(await house.state(id)).toMatchObject({ status: 'idle', openWake: undefined, queuedWakes: [] });
+    setup.open();
+    await setup.settle();
+    expect(await setup.state(id)).toMatchObject({ status: 'idle', openWake: undefined, queuedWakes: [] });
     expect(outcome).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
   it('may be joined by more in that moment, which the wake that begins reads too', async () => {
     await open([{ text: 'Both read.' }]);
-    const other = house.open();
+    const other = setup.open();
     store.before('wake.started', () => other.sessions.send(id, { type: 'user.message', text: 'And this' }));
-    expect(await house.open().wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Both read.' });
-    expect(house.asked.map(({ read }) => ['Go', 'And this'].map((text) => read.includes(text)))).toEqual([
+    expect(await setup.open().wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Both read.' });
+    expect(setup.asked.map(({ read }) => ['Go', 'And this'].map((text) => read.includes(text)))).toEqual([
       [true, true],
     ]);
-    expect(await house.due()).toEqual([]);
+    expect(await setup.due()).toEqual([]);
   });
 
   it('may be joined by more again and again: the wake begins all the same', async () => {
     await open([{ text: 'All read.' }]);
-    const other = house.open();
+    const other = setup.open();
     for (let count = 0; count < 50; count += 1)
       store.before('wake.started', () => other.sessions.send(id, { type: 'user.message', text: 'More' }));
-    expect(await house.open().wake(id)).toMatchObject({ outcome: 'sleep', summary: 'All read.', epoch: 1 });
-    expect(await house.state(id)).toMatchObject({ messages: 51, pending: [], openWake: undefined });
+    expect(await setup.open().wake(id)).toMatchObject({ outcome: 'sleep', summary: 'All read.', epoch: 1 });
+    expect(await setup.state(id)).toMatchObject({ messages: 51, pending: [], openWake: undefined });
   });
 
   it('may be done by another wake in that moment: this one leaves the session to it', async () => {
     await open([{ text: 'Done.' }]);
     const right = await store.acquireWakeRight(id, { epoch: 0, isOpen: false });
     await right.release();
-    const slow = house.open();
+    const slow = setup.open();
     // Who does not see the right of another, as on a file system that does not share its locks.
-    const blind = house.open({
+    const blind = setup.open({
       store: new Proxy(store, {
         get: (target, name) =>
           name === 'acquireWakeRight'
@@ -196,8 +196,8 @@ describe('what a wake begins for', () => {
     });
     store.before('wake.started', () => blind.wake(id));
     expect(await slow.wake(id).catch((error: unknown) => error)).toMatchObject({ code: 'WAKE_CONFLICT' });
-    expect((await house.dataOf(id, 'wake.started')).length).toBe(1);
-    expect(await house.state(id)).toMatchObject({ status: 'idle', openWake: undefined });
+    expect((await setup.dataOf(id, 'wake.started')).length).toBe(1);
+    expect(await setup.state(id)).toMatchObject({ status: 'idle', openWake: undefined });
   });
 });
 
@@ -210,8 +210,8 @@ describe('a session whose wakes fail or die, and whose last one died', () => {
   it('is parked, and says of the last one alone that it was lost', async () => {
     await open([{ text: 'Never read.' }]);
     for (let death = 1; death <= MAX_FAILURES_IN_A_ROW; death += 1) await dieOver(ONCE_BEGUN);
-    expect(await house.open().wake(id)).toMatchObject({ outcome: 'parked' });
-    expect(await house.dataOf(id, 'session.parked')).toMatchObject([
+    expect(await setup.open().wake(id)).toMatchObject({ outcome: 'parked' });
+    expect(await setup.dataOf(id, 'session.parked')).toMatchObject([
       {
         code: 'failures',
         reason: expect.stringMatching(
@@ -230,13 +230,13 @@ describe('a wake that died after a step was completed', () => {
       await mortal.kill();
       throw new Error('the process was killed');
     });
-    await house
+    await setup
       .open({ store: mortal })
       .wake(id)
       .catch(() => undefined);
     expect(mortal.isDead).toBe(true);
-    expect(await house.open().wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 1 });
-    expect(await house.dataOf(id, 'wake.ended')).toMatchObject([
+    expect(await setup.open().wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 1 });
+    expect(await setup.dataOf(id, 'wake.ended')).toMatchObject([
       { outcome: 'lost', modelSteps: 1 },
       { outcome: 'sleep', modelSteps: 1 },
     ]);

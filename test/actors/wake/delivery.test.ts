@@ -9,40 +9,40 @@ import type { SessionEvent } from '../../../src/machines/session/session-event.t
 import type { SendOptions } from '../../../src/machines/session/session-requests.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
-import { openHouse, until } from '../../support/session-house.ts';
-import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
+import { openSetup, until } from '../../support/session-setup.ts';
+import type { SessionSetup, SessionSetupOptions } from '../../support/session-setup.ts';
 
-let house: SessionHouse;
+let setup: SessionSetup;
 let store: HookedStore;
 let id: string;
 const open = async (
   steps: readonly object[],
   message?: string,
-  options: SessionHouseOptions & { readonly agent?: object } = {},
+  options: SessionSetupOptions & { readonly agent?: object } = {},
 ): Promise<void> => {
   store = new HookedStore();
-  house = await openHouse({ store: () => store, ...options });
-  id = await house.session(steps, {
+  setup = await openSetup({ store: () => store, ...options });
+  id = await setup.session(steps, {
     ...(message === undefined ? {} : { message }),
     ...(options.agent === undefined ? {} : { agent: options.agent }),
   });
 };
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const shell = { name: 'shell_run', input: { command: 'true' } };
 const say = (text: string, options: SendOptions = {}): Promise<SendReceipt> =>
-  house.runtime.sessions.send(id, { type: 'user.message', text }, options);
+  setup.runtime.sessions.send(id, { type: 'user.message', text }, options);
 const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> =>
-  (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
+  (await setup.log(id)).filter((event) => event.type === type).map(({ data }) => data);
 const hints = async (): Promise<number> =>
-  (await store.activations.due({ nowMs: house.clock.now() + 1e9, limit: 100 })).due.flatMap(
+  (await store.activations.due({ nowMs: setup.clock.now() + 1e9, limit: 100 })).due.flatMap(
     ({ activations }) => activations,
   ).length;
 
 /** Wakes the session and waits until the command of its step runs. */
-async function wakeToCommand(): Promise<ReturnType<SessionHouse['runtime']['wake']>[]> {
-  const waking = house.runtime.wake(id);
-  await until(() => house.processes.works.length === 1);
+async function wakeToCommand(): Promise<ReturnType<SessionSetup['runtime']['wake']>[]> {
+  const waking = setup.runtime.wake(id);
+  await until(() => setup.processes.works.length === 1);
   return [waking];
 }
 
@@ -58,7 +58,7 @@ describe('a message that arrives while tools run', () => {
     );
     const [waking] = await wakeToCommand();
     expect(await say('later')).toMatchObject({ acceptedAs: 'queue' });
-    house.processes.works[0]?.resolve({});
+    setup.processes.works[0]?.resolve({});
     expect(await waking).toMatchObject({ outcome: 'sleep', modelSteps: 3, summary: 'And you.' });
     expect((await dataOf('message.consumed')).length).toBe(2);
   });
@@ -73,7 +73,7 @@ describe('a message that arrives while tools run', () => {
     );
     const [waking] = await wakeToCommand();
     expect(await say('instead', { delivery: 'steer' })).toMatchObject({ acceptedAs: 'steer' });
-    house.processes.works[0]?.resolve({});
+    setup.processes.works[0]?.resolve({});
     expect(await waking).toMatchObject({ outcome: 'sleep', modelSteps: 2, summary: 'Both.' });
   });
 
@@ -92,13 +92,13 @@ describe('a message that arrives while tools run', () => {
       status: 'idle',
       summary: 'The turn was interrupted: a message that interrupts.',
     });
-    expect(house.processes.works[0]?.cancelReasons).toEqual(['a message that interrupts']);
-    expect((await house.runtime.sessions.get(id)).pending).toMatchObject([{ delivery: 'interrupt' }]);
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({
+    expect(setup.processes.works[0]?.cancelReasons).toEqual(['a message that interrupts']);
+    expect((await setup.runtime.sessions.get(id)).pending).toMatchObject([{ delivery: 'interrupt' }]);
+    expect(await setup.runtime.wake(id, { isAutonomous: true })).toMatchObject({
       outcome: 'sleep',
       summary: 'Now this.',
     });
-    expect(house.processes.works).toHaveLength(1);
+    expect(setup.processes.works).toHaveLength(1);
   });
 
   it('is stored in one record with the interruption and what it cancels', async () => {
@@ -106,10 +106,10 @@ describe('a message that arrives while tools run', () => {
       [{ directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 60 }] } }],
       'Go',
     );
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     const { seq } = await say('stop', { delivery: 'interrupt' });
-    expect((await house.types(id)).slice(seq - 1)).toEqual(['user.message', 'user.interrupt', 'wake.cancelled']);
-    expect((await house.runtime.sessions.get(id)).queuedWakes).toEqual([]);
+    expect((await setup.types(id)).slice(seq - 1)).toEqual(['user.message', 'user.interrupt', 'wake.cancelled']);
+    expect((await setup.runtime.sessions.get(id)).queuedWakes).toEqual([]);
   });
 
   it('to be refused when busy is, while a wake runs or messages wait, and leaves no trace', async () => {
@@ -119,7 +119,7 @@ describe('a message that arrives while tools run', () => {
     expect(await codeOf(say('second', quiet))).toBe('SESSION_BUSY');
     const [waking] = await wakeToCommand();
     expect(await codeOf(say('third', quiet))).toBe('SESSION_BUSY');
-    house.processes.works[0]?.resolve({});
+    setup.processes.works[0]?.resolve({});
     await waking;
     expect(await say('fourth', quiet)).toMatchObject({ acceptedAs: 'queue' });
     expect(await dataOf('user.message')).toMatchObject([{ text: 'first' }, { text: 'fourth' }]);
@@ -162,7 +162,7 @@ describe('a receipt', () => {
     ['an event id that is none', { type: 'user.message', text: 'x' }, { eventId: 'mine' }],
   ])('is not given for %s', async (_name, message, options) => {
     await open([]);
-    expect(await codeOf(house.runtime.sessions.send(id, message as never, options as never))).toBe(
+    expect(await codeOf(setup.runtime.sessions.send(id, message as never, options as never))).toBe(
       'SESSION_REQUEST_INVALID',
     );
     expect(await store.head(id)).toBe(1);
@@ -192,15 +192,15 @@ describe('an interruption', () => {
       isRunActive: () => true,
     };
     await open([], 'Tell me a story', { runtimes: [slow], agent: { provider: 'slow' } });
-    const waking = house.runtime.wake(id);
-    await until(async () => (await house.types(id)).includes('span.started'));
+    const waking = setup.runtime.wake(id);
+    await until(async () => (await setup.types(id)).includes('span.started'));
     stream('Once ');
     stream('upon');
-    await house.runtime.sessions.interrupt(id, { reason: 'enough' });
+    await setup.runtime.sessions.interrupt(id, { reason: 'enough' });
     expect(await waking).toMatchObject({ outcome: 'interrupted', summary: 'The turn was interrupted: enough.' });
     expect(await dataOf('agent.message')).toMatchObject([{ text: 'Once upon', partial: true }]);
-    expect(await house.runtime.sessions.get(id)).toMatchObject({ pending: [], openSpanId: undefined });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({ pending: [], openSpanId: undefined });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
     expect(await hints()).toBe(0);
   });
 
@@ -221,10 +221,10 @@ describe('an interruption', () => {
       'Go',
       { agent: { permission: 'ask' } },
     );
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
-    expect((await house.runtime.sessions.get(id)).pendingActions).toHaveLength(3);
-    await house.runtime.sessions.interrupt(id);
-    expect(await house.runtime.sessions.get(id)).toMatchObject({
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
+    expect((await setup.runtime.sessions.get(id)).pendingActions).toHaveLength(3);
+    await setup.runtime.sessions.interrupt(id);
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({
       pendingActions: [],
       openToolCalls: [],
       queuedWakes: [],
@@ -232,21 +232,21 @@ describe('an interruption', () => {
     });
     expect(await dataOf('agent.tool_result')).toMatchObject([{ outcome: 'cancelled' }, { outcome: 'cancelled' }]);
     expect(await dataOf('request.cancelled')).toHaveLength(3);
-    await house.clock.advance(3_600_000);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
-    expect([house.processes.works.length, await hints()]).toEqual([0, 0]);
+    await setup.clock.advance(3_600_000);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+    expect([setup.processes.works.length, await hints()]).toEqual([0, 0]);
     await say('again');
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Fresh.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Fresh.' });
   });
 
   it('leaves messages that nobody has read, which make the session due again', async () => {
     await open([{ toolCalls: [shell] }, { text: 'Second.', expect: { lastUserMessageIncludes: 'unread' } }], 'Go');
     const [waking] = await wakeToCommand();
     await say('unread');
-    await house.runtime.sessions.interrupt(id);
+    await setup.runtime.sessions.interrupt(id);
     expect(await waking).toMatchObject({ outcome: 'interrupted' });
     expect(await hints()).toBe(1);
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({
+    expect(await setup.runtime.wake(id, { isAutonomous: true })).toMatchObject({
       outcome: 'sleep',
       summary: 'Second.',
     });
@@ -258,21 +258,21 @@ describe('an interruption', () => {
       [{ toolCalls: [{ name: 'none' }] }, { error: { kind: 'overloaded', message: 'busy' } }, { text: 'never' }],
       'Go',
     );
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'failed' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'failed' });
     expect(await hints()).toBe(1);
-    await house.runtime.sessions.interrupt(id);
+    await setup.runtime.sessions.interrupt(id);
     expect(await hints()).toBe(0);
-    await house.clock.advance(60_000);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+    await setup.clock.advance(60_000);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
   it('of a terminated session is refused, and of one that rests changes nothing but the log', async () => {
     await open([{ text: 'x' }]);
-    await house.runtime.sessions.interrupt(id);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
-    await house.runtime.sessions.terminate(id);
-    expect(await codeOf(house.runtime.sessions.interrupt(id))).toBe('SESSION_TERMINATED');
-    expect(await codeOf(house.runtime.sessions.interrupt(id, { reason: '' }))).toBe('SESSION_REQUEST_INVALID');
+    await setup.runtime.sessions.interrupt(id);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+    await setup.runtime.sessions.terminate(id);
+    expect(await codeOf(setup.runtime.sessions.interrupt(id))).toBe('SESSION_TERMINATED');
+    expect(await codeOf(setup.runtime.sessions.interrupt(id, { reason: '' }))).toBe('SESSION_REQUEST_INVALID');
   });
 });
 
@@ -280,12 +280,12 @@ describe('an interruption that comes in the very moment', () => {
   it('a step begins: the step is not taken, and its message is not counted as read', async () => {
     await open([{ text: 'Answer.', expect: { lastUserMessageIncludes: 'second' } }], 'first');
     store.before('span.started', () => say('second', { delivery: 'interrupt' }));
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
     // The first message was in the hands of the model when it was stopped; the one that stopped it was not.
-    const { pending } = await house.runtime.sessions.get(id);
+    const { pending } = await setup.runtime.sessions.get(id);
     expect(pending.map(({ delivery }) => delivery)).toContain('interrupt');
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Answer.' });
-    expect((await house.runtime.sessions.get(id)).pending).toEqual([]);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Answer.' });
+    expect((await setup.runtime.sessions.get(id)).pending).toEqual([]);
   });
 
   it('the agent is read: the message that interrupts is not read by the wake that it interrupts', async () => {
@@ -293,32 +293,32 @@ describe('an interruption that comes in the very moment', () => {
       agent: { tools: ['none'] },
     });
     store.before('tool.skipped', () => say('second', { delivery: 'interrupt' }));
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted', modelSteps: 0 });
-    expect((await house.runtime.sessions.get(id)).pending).toHaveLength(2);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'interrupted', modelSteps: 0 });
+    expect((await setup.runtime.sessions.get(id)).pending).toHaveLength(2);
     expect(await dataOf('span.started')).toEqual([]);
   });
 
   it('a step has ended with calls: none of them starts', async () => {
     await open([{ toolCalls: [shell] }, { text: 'After.' }], 'Go');
-    store.before('agent.tool_use', () => house.runtime.sessions.interrupt(id));
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted', modelSteps: 1 });
-    expect(house.processes.works).toEqual([]);
+    store.before('agent.tool_use', () => setup.runtime.sessions.interrupt(id));
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'interrupted', modelSteps: 1 });
+    expect(setup.processes.works).toEqual([]);
     expect(await dataOf('agent.tool_result')).toMatchObject([{ outcome: 'cancelled' }]);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
   it('a step has failed: the failure is not tried again', async () => {
     await open([{ error: { kind: 'overloaded', message: 'busy' } }, { text: 'never' }], 'Go');
-    store.before('span.completed', () => house.runtime.sessions.interrupt(id));
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
-    expect((await house.runtime.sessions.get(id)).lastWake).not.toHaveProperty('retryAt');
+    store.before('span.completed', () => setup.runtime.sessions.interrupt(id));
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
+    expect((await setup.runtime.sessions.get(id)).lastWake).not.toHaveProperty('retryAt');
   });
 
   it('a call asks for permission: the request is taken back with the rest', async () => {
     await open([{ toolCalls: [shell] }], 'Go', { agent: { permission: 'ask' } });
-    store.before('permission.requested', () => house.runtime.sessions.interrupt(id));
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
-    expect(await house.runtime.sessions.get(id)).toMatchObject({
+    store.before('permission.requested', () => setup.runtime.sessions.interrupt(id));
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({
       pendingActions: [],
       openToolCalls: [],
       stopReason: 'idle',
@@ -330,27 +330,27 @@ describe('an interruption that comes in the very moment', () => {
       [{ directive: { outcome: 'sleep', summary: 's', queuedWakes: [{ reason: 'later', delaySeconds: 60 }] } }],
       'Go',
     );
-    store.before('wake.ended', () => house.runtime.sessions.interrupt(id));
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
-    expect(await house.runtime.sessions.get(id)).toMatchObject({ queuedWakes: [], openDirectives: [] });
+    store.before('wake.ended', () => setup.runtime.sessions.interrupt(id));
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({ queuedWakes: [], openDirectives: [] });
   });
 
   it('a wake that broke is recorded: it ends as interrupted and is not tried again', async () => {
     await open([{ text: 'x' }], 'Go', { agent: { provider: 'moon' } });
-    store.before('wake.ended', () => house.runtime.sessions.interrupt(id));
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
-    expect((await house.runtime.sessions.get(id)).failuresInARow).toBe(0);
+    store.before('wake.ended', () => setup.runtime.sessions.interrupt(id));
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'interrupted' });
+    expect((await setup.runtime.sessions.get(id)).failuresInARow).toBe(0);
   });
 
   it('the session is terminated too leaves it to the end of the session', async () => {
     await open([{ text: 'x', delayMs: 1_000 }], 'Go');
-    const waking = house.runtime.wake(id);
-    await until(() => house.clock.pendingTimers > 0);
-    await Promise.all([house.runtime.sessions.interrupt(id), house.runtime.sessions.terminate(id)]).catch(
+    const waking = setup.runtime.wake(id);
+    await until(() => setup.clock.pendingTimers > 0);
+    await Promise.all([setup.runtime.sessions.interrupt(id), setup.runtime.sessions.terminate(id)]).catch(
       () => undefined,
     );
     expect(await waking).toMatchObject({ outcome: 'terminated', status: 'terminated' });
-    expect([await hints(), house.clock.pendingTimers]).toEqual([0, 0]);
+    expect([await hints(), setup.clock.pendingTimers]).toEqual([0, 0]);
   });
 });
 
@@ -358,21 +358,21 @@ describe('the end of a session', () => {
   it('is heard by the wake that runs at once, and nothing it left is due', async () => {
     await open([{ toolCalls: [shell] }, { text: 'never' }], 'Go');
     const [waking] = await wakeToCommand();
-    await house.runtime.sessions.terminate(id, { reason: 'obsolete' });
+    await setup.runtime.sessions.terminate(id, { reason: 'obsolete' });
     expect(await waking).toMatchObject({ outcome: 'terminated', status: 'terminated' });
-    expect(house.processes.works[0]?.cancelReasons).toEqual(['the session was terminated']);
+    expect(setup.processes.works[0]?.cancelReasons).toEqual(['the session was terminated']);
     expect(await hints()).toBe(0);
   });
 
   it('that comes while a wake that broke is recorded leaves the session ended as it was', async () => {
     await open([{ text: 'x' }], 'Go', { agent: { provider: 'moon' } });
-    store.before('wake.ended', () => house.runtime.sessions.terminate(id, { reason: 'obsolete' }));
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'terminated', status: 'terminated' });
-    expect(await house.runtime.sessions.get(id)).toMatchObject({
+    store.before('wake.ended', () => setup.runtime.sessions.terminate(id, { reason: 'obsolete' }));
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'terminated', status: 'terminated' });
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({
       status: 'terminated',
       summary: 'obsolete',
       openWake: undefined,
     });
-    expect((await house.types(id)).at(-1)).toBe('wake.ended');
+    expect((await setup.types(id)).at(-1)).toBe('wake.ended');
   });
 });

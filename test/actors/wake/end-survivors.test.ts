@@ -3,7 +3,7 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import type { ReconciledProcessTree } from '../../../src/actors/task/process-tree.ts';
 import { END_SURVIVORS_LIMIT_MS, endSurvivors } from '../../../src/actors/wake/end-survivors.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { until } from '../../support/session-house.ts';
+import { until } from '../../support/session-setup.ts';
 
 const killed: ReconciledProcessTree = { tag: 'a', action: 'killed', survivors: [] };
 const busy: ReconciledProcessTree = { tag: 'b', action: 'left', reason: 'being_reconciled', survivors: [] };

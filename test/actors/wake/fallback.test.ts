@@ -8,24 +8,24 @@ import { MemoryCandidateHealthStore } from '../../../src/adapters/memory/memory-
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
-import { openBackendHouse } from '../../support/backend-house.ts';
-import type { BackendHouse, BackendHouseOptions } from '../../support/backend-house.ts';
+import { openBackendSetup } from '../../support/backend-setup.ts';
+import type { BackendSetup, BackendSetupOptions } from '../../support/backend-setup.ts';
 import { fails, says, toldRuntime } from '../../support/told-runtime.ts';
 import type { Act, ToldRuntime } from '../../support/told-runtime.ts';
 
-let open: BackendHouse;
+let open: BackendSetup;
 let other: ToldRuntime;
-afterEach(() => open.house[Symbol.asyncDispose]());
+afterEach(() => open.setup[Symbol.asyncDispose]());
 
 const FALLBACK: Partial<AgentFrontmatter> = { fallbacks: [{ provider: 'other', model: 'n' }] };
 
 async function stage(
   acts: readonly Act[],
   otherActs: readonly Act[],
-  options: BackendHouseOptions = {},
+  options: BackendSetupOptions = {},
 ): Promise<void> {
   other = toldRuntime('other', otherActs);
-  open = await openBackendHouse(acts, {
+  open = await openBackendSetup(acts, {
     traits: { runs: 'step' },
     others: [other],
     ...options,
@@ -33,7 +33,7 @@ async function stage(
   });
 }
 
-const wake = () => open.house.runtime.wake(open.id);
+const wake = () => open.setup.runtime.wake(open.id);
 const used =
   (inputTokens: number, outputTokens = 0): Act =>
   () => ({ payloads: [], usage: { inputTokens, outputTokens }, meta: { error: { kind: 'auth', message: 'no' } } });
@@ -42,14 +42,14 @@ describe('the log of a step over several candidates', () => {
   it('tells who was tried and why, what failed and what was decided, and what all of it used', async () => {
     await stage([used(100)], [says('From the other.')]);
     expect(await wake()).toMatchObject({ outcome: 'sleep', summary: 'From the other.', modelSteps: 1 });
-    const types = (await open.house.log(open.id))
+    const types = (await open.setup.log(open.id))
       .map(({ type }) => type)
       .filter((type) => type.startsWith('run.') || type.startsWith('span.'));
     expect(types).toEqual(['span.started', 'run.attempt_failed', 'run.candidate_selected', 'span.completed']);
-    expect(await open.house.dataOf(open.id, 'span.started')).toMatchObject([
+    expect(await open.setup.dataOf(open.id, 'span.started')).toMatchObject([
       { provider: 'told', model: 'm', backend: 'told', because: 'The first choice.' },
     ]);
-    expect(await open.house.dataOf(open.id, 'run.attempt_failed')).toMatchObject([
+    expect(await open.setup.dataOf(open.id, 'run.attempt_failed')).toMatchObject([
       {
         attempt: 1,
         candidate: { provider: 'told' },
@@ -58,19 +58,19 @@ describe('the log of a step over several candidates', () => {
         because: 'This account cannot be used now. Another model is tried.',
       },
     ]);
-    expect(await open.house.dataOf(open.id, 'run.candidate_selected')).toMatchObject([
+    expect(await open.setup.dataOf(open.id, 'run.candidate_selected')).toMatchObject([
       { attempt: 2, candidate: { provider: 'other', model: 'n' }, because: 'Fallback 1, after told/m failed (auth).' },
     ]);
-    expect(await open.house.dataOf(open.id, 'span.completed')).toMatchObject([
+    expect(await open.setup.dataOf(open.id, 'span.completed')).toMatchObject([
       { outcome: 'completed', usage: { inputTokens: 110, outputTokens: 1 } },
     ]);
-    expect((await open.house.state(open.id)).used.tokens).toBe(111);
+    expect((await open.setup.state(open.id)).used.tokens).toBe(111);
   });
 
   it('that all fail says so once more than there were attempts before the last', async () => {
     await stage([fails('billing')], [fails('auth')]);
     expect(await wake()).toMatchObject({ outcome: 'failed', error: { details: { kind: 'auth' } } });
-    expect((await open.house.dataOf(open.id, 'run.attempt_failed')).map(({ next }) => next)).toEqual([
+    expect((await open.setup.dataOf(open.id, 'run.attempt_failed')).map(({ next }) => next)).toEqual([
       'fall_back',
       'give_up',
     ]);
@@ -91,7 +91,7 @@ describe('a budget', () => {
     await stage([used(10_000)], [says('x')], { agent: { budget: { maxTokensPerWake: 10_000 } } });
     expect(await wake()).toMatchObject({ outcome: 'failed' });
     expect(other.asked).toEqual([]);
-    expect((await open.house.state(open.id)).used.tokens).toBe(10_000);
+    expect((await open.setup.state(open.id)).used.tokens).toBe(10_000);
   });
 
   it('of money is not broken by a fallback that costs more, or that nobody knows the price of', async () => {
@@ -102,7 +102,7 @@ describe('a budget', () => {
     });
     await wake();
     expect(other.asked).toEqual([]);
-    await open.house[Symbol.asyncDispose]();
+    await open.setup[Symbol.asyncDispose]();
     await stage([fails('auth')], [says('x')], { prices: { 'told/m': free }, agent: { budget: { maxCostPerWake: 1 } } });
     await wake();
     expect(other.asked).toEqual([]);
@@ -115,7 +115,7 @@ describe('a budget', () => {
       agent: { budget: { maxCostPerWake: 10 } },
     });
     await wake();
-    const [{ usage } = {}] = await open.house.dataOf(open.id, 'span.completed');
+    const [{ usage } = {}] = await open.setup.dataOf(open.id, 'span.completed');
     expect([usage?.isEstimate, (usage?.cost ?? 0) > 0.5]).toEqual([true, true]);
   });
 });
@@ -141,11 +141,11 @@ describe('trouble with the log', () => {
 describe('when every candidate rests', () => {
   it('the wake fails with the reason and the time, and the session is not tried before', async () => {
     await stage([fails('billing')], [fails('rate_limit', { retryAfterMs: 3_600_000 })]);
-    const clock = open.house.clock;
+    const clock = open.setup.clock;
     const candidateHealth = new MemoryCandidateHealthStore({ clock });
-    const runtime = open.house.open({ candidateHealth, runtimes: [open.backend, other] });
+    const runtime = open.setup.open({ candidateHealth, runtimes: [open.backend, other] });
     await runtime.wake(open.id);
-    await open.house.runtime.sessions.send(open.id, { type: 'user.message', text: 'Again' });
+    await open.setup.runtime.sessions.send(open.id, { type: 'user.message', text: 'Again' });
     expect(await runtime.wake(open.id)).toMatchObject({
       outcome: 'failed',
       error: {
@@ -153,9 +153,9 @@ describe('when every candidate rests', () => {
         message: expect.stringContaining('cools down until') as string,
       },
     });
-    const { lastWake } = await open.house.state(open.id);
+    const { lastWake } = await open.setup.state(open.id);
     expect(Date.parse(lastWake?.retryAt ?? '')).toBeGreaterThanOrEqual(clock.now() + 3_600_000);
-    expect((await open.house.dataOf(open.id, 'span.started')).length).toBe(2);
+    expect((await open.setup.dataOf(open.id, 'span.started')).length).toBe(2);
     expect([open.backend.asked.length, other.asked.length]).toEqual([1, 1]);
   });
 });
@@ -168,11 +168,11 @@ describe('a context that is too much', () => {
     );
     for (const text of ['And?', 'And then?']) {
       await wake();
-      await open.house.runtime.sessions.send(open.id, { type: 'user.message', text });
+      await open.setup.runtime.sessions.send(open.id, { type: 'user.message', text });
     }
     expect(await wake()).toMatchObject({ outcome: 'sleep', summary: 'It fits.' });
-    expect((await open.house.dataOf(open.id, 'run.attempt_failed')).map(({ next }) => next)).toEqual(['compact']);
-    expect(await open.house.dataOf(open.id, 'run.context_reduced')).toHaveLength(1);
+    expect((await open.setup.dataOf(open.id, 'run.attempt_failed')).map(({ next }) => next)).toEqual(['compact']);
+    expect(await open.setup.dataOf(open.id, 'run.context_reduced')).toHaveLength(1);
     expect(other.asked).toEqual([]);
   });
 
@@ -181,9 +181,9 @@ describe('a context that is too much', () => {
     async (kind) => {
       await stage([...Array.from({ length: 2 }, () => fails(kind))], [fails('context_overflow')]);
       const ended = wake();
-      await open.house.clock.advance(60_000);
+      await open.setup.clock.advance(60_000);
       expect(await ended).toMatchObject({ outcome: 'failed', error: { details: { kind: 'context_overflow' } } });
-      const { parked, lastWake } = await open.house.state(open.id);
+      const { parked, lastWake } = await open.setup.state(open.id);
       expect([parked, lastWake?.retryAt]).toEqual([undefined, expect.any(String)]);
     },
   );
@@ -191,6 +191,6 @@ describe('a context that is too much', () => {
   it('for every candidate parks the session', async () => {
     await stage([fails('context_overflow')], [fails('context_overflow')]);
     expect(await wake()).toMatchObject({ outcome: 'failed' });
-    expect(await open.house.dataOf(open.id, 'session.parked')).toMatchObject([{ code: 'given_up' }]);
+    expect(await open.setup.dataOf(open.id, 'session.parked')).toMatchObject([{ code: 'given_up' }]);
   });
 });

@@ -9,27 +9,27 @@ import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { UNBOUND, jobEnded, newEvent, running, wakeEnded, wakeStarted } from '../../support/session-events.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
-import { openHouse, until } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { openSetup, until } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
-let house: SessionHouse;
+let setup: SessionSetup;
 let id: string;
-afterEach(() => house.close());
+afterEach(() => setup.close());
 const open = async (
   steps: readonly object[],
   options: { readonly message?: string; readonly agent?: object; readonly script?: object } = {},
 ): Promise<void> => {
-  house = await openHouse();
-  id = await house.session(steps, options);
+  setup = await openSetup();
+  id = await setup.session(steps, options);
 };
 
 const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> =>
-  (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
+  (await setup.log(id)).filter((event) => event.type === type).map(({ data }) => data);
 const hints = async (): Promise<string[]> =>
-  (await house.store.activations.due({ nowMs: house.clock.now() + 1e12, limit: 10 })).due.flatMap(({ activations }) =>
-    activations.map(({ kind, dueAtMs }) => `${kind} +${dueAtMs - house.clock.now()}`),
+  (await setup.store.activations.due({ nowMs: setup.clock.now() + 1e12, limit: 10 })).due.flatMap(({ activations }) =>
+    activations.map(({ kind, dueAtMs }) => `${kind} +${dueAtMs - setup.clock.now()}`),
   );
-const wakeByItself = (): Promise<WakeOutcome> => house.runtime.wake(id, { isAutonomous: true });
+const wakeByItself = (): Promise<WakeOutcome> => setup.runtime.wake(id, { isAutonomous: true });
 const failing = { error: { kind: 'overloaded', message: 'busy' } };
 const tick = { directive: { outcome: 'sleep', summary: 'tick', queuedWakes: [{ reason: 'tick', delaySeconds: 1 }] } };
 
@@ -39,14 +39,14 @@ describe('a session whose wakes fail', () => {
     for (const seconds of [5, 20, 80, 320]) {
       expect(await wakeByItself()).toMatchObject({ outcome: 'failed' });
       expect(await hints()).toEqual([`ingress +${seconds * 1000}`]);
-      await house.clock.advance(seconds * 1000 - 1);
+      await setup.clock.advance(seconds * 1000 - 1);
       expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
-      await house.clock.advance(1);
+      await setup.clock.advance(1);
     }
     expect(await wakeByItself()).toMatchObject({ outcome: 'failed' });
     expect(await dataOf('session.parked')).toMatchObject([{ code: 'failures' }]);
-    expect([await hints(), (await house.runtime.sessions.get(id)).failuresInARow]).toEqual([[], MAX_FAILURES_IN_A_ROW]);
-    await house.clock.advance(86_400_000);
+    expect([await hints(), (await setup.runtime.sessions.get(id)).failuresInARow]).toEqual([[], MAX_FAILURES_IN_A_ROW]);
+    await setup.clock.advance(86_400_000);
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
@@ -57,15 +57,15 @@ describe('a session whose wakes fail', () => {
   });
 
   it.each<[string, () => Promise<unknown>]>([
-    ['a message', () => house.runtime.sessions.send(id, { type: 'user.message', text: 'And now?' })],
+    ['a message', () => setup.runtime.sessions.send(id, { type: 'user.message', text: 'And now?' })],
     ['somebody who wakes it', async () => undefined],
   ])('and was parked goes on after %s', async (_what, act) => {
     await open([failing, failing, failing, failing, failing, { text: 'Well again.' }], { message: 'Go' });
-    for (let n = 0; n < MAX_FAILURES_IN_A_ROW; n += 1) await house.runtime.wake(id);
-    expect(await house.runtime.sessions.get(id)).toMatchObject({ parked: { code: 'failures' } });
+    for (let n = 0; n < MAX_FAILURES_IN_A_ROW; n += 1) await setup.runtime.wake(id);
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({ parked: { code: 'failures' } });
     await act();
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Well again.' });
-    const state = await house.runtime.sessions.get(id);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Well again.' });
+    const state = await setup.runtime.sessions.get(id);
     expect([state.parked, state.failuresInARow, state.pending]).toEqual([undefined, 0, []]);
   });
 
@@ -73,7 +73,7 @@ describe('a session whose wakes fail', () => {
     await open([{ text: 'Alive.' }], { message: 'Go' });
     for (let epoch = 1; epoch <= MAX_FAILURES_IN_A_ROW; epoch += 1) {
       const before = epoch === 1 ? [] : [newEvent(epoch * 10, wakeEnded(`wake_${epoch - 1}`, 'lost'), epoch)];
-      await house.store.append(id, [
+      await setup.store.append(id, [
         ...before,
         newEvent(epoch * 10 + 1, wakeStarted(epoch), epoch),
         newEvent(epoch * 10 + 2, running, epoch),
@@ -82,15 +82,15 @@ describe('a session whose wakes fail', () => {
     expect(await wakeByItself()).toMatchObject({ outcome: 'parked', status: 'idle', modelSteps: 0 });
     expect(await hints()).toEqual([]);
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Alive.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Alive.' });
   });
 });
 
 describe('a message that comes in the very moment', () => {
   const died = async (): Promise<HookedStore> => {
     const store = new HookedStore();
-    house = await openHouse({ store: () => store });
-    id = await house.session([{ text: 'Alive.' }], { message: 'Go' });
+    setup = await openSetup({ store: () => store });
+    id = await setup.session([{ text: 'Alive.' }], { message: 'Go' });
     for (let epoch = 1; epoch <= MAX_FAILURES_IN_A_ROW; epoch += 1) {
       const before = epoch === 1 ? [] : [newEvent(epoch * 10, wakeEnded(`wake_${epoch - 1}`, 'lost'), epoch)];
       await store.append(id, [
@@ -105,21 +105,21 @@ describe('a message that comes in the very moment', () => {
   it('a session is parked keeps it from being parked', async () => {
     const store = await died();
     store.before('session.parked', () =>
-      house.runtime.sessions.send(id, { type: 'user.message', text: 'Still there?' }),
+      setup.runtime.sessions.send(id, { type: 'user.message', text: 'Still there?' }),
     );
     expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'Alive.' });
-    expect((await house.runtime.sessions.get(id)).parked).toBeUndefined();
+    expect((await setup.runtime.sessions.get(id)).parked).toBeUndefined();
   });
 
   it.each(['queue', 'steer'] as const)('a session is unblocked makes it due (%s)', async (delivery) => {
     const store = new HookedStore();
-    house = await openHouse({ store: () => store });
-    id = await house.session([{ toolCalls: [{ name: 'ask_human', input: { question: 'Which?' } }] }], {
+    setup = await openSetup({ store: () => store });
+    id = await setup.session([{ toolCalls: [{ name: 'ask_human', input: { question: 'Which?' } }] }], {
       message: 'Go',
     });
-    await house.runtime.wake(id);
-    store.before('user.message', () => house.runtime.sessions.interrupt(id));
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Then this' }, { delivery });
+    await setup.runtime.wake(id);
+    store.before('user.message', () => setup.runtime.sessions.interrupt(id));
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'Then this' }, { delivery });
     expect(await hints()).toEqual(['ingress +0']);
   });
 });
@@ -134,11 +134,11 @@ describe('what was given up', () => {
         { code: 'given_up', reason: expect.stringMatching(/No, never\. Mend what it names/) as string },
       ]);
       expect(await hints()).toEqual([]);
-      const { length } = await house.log(id);
-      await house.clock.advance(86_400_000);
+      const { length } = await setup.log(id);
+      await setup.clock.advance(86_400_000);
       expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
-      expect(await house.log(id)).toHaveLength(length);
-      await house.runtime.sessions.send(id, { type: 'user.message', text: 'Then another way.' });
+      expect(await setup.log(id)).toHaveLength(length);
+      await setup.runtime.sessions.send(id, { type: 'user.message', text: 'Then another way.' });
       expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'As you like.' });
     },
   );
@@ -148,17 +148,17 @@ describe('what was given up', () => {
       message: 'Go',
       agent: { budget: { maxTokensPerSession: 50_000 } },
     });
-    await house.runtime.wake(id);
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'More' });
+    await setup.runtime.wake(id);
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'More' });
     expect(await wakeByItself()).toMatchObject({ outcome: 'budget_reached' });
     expect(await dataOf('session.parked')).toMatchObject([
       { code: 'budget', reason: expect.stringContaining('maxTokensPerSession (50000) leaves no model step') as string },
     ]);
-    expect([await hints(), (await house.runtime.sessions.get(id)).pending.length]).toEqual([[], 1]);
-    await house.clock.advance(86_400_000);
+    expect([await hints(), (await setup.runtime.sessions.get(id)).pending.length]).toEqual([[], 1]);
+    await setup.clock.advance(86_400_000);
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Please' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'Please' });
     expect(await hints()).toHaveLength(2);
   });
 
@@ -168,14 +168,14 @@ describe('what was given up', () => {
       type: 'subagent.started',
       data: { jobId: 'j', childSessionId: 'c', agentId: 'helper', allowance: { tokens: 50_000 }, restriction: UNBOUND },
     };
-    await house.store.append(id, [newEvent(800, whole)]);
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'And this?' });
+    await setup.store.append(id, [newEvent(800, whole)]);
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'And this?' });
     expect(await wakeByItself()).toMatchObject({ outcome: 'budget_reached' });
     expect([await dataOf('session.parked'), await hints()]).toEqual([
       [expect.objectContaining({ code: 'budget' })],
       [],
     ]);
-    await house.store.append(id, [newEvent(801, jobEnded('j', 'c'))]);
+    await setup.store.append(id, [newEvent(801, jobEnded('j', 'c'))]);
     expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'Well.' });
   });
 
@@ -184,28 +184,28 @@ describe('what was given up', () => {
       message: 'Go',
       agent: { budget: { maxModelStepsPerWake: 1 } },
     });
-    const sending = house.runtime.sessions.send(id, { type: 'user.message', text: 'And this' });
+    const sending = setup.runtime.sessions.send(id, { type: 'user.message', text: 'And this' });
     expect(await wakeByItself()).toMatchObject({ outcome: 'budget_reached' });
     await sending;
     expect(await dataOf('session.parked')).toEqual([]);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
   });
 });
 
 describe('a session that wakes itself', () => {
   it('for nothing is parked after so many times, and goes on with its plans when somebody wakes it', async () => {
     await open([tick], { message: 'Go', script: { onEnd: 'repeat-last' } });
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     for (let n = 0; n < MAX_IDLE_WAKES_IN_A_ROW; n += 1) {
-      await house.clock.advance(1_000);
+      await setup.clock.advance(1_000);
       expect(await wakeByItself()).toMatchObject({ outcome: 'sleep' });
     }
     expect(await dataOf('session.parked')).toMatchObject([{ code: 'idle_wakes' }]);
     expect(await hints()).toEqual([]);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
-    expect((await house.runtime.sessions.get(id)).parked).toBeUndefined();
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+    expect((await setup.runtime.sessions.get(id)).parked).toBeUndefined();
     expect(await hints()).toEqual(['wake +1000']);
-    await house.clock.advance(1_000);
+    await setup.clock.advance(1_000);
     expect(await wakeByItself()).toMatchObject({ outcome: 'sleep' });
   });
 
@@ -215,9 +215,9 @@ describe('a session that wakes itself', () => {
       script: { onEnd: 'repeat-last' },
       agent: { budget: { maxAutonomousWakes: 2 } },
     });
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     for (let n = 0; n < 2; n += 1) {
-      await house.clock.advance(1_000);
+      await setup.clock.advance(1_000);
       await wakeByItself();
     }
     expect(await dataOf('session.parked')).toMatchObject([
@@ -227,9 +227,9 @@ describe('a session that wakes itself', () => {
 
   it('is not parked for a wake that somebody asked for, nor when it has no more plans', async () => {
     await open([tick, { text: 'No more.' }], { message: 'Go', agent: { budget: { maxAutonomousWakes: 0 } } });
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     expect(await dataOf('session.parked')).toEqual([]);
-    await house.clock.advance(1_000);
+    await setup.clock.advance(1_000);
     await wakeByItself();
     expect(await dataOf('session.parked')).toEqual([]);
   });
@@ -246,14 +246,14 @@ describe('a wake ends at its limit', () => {
   ])('%s, wakes by itself no more, and goes on when somebody says so', async (_what, budget, steps) => {
     await open(steps, { message: 'Go', agent: { budget } });
     const [name] = Object.keys(budget);
-    expect(await house.runtime.wake(id)).toMatchObject({
+    expect(await setup.runtime.wake(id)).toMatchObject({
       outcome: 'budget_reached',
       modelSteps: 1,
       summary: expect.stringContaining(name ?? '') as string,
     });
     expect(await hints()).toEqual([]);
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'After.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'After.' });
   });
 
   it('of seconds', async () => {
@@ -261,9 +261,9 @@ describe('a wake ends at its limit', () => {
       message: 'Go',
       agent: { budget: { maxSecondsPerWake: 2 } },
     });
-    const waking = house.runtime.wake(id);
-    await until(() => house.clock.pendingTimers > 0);
-    await house.clock.advance(2_000);
+    const waking = setup.runtime.wake(id);
+    await until(() => setup.clock.pendingTimers > 0);
+    await setup.clock.advance(2_000);
     expect(await waking).toMatchObject({ outcome: 'budget_reached', modelSteps: 1 });
   });
 });
@@ -278,8 +278,8 @@ describe('a directive counts for the step that gave it', () => {
       ],
       { message: 'Go' },
     );
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
   it('so that results of a later step are heard by the model', async () => {
@@ -291,10 +291,10 @@ describe('a directive counts for the step that gave it', () => {
       ],
       { message: 'Go' },
     );
-    const waking = house.runtime.wake(id);
-    await until(() => house.clock.pendingTimers > 0);
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'And?' });
-    await house.clock.advance(10);
+    const waking = setup.runtime.wake(id);
+    await until(() => setup.clock.pendingTimers > 0);
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'And?' });
+    await setup.clock.advance(10);
     expect(await waking).toMatchObject({ outcome: 'sleep', modelSteps: 3 });
     expect(await dataOf('agent.message')).toMatchObject([{}, { text: 'Heard.' }]);
   });
@@ -315,21 +315,21 @@ describe('a directive counts for the step that gave it', () => {
       ],
       { message: 'Go' },
     );
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'failed' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'failed' });
     expect((await hints()).toSorted()).toEqual(['retry +5000', 'wake +3600000']);
-    await house.clock.advance(5_000);
+    await setup.clock.advance(5_000);
     expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'There.' });
-    expect((await house.runtime.sessions.get(id)).queuedWakes).toHaveLength(1);
+    expect((await setup.runtime.sessions.get(id)).queuedWakes).toHaveLength(1);
   });
 });
 
 describe('a trigger', () => {
   it('while a wake runs is followed by exactly one more, shared by all who ask', async () => {
     await open([{ text: 'One.', delayMs: 10 }, { text: 'Two.' }, { text: 'Three.' }], { message: 'Go' });
-    const first = house.runtime.trigger(id);
-    await until(() => house.clock.pendingTimers > 0);
-    const rest = [house.runtime.trigger(id), house.runtime.trigger(id), house.runtime.trigger(id)];
-    await house.clock.advance(10);
+    const first = setup.runtime.trigger(id);
+    await until(() => setup.clock.pendingTimers > 0);
+    const rest = [setup.runtime.trigger(id), setup.runtime.trigger(id), setup.runtime.trigger(id)];
+    await setup.clock.advance(10);
     expect(await first).toMatchObject({ outcome: 'sleep', summary: 'One.' });
     const outcomes = await Promise.all(rest);
     expect(new Set(outcomes).size).toBe(1);
@@ -339,12 +339,12 @@ describe('a trigger', () => {
 
   it('waits for a wake that it did not begin, with all who ask meanwhile', async () => {
     await open([{ text: 'One.', delayMs: 10 }, { text: 'Two.' }], { message: 'Go' });
-    const waking = house.runtime.wake(id);
-    await until(() => house.clock.pendingTimers > 0);
-    const triggered = [house.runtime.trigger(id), house.runtime.trigger(id)];
-    await until(async () => (await codeOf(house.runtime.wake(id))) === 'WAKE_CONFLICT');
-    triggered.push(house.runtime.trigger(id));
-    await house.clock.advance(10);
+    const waking = setup.runtime.wake(id);
+    await until(() => setup.clock.pendingTimers > 0);
+    const triggered = [setup.runtime.trigger(id), setup.runtime.trigger(id)];
+    await until(async () => (await codeOf(setup.runtime.wake(id))) === 'WAKE_CONFLICT');
+    triggered.push(setup.runtime.trigger(id));
+    await setup.clock.advance(10);
     expect(await waking).toMatchObject({ summary: 'One.' });
     expect(await Promise.all(triggered)).toMatchObject([
       { outcome: 'nothing_to_do' },
@@ -355,17 +355,17 @@ describe('a trigger', () => {
 
   it('reads a message that came after the wake before had decided to end', async () => {
     await open([{ text: 'One.' }, { text: 'Two.' }], { message: 'Go' });
-    const first = house.runtime.trigger(id);
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'More' });
-    await Promise.all([first, house.runtime.trigger(id)]);
-    expect((await house.runtime.sessions.get(id)).pending).toEqual([]);
+    const first = setup.runtime.trigger(id);
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'More' });
+    await Promise.all([first, setup.runtime.trigger(id)]);
+    expect((await setup.runtime.sessions.get(id)).pending).toEqual([]);
   });
 
   it('goes on after one that failed, and fails itself with what is wrong', async () => {
     await open([{ text: 'One.' }], { message: 'Go' });
-    expect(await codeOf(house.runtime.trigger('nothing'))).toBe('SESSION_REQUEST_INVALID');
-    await house.runtime.sessions.terminate(id);
-    expect(await Promise.all([codeOf(house.runtime.trigger(id)), codeOf(house.runtime.trigger(id))])).toEqual([
+    expect(await codeOf(setup.runtime.trigger('nothing'))).toBe('SESSION_REQUEST_INVALID');
+    await setup.runtime.sessions.terminate(id);
+    expect(await Promise.all([codeOf(setup.runtime.trigger(id)), codeOf(setup.runtime.trigger(id))])).toEqual([
       'SESSION_TERMINATED',
       'SESSION_TERMINATED',
     ]);
@@ -373,17 +373,17 @@ describe('a trigger', () => {
 
   it('stops waiting when its caller or the runtime does', async () => {
     await open([{ text: 'One.', delayMs: 10 }], { message: 'Go' });
-    const right = await house.store.acquireWakeRight(id, { epoch: 0, isOpen: false });
-    await house.store.append(id, [newEvent(801, wakeStarted(1), 1), newEvent(802, running, 1)]);
+    const right = await setup.store.acquireWakeRight(id, { epoch: 0, isOpen: false });
+    await setup.store.append(id, [newEvent(801, wakeStarted(1), 1), newEvent(802, running, 1)]);
     const controller = new AbortController();
-    const triggered = codeOf(house.runtime.trigger(id, { signal: controller.signal }));
+    const triggered = codeOf(setup.runtime.trigger(id, { signal: controller.signal }));
     controller.abort('gone');
     // Whether it was told before or after it had checked the log, it ends, and no wake has begun.
     await triggered;
-    const other = codeOf(house.runtime.trigger(id));
-    await house.runtime.shutdown('closing time');
+    const other = codeOf(setup.runtime.trigger(id));
+    await setup.runtime.shutdown('closing time');
     await other;
-    expect((await house.store.activations.due({ nowMs: house.clock.now(), limit: 10 })).due).toHaveLength(1);
+    expect((await setup.store.activations.due({ nowMs: setup.clock.now(), limit: 10 })).due).toHaveLength(1);
     await right.release();
   });
 });
@@ -394,14 +394,14 @@ describe('a worker', () => {
       directive: { outcome: 'sleep', summary: 'again', queuedWakes: [{ reason: 'again', delaySeconds: 0 }] },
     };
     await open([again], { message: 'Go', script: { onEnd: 'repeat-last' } });
-    const summary = await house.runtime.startWorker({ untilIdle: true }).ended;
+    const summary = await setup.runtime.startWorker({ untilIdle: true }).ended;
     expect(summary.endedBecause).toBe('idle');
     expect(await dataOf('session.parked')).toMatchObject([{ code: 'idle_wakes' }]);
     expect(
       (await dataOf('wake.started')).map((data) => (data as { readonly trigger: string }).trigger).slice(1),
     ).toEqual(Array.from({ length: 20 }, () => 'wake'));
     // A hint that is out of date does not make it go on.
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'nothing_to_do' });
-    expect((await house.runtime.sessions.get(id)).parked).toBeDefined();
+    expect(await setup.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'nothing_to_do' });
+    expect((await setup.runtime.sessions.get(id)).parked).toBeDefined();
   });
 });

@@ -8,12 +8,12 @@ import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-st
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { MAX_CONCURRENT_TOOL_CALLS } from '../../../src/machines/session/limits.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { TurnSetup } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
-let house: TurnHouse;
-afterEach(() => house[Symbol.asyncDispose]());
+let setup: TurnSetup;
+afterEach(() => setup[Symbol.asyncDispose]());
 
 /** As many calls as run at once, whose last one does `meanwhile` before it ends, then one more. */
 const crowd = (last: string): { readonly name: string }[] => [
@@ -32,7 +32,7 @@ async function open(
 ): Promise<Opened> {
   const tools = noteTools();
   const { subject, policy } = options;
-  house = await openTurnHouse({
+  setup = await openTurnSetup({
     tools: [
       tools.tool('busy', {
         readOnly: true,
@@ -45,10 +45,10 @@ async function open(
     ],
     ...(policy === undefined ? {} : { policy }),
   });
-  await house.agent('worker', [{ calls: crowd('change') }, { text: 'Done.' }], {
+  await setup.agent('worker', [{ calls: crowd('change') }, { text: 'Done.' }], {
     permission: { mode: 'preapproved', expiresAfterSeconds: 60 },
   });
-  return { id: await house.start('worker'), ran: tools.ran };
+  return { id: await setup.start('worker'), ran: tools.ran };
 }
 
 describe('a call whose turn comes late', () => {
@@ -56,15 +56,15 @@ describe('a call whose turn comes late', () => {
     const policy = new MemoryPolicyStore({ clock: createSimulatedClock() });
     const by = { sessionId: 's', requestId: 'r' };
     const { id, ran } = await open(() => policy.keep('worker', parseRule('deny change'), { by }), { policy });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Done.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Done.' });
     expect(ran).not.toContain('change');
-    expect((await house.results(id)).map(({ outcome }) => outcome)).toEqual([
+    expect((await setup.results(id)).map(({ outcome }) => outcome)).toEqual([
       ...crowd('x')
         .slice(1)
         .map(() => 'completed'),
       'denied',
     ]);
-    expect((await house.dataOf(id, 'agent.tool_started')).length).toBe(MAX_CONCURRENT_TOOL_CALLS);
+    expect((await setup.dataOf(id, 'agent.tool_started')).length).toBe(MAX_CONCURRENT_TOOL_CALLS);
   });
 
   it('asks when a rule wants that since its step began', async () => {
@@ -73,10 +73,10 @@ describe('a call whose turn comes late', () => {
       () => policy.keep('worker', parseRule('ask change'), { by: { sessionId: 's', requestId: 'r' } }),
       { policy },
     );
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
     expect(ran).not.toContain('change');
-    await house.confirm(id, { toolName: 'change' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    await setup.confirm(id, { toolName: 'change' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(ran.filter((name) => name === 'change')).toHaveLength(1);
   });
 
@@ -88,9 +88,9 @@ describe('a call whose turn comes late', () => {
       return { kind: 'path', path: checks <= 2 ? '/workspace/a' : '/workspace/.git/config', access: 'write' };
     };
     const { id, ran } = await open(async () => undefined, { subject });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(ran).not.toContain('change');
-    expect(await house.results(id)).toContainEqual({
+    expect(await setup.results(id)).toContainEqual({
       outcome: 'failed',
       output: expect.stringContaining('has changed since it was allowed') as string,
     });
@@ -100,11 +100,11 @@ describe('a call whose turn comes late', () => {
 describe('an approval', () => {
   it('that expires while its call waits for its turn counts no more', async () => {
     const tools = noteTools();
-    house = await openTurnHouse({
+    setup = await openTurnSetup({
       tools: [
         tools.tool('launch', {
           permissionPolicy: 'always_ask',
-          run: async (input) => (JSON.stringify(input) === '{"slow":true}' ? house.clock.advance(61_000) : undefined),
+          run: async (input) => (JSON.stringify(input) === '{"slow":true}' ? setup.clock.advance(61_000) : undefined),
         }),
       ],
     });
@@ -112,16 +112,16 @@ describe('an approval', () => {
       ...Array.from({ length: MAX_CONCURRENT_TOOL_CALLS }, () => ({ name: 'launch', input: { slow: true } })),
       { name: 'launch', input: { late: true } },
     ];
-    await house.agent('worker', [{ calls }, { text: 'Done.' }], {
+    await setup.agent('worker', [{ calls }, { text: 'Done.' }], {
       permission: { mode: 'preapproved', expiresAfterSeconds: 60 },
     });
-    const id = await house.start('worker');
-    await house.runtime.wake(id);
-    for (const requestId of await house.requests(id)) await house.confirm(id, { requestId });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    const id = await setup.start('worker');
+    await setup.runtime.wake(id);
+    for (const requestId of await setup.requests(id)) await setup.confirm(id, { requestId });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(tools.ran.length).toBeLessThanOrEqual(MAX_CONCURRENT_TOOL_CALLS);
-    expect((await house.results(id)).at(-1)).toMatchObject({ outcome: 'denied' });
-    expect((await house.dataOf(id, 'permission.resolved')).map(({ decision }) => decision)).toContain('expired');
+    expect((await setup.results(id)).at(-1)).toMatchObject({ outcome: 'denied' });
+    expect((await setup.dataOf(id, 'permission.resolved')).map(({ decision }) => decision)).toContain('expired');
   });
 
   it('is for the tool as it was shown: one that its server has changed meanwhile is not run', async () => {
@@ -134,14 +134,14 @@ describe('an approval', () => {
         return { ...told.definition, description };
       },
     };
-    house = await openTurnHouse({ tools: [changing] });
-    await house.agent('worker', [{ calls: [{ name: 'docs__search' }] }, { text: 'Done.' }]);
-    const id = await house.start('worker');
-    await house.runtime.wake(id);
-    await house.confirm(id, { toolName: 'docs__search' });
+    setup = await openTurnSetup({ tools: [changing] });
+    await setup.agent('worker', [{ calls: [{ name: 'docs__search' }] }, { text: 'Done.' }]);
+    const id = await setup.start('worker');
+    await setup.runtime.wake(id);
+    await setup.confirm(id, { toolName: 'docs__search' });
     description = 'Deletes.';
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(tools.ran).toEqual([]);
-    expect(await house.results(id)).toMatchObject([{ outcome: 'denied' }]);
+    expect(await setup.results(id)).toMatchObject([{ outcome: 'denied' }]);
   });
 });

@@ -4,24 +4,24 @@ import type { AgentRunParams, AgentRuntime } from '../../../src/actors/run/agent
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { openHouse, until } from '../../support/session-house.ts';
-import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
+import { openSetup, until } from '../../support/session-setup.ts';
+import type { SessionSetup, SessionSetupOptions } from '../../support/session-setup.ts';
 
-let house: SessionHouse;
+let setup: SessionSetup;
 let id: string;
-afterEach(() => house.close());
+afterEach(() => setup.close());
 const open = async (
   steps: readonly object[],
-  options: SessionHouseOptions & { readonly agent?: object; readonly script?: object } = {},
+  options: SessionSetupOptions & { readonly agent?: object; readonly script?: object } = {},
 ): Promise<void> => {
-  house = await openHouse(options);
-  id = await house.session(steps, { message: 'Go', ...options });
+  setup = await openSetup(options);
+  id = await setup.session(steps, { message: 'Go', ...options });
 };
 
-const say = (text: string): Promise<unknown> => house.runtime.sessions.send(id, { type: 'user.message', text });
-const wakeByItself = (): Promise<WakeOutcome> => house.runtime.wake(id, { isAutonomous: true });
+const say = (text: string): Promise<unknown> => setup.runtime.sessions.send(id, { type: 'user.message', text });
+const wakeByItself = (): Promise<WakeOutcome> => setup.runtime.wake(id, { isAutonomous: true });
 const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> =>
-  (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
+  (await setup.log(id)).filter((event) => event.type === type).map(({ data }) => data);
 /** A call of a tool that is not there: it has a result at once. */
 const looping = { toolCalls: [{ name: 'nothing_there', input: {} }] };
 
@@ -50,18 +50,18 @@ describe('after a wake came to its limit', () => {
     await open([looping, looping, { text: 'I stop.', expect: { lastUserMessageIncludes: 'please stop' } }], {
       agent: { budget: { maxModelStepsPerWake: 2 } },
     });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
     await say('please stop');
     expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', summary: 'I stop.' });
   });
 
   it('messages cost one wake each, and nothing wakes it by itself in between', async () => {
     await open([looping], { agent: { budget: { maxModelStepsPerWake: 2 } }, script: { onEnd: 'repeat-last' } });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'budget_reached' });
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
     await say('still there?');
     expect(await wakeByItself()).toMatchObject({ outcome: 'budget_reached' });
-    expect((await house.runtime.sessions.get(id)).pending).toEqual([]);
+    expect((await setup.runtime.sessions.get(id)).pending).toEqual([]);
     expect(await wakeByItself()).toMatchObject({ outcome: 'nothing_to_do' });
   });
 });
@@ -69,9 +69,9 @@ describe('after a wake came to its limit', () => {
 describe('a limit of time', () => {
   it('cuts a model short that takes too long, keeps what it said, and does not ask it again', async () => {
     await open([], { runtimes: [slow], agent: { provider: 'slow', budget: { maxSecondsPerWake: 30 } } });
-    const waking = house.runtime.wake(id);
-    await until(async () => (await house.types(id)).includes('span.started'));
-    await house.clock.advance(30_000);
+    const waking = setup.runtime.wake(id);
+    await until(async () => (await setup.types(id)).includes('span.started'));
+    await setup.clock.advance(30_000);
     expect(await waking).toMatchObject({ outcome: 'budget_reached', status: 'idle' });
     expect(await dataOf('agent.message')).toMatchObject([{ text: 'So far', partial: true }]);
     expect(await dataOf('wake.ended')).toMatchObject([{ budget: { name: 'maxSecondsPerWake', value: 30 } }]);
@@ -82,13 +82,13 @@ describe('a limit of time', () => {
     await open([{ toolCalls: [{ name: 'shell_run', input: { command: 'sleep 300' } }] }], {
       agent: { budget: { maxSecondsPerWake: 30 } },
     });
-    const waking = house.runtime.wake(id);
-    await until(() => house.processes.works.length === 1);
-    await house.clock.advance(29_999);
-    expect((await house.runtime.sessions.get(id)).status).toBe('running');
-    await house.clock.advance(1);
+    const waking = setup.runtime.wake(id);
+    await until(() => setup.processes.works.length === 1);
+    await setup.clock.advance(29_999);
+    expect((await setup.runtime.sessions.get(id)).status).toBe('running');
+    await setup.clock.advance(1);
     expect(await waking).toMatchObject({ outcome: 'budget_reached' });
-    expect((await house.runtime.sessions.get(id)).openToolCalls).toEqual([]);
+    expect((await setup.runtime.sessions.get(id)).openToolCalls).toEqual([]);
   });
 });
 
@@ -106,16 +106,16 @@ describe('going on', () => {
     ]);
     for (let n = 0; n < 5; n += 1) {
       expect(await wakeByItself()).toMatchObject({ outcome: 'rescheduled' });
-      await house.clock.advance(1_000);
+      await setup.clock.advance(1_000);
     }
     expect(await wakeByItself()).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
   });
 
   it('later is taken back by an interruption, and the session rests', async () => {
     await open([{ directive: { outcome: 'continue', summary: 'later', followUpSeconds: 60 } }]);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'rescheduled', status: 'rescheduling' });
-    await house.runtime.sessions.interrupt(id);
-    expect(await house.runtime.sessions.get(id)).toMatchObject({ status: 'idle', stopReason: 'idle', queuedWakes: [] });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'rescheduled', status: 'rescheduling' });
+    await setup.runtime.sessions.interrupt(id);
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({ status: 'idle', stopReason: 'idle', queuedWakes: [] });
   });
 
   it('later ends with the session', async () => {
@@ -129,9 +129,9 @@ describe('going on', () => {
         },
       },
     ]);
-    await house.runtime.wake(id);
-    await house.runtime.sessions.terminate(id);
-    expect(await house.runtime.sessions.get(id)).toMatchObject({
+    await setup.runtime.wake(id);
+    await setup.runtime.sessions.terminate(id);
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({
       status: 'terminated',
       queuedWakes: [],
       pendingActions: [],
@@ -144,10 +144,10 @@ describe('one thing that is sent twice at the same time', () => {
     await open([
       { directive: { outcome: 'sleep', summary: 'asked', customToolRequest: { name: 'deploy', input: {} } } },
     ]);
-    await house.runtime.wake(id);
-    const requestId = (await house.runtime.sessions.get(id)).pendingActions[0]?.requestId ?? '';
+    await setup.runtime.wake(id);
+    const requestId = (await setup.runtime.sessions.get(id)).pendingActions[0]?.requestId ?? '';
     const answer = (): Promise<unknown> =>
-      house.runtime.sessions.send(
+      setup.runtime.sessions.send(
         id,
         { type: 'user.custom_tool_result', requestId, toolName: 'deploy', output: 1 },
         { idempotencyKey: 'k' },
@@ -160,7 +160,7 @@ describe('one thing that is sent twice at the same time', () => {
     'is refused under %s',
     async (_what, options) => {
       await open([]);
-      expect(await codeOf(house.runtime.sessions.send(id, { type: 'user.message', text: 'x' }, options))).toBe(
+      expect(await codeOf(setup.runtime.sessions.send(id, { type: 'user.message', text: 'x' }, options))).toBe(
         'SESSION_REQUEST_INVALID',
       );
     },
@@ -168,8 +168,8 @@ describe('one thing that is sent twice at the same time', () => {
 
   it('is refused when the id belongs to something else', async () => {
     await open([]);
-    const { eventId } = await house.runtime.sessions.interrupt(id);
-    expect(await codeOf(house.runtime.sessions.send(id, { type: 'user.message', text: 'x' }, { eventId }))).toBe(
+    const { eventId } = await setup.runtime.sessions.interrupt(id);
+    expect(await codeOf(setup.runtime.sessions.send(id, { type: 'user.message', text: 'x' }, { eventId }))).toBe(
       'EVENT_ID_TAKEN',
     );
   });

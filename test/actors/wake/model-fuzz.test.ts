@@ -10,12 +10,12 @@ import {
 } from '../../../src/machines/session/limits.ts';
 import type { PendingAction } from '../../../src/machines/session/session-state.ts';
 import { expectSettled } from '../../support/settled-session.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { TurnSetup } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
-let house: TurnHouse;
-afterEach(() => house[Symbol.asyncDispose]());
+let setup: TurnSetup;
+afterEach(() => setup[Symbol.asyncDispose]());
 
 /** What the backend resolves with, step by step, for each session; then it says that it is fine. */
 const scripts = new Map<string, unknown[]>();
@@ -33,7 +33,7 @@ async function open(): Promise<void> {
   const boom = (): never => {
     throw new Error('boom');
   };
-  house = await openTurnHouse({
+  setup = await openTurnSetup({
     runtimes: [anything],
     tools: [
       tool('check'),
@@ -59,8 +59,8 @@ async function open(): Promise<void> {
       }),
     ],
   });
-  await house.agent('helper', []);
-  await house.agent('worker', [], {
+  await setup.agent('helper', []);
+  await setup.agent('worker', [], {
     tools: [
       'check',
       'launch',
@@ -84,19 +84,19 @@ async function open(): Promise<void> {
 
 /** Plays these steps in a session of their own. */
 async function play(steps: readonly unknown[]): Promise<string> {
-  const id = await house.start('worker');
+  const id = await setup.start('worker');
   scripts.set(id, [...steps]);
-  await house.runtime.wake(id);
+  await setup.runtime.wake(id);
   await expectSound(id);
   return id;
 }
 
 async function expectSound(id: string): Promise<void> {
-  expectSettled(await house.log(id), await house.state(id));
+  expectSettled(await setup.log(id), await setup.state(id));
 }
 
 async function answer(id: string, { kind, requestId, toolName }: PendingAction, allowed: boolean): Promise<unknown> {
-  const { sessions } = house.runtime;
+  const { sessions } = setup.runtime;
   if (kind === 'permission') return sessions.send(id, { type: 'user.tool_confirmation', requestId, toolName, allowed });
   if (kind === 'answer') return sessions.send(id, { type: 'user.answer', requestId, response: 'yes' });
   return sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName, output: { allowed } });
@@ -105,9 +105,9 @@ async function answer(id: string, { kind, requestId, toolName }: PendingAction, 
 /** Whatever it was told, it answers the next message. */
 async function expectAlive(id: string): Promise<void> {
   scripts.set(id, []);
-  await house.runtime.sessions.interrupt(id);
-  await house.runtime.sessions.send(id, { type: 'user.message', text: 'Are you there?' });
-  const outcome = await house.runtime.wake(id);
+  await setup.runtime.sessions.interrupt(id);
+  await setup.runtime.sessions.send(id, { type: 'user.message', text: 'Are you there?' });
+  const outcome = await setup.runtime.wake(id);
   expect([outcome.outcome, outcome.summary]).toEqual(['sleep', 'fine']);
   await expectSound(id);
 }
@@ -264,9 +264,9 @@ describe('a model that says anything', () => {
         async (steps, choices) => {
           const id = await play(steps);
           for (const allowed of choices) {
-            const [action] = (await house.state(id)).pendingActions;
+            const [action] = (await setup.state(id)).pendingActions;
             if (action !== undefined) await answer(id, action, allowed);
-            await house.runtime.wake(id);
+            await setup.runtime.wake(id);
             await expectSound(id);
           }
           await expectAlive(id);
@@ -290,7 +290,7 @@ describe('a model that asks for what cannot be', () => {
     ['a tool that cannot read its input', 'unread'],
   ])('%s, hears so in the result and goes on', async (_what, name) => {
     await open();
-    const id = await house.start('worker');
+    const id = await setup.start('worker');
     scripts.set(id, [
       {
         payloads: [
@@ -299,9 +299,9 @@ describe('a model that asks for what cannot be', () => {
         ],
       },
     ]);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'fine' });
-    expect((await house.results(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'completed']);
-    expect((await house.dataOf(id, 'agent.tool_use'))[0]?.name.length).toBeLessThanOrEqual(200);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'fine' });
+    expect((await setup.results(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'completed']);
+    expect((await setup.dataOf(id, 'agent.tool_use'))[0]?.name.length).toBeLessThanOrEqual(200);
     await expectSound(id);
   });
 
@@ -319,11 +319,11 @@ describe('a model that asks for what cannot be', () => {
         ],
       },
     ]);
-    const [action] = (await house.state(id)).pendingActions;
+    const [action] = (await setup.state(id)).pendingActions;
     if (action === undefined) throw new Error('nothing was asked');
     await answer(id, action, true);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'fine' });
-    expect(await house.results(id)).toMatchObject([
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'fine' });
+    expect(await setup.results(id)).toMatchObject([
       { outcome: 'completed', output: { input: { at: '1970-01-01T00:00:00.000Z', list: [null] } } },
     ]);
   });
@@ -345,10 +345,10 @@ describe('a model that says too much', () => {
     async (name) => {
       await open();
       const id = await play([calls(1_000, name, (n) => ({ n: 'x', question: `${n}?`, message: `${n}` }))]);
-      const results = await house.dataOf(id, 'agent.tool_result');
-      expect(await house.dataOf(id, 'agent.tool_use')).toHaveLength(MAX_TOOL_CALLS_PER_STEP + 1);
+      const results = await setup.dataOf(id, 'agent.tool_result');
+      expect(await setup.dataOf(id, 'agent.tool_use')).toHaveLength(MAX_TOOL_CALLS_PER_STEP + 1);
       expect(results.filter(({ output }) => String(output).includes('At most')).length).toBeGreaterThanOrEqual(1);
-      expect((await house.requests(id)).length).toBeLessThanOrEqual(MAX_TOOL_CALLS_PER_STEP);
+      expect((await setup.requests(id)).length).toBeLessThanOrEqual(MAX_TOOL_CALLS_PER_STEP);
       await expectAlive(id);
     },
   );
@@ -396,7 +396,7 @@ describe('a model that says too much', () => {
       calls(1, 'check', () => 'x'.repeat(MAX_RECORD_BYTES + 1)),
     ]) {
       const id = await play([step]);
-      expect((await house.state(id)).lastWake).toMatchObject({
+      expect((await setup.state(id)).lastWake).toMatchObject({
         outcome: 'failed',
         error: { code: 'RECORD_TOO_LARGE' },
       });
@@ -416,7 +416,7 @@ describe('a model that says too much', () => {
         })),
       },
     ]);
-    const results = await house.dataOf(id, 'agent.tool_result');
+    const results = await setup.dataOf(id, 'agent.tool_result');
     expect(Object.fromEntries(results.map(({ name, outcome }) => [name, outcome]))).toEqual({
       looped: 'failed',
       loud: 'completed',
@@ -433,10 +433,10 @@ describe('a model that says too much', () => {
     await open();
     const id = await play([calls(MAX_TOOL_CALLS_PER_STEP, 'deploy')]);
     const output = '漢'.repeat(MAX_TOOL_RESULT_CHARACTERS - 2);
-    for (const requestId of await house.requests(id))
-      await house.runtime.sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName: 'deploy', output });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'fine' });
-    expect(await house.results(id)).toHaveLength(MAX_TOOL_CALLS_PER_STEP);
+    for (const requestId of await setup.requests(id))
+      await setup.runtime.sessions.send(id, { type: 'user.custom_tool_result', requestId, toolName: 'deploy', output });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'fine' });
+    expect(await setup.results(id)).toHaveLength(MAX_TOOL_CALLS_PER_STEP);
     await expectSound(id);
   });
 });

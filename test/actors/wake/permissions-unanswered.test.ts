@@ -3,16 +3,16 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { MemoryPolicyStore } from '../../../src/adapters/memory/memory-policy-store.ts';
 import { exec, launch, openApprovalStage, write } from '../../support/approval-stage.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
-import { until } from '../../support/session-house.ts';
-import type { Said, TurnHouse } from '../../support/turn-house.ts';
+import { until } from '../../support/session-setup.ts';
+import type { Said, TurnSetup } from '../../support/turn-setup.ts';
 
-let house: TurnHouse;
+let setup: TurnSetup;
 let ran: string[];
 let id: string;
-afterEach(() => house[Symbol.asyncDispose]());
+afterEach(() => setup[Symbol.asyncDispose]());
 
 async function open(...wanted: Parameters<typeof openApprovalStage>): Promise<void> {
-  ({ house, ran, id } = await openApprovalStage(...wanted));
+  ({ setup, ran, id } = await openApprovalStage(...wanted));
 }
 
 const HOUR_MS = 3_600_000;
@@ -20,48 +20,48 @@ const HOUR_MS = 3_600_000;
 describe('a request that nobody answers', () => {
   it('wakes its session when it expires, not before; the call is denied and the model told', async () => {
     await open([launch, { text: 'Never mind.' }]);
-    await house.runtime.wake(id);
-    await house.clock.advance(HOUR_MS - 1);
-    expect(await house.due()).toEqual([]);
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'nothing_to_do' });
-    await house.clock.advance(1);
-    expect(await house.due()).toEqual([id]);
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({
+    await setup.runtime.wake(id);
+    await setup.clock.advance(HOUR_MS - 1);
+    expect(await setup.due()).toEqual([]);
+    expect(await setup.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'nothing_to_do' });
+    await setup.clock.advance(1);
+    expect(await setup.due()).toEqual([id]);
+    expect(await setup.runtime.wake(id, { isAutonomous: true })).toMatchObject({
       outcome: 'sleep',
       summary: 'Never mind.',
     });
     expect(ran).toEqual([]);
-    expect(await house.results(id)).toMatchObject([{ outcome: 'denied', output: expect.stringContaining('in time') }]);
-    expect(await house.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'expired' }]);
-    expect(house.asked.at(-1)?.read).toContain('The call was not allowed in time');
-    expect(await house.due()).toEqual([]);
+    expect(await setup.results(id)).toMatchObject([{ outcome: 'denied', output: expect.stringContaining('in time') }]);
+    expect(await setup.dataOf(id, 'permission.resolved')).toMatchObject([{ decision: 'expired' }]);
+    expect(setup.asked.at(-1)?.read).toContain('The call was not allowed in time');
+    expect(await setup.due()).toEqual([]);
   });
 
   it('is noticed by a worker that rests, in the moment it expires', async () => {
     await open([launch, { text: 'Never mind.' }]);
-    const worker = house.runtime.startWorker({ restLimitMs: 24 * HOUR_MS });
+    const worker = setup.runtime.startWorker({ restLimitMs: 24 * HOUR_MS });
     await until(
-      async () => (await house.state(id)).stopReason === 'requires_action' && worker.status().running.length === 0,
+      async () => (await setup.state(id)).stopReason === 'requires_action' && worker.status().running.length === 0,
     );
-    await house.clock.advance(HOUR_MS - 1);
-    expect(await house.state(id)).toMatchObject({ stopReason: 'requires_action' });
-    await house.clock.advance(1);
-    await until(async () => (await house.state(id)).stopReason === 'idle');
+    await setup.clock.advance(HOUR_MS - 1);
+    expect(await setup.state(id)).toMatchObject({ stopReason: 'requires_action' });
+    await setup.clock.advance(1);
+    await until(async () => (await setup.state(id)).stopReason === 'idle');
     await worker.stop();
-    expect(await house.state(id)).toMatchObject({ status: 'idle', stopReason: 'idle', summary: 'Never mind.' });
+    expect(await setup.state(id)).toMatchObject({ status: 'idle', stopReason: 'idle', summary: 'Never mind.' });
     expect(worker.status().counts).toMatchObject({ begun: 2, nothingToDo: 0, failed: 0 });
   });
 
   it('takes no answer any more from then on, whether or not anybody has noticed', async () => {
     await open([launch, { text: 'x' }]);
-    await house.runtime.wake(id);
-    await house.clock.advance(HOUR_MS);
-    expect(await codeOf(house.confirm(id))).toBe('REQUEST_EXPIRED');
-    expect(await codeOf(house.confirm(id, { allowed: false }))).toBe('REQUEST_EXPIRED');
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
+    await setup.clock.advance(HOUR_MS);
+    expect(await codeOf(setup.confirm(id))).toBe('REQUEST_EXPIRED');
+    expect(await codeOf(setup.confirm(id, { allowed: false }))).toBe('REQUEST_EXPIRED');
+    await setup.runtime.wake(id);
     expect(
       await codeOf(
-        house.confirm(id, { requestId: (await house.dataOf(id, 'permission.requested'))[0]?.requestId ?? '' }),
+        setup.confirm(id, { requestId: (await setup.dataOf(id, 'permission.requested'))[0]?.requestId ?? '' }),
       ),
     ).toBe('REQUEST_NOT_PENDING');
     expect(ran).toEqual([]);
@@ -69,12 +69,12 @@ describe('a request that nobody answers', () => {
 
   it('is expired too when it was answered in time and acted upon too late', async () => {
     await open([launch, { text: 'Too late.' }]);
-    await house.runtime.wake(id);
-    await house.clock.advance(HOUR_MS - 1);
-    await house.confirm(id);
-    await house.clock.advance(1);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Too late.' });
-    expect([ran, (await house.dataOf(id, 'permission.resolved'))[0]?.decision]).toEqual([[], 'expired']);
+    await setup.runtime.wake(id);
+    await setup.clock.advance(HOUR_MS - 1);
+    await setup.confirm(id);
+    await setup.clock.advance(1);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Too late.' });
+    expect([ran, (await setup.dataOf(id, 'permission.resolved'))[0]?.decision]).toEqual([[], 'expired']);
   });
 
   it('does not hold up the others of its step: each expires by itself', async () => {
@@ -82,16 +82,16 @@ describe('a request that nobody answers', () => {
       { calls: [{ name: 'launch' }, { name: 'ask_human', input: { question: 'Which?' } }] },
       { text: 'Both.' },
     ]);
-    await house.runtime.wake(id);
-    await house.clock.advance(HOUR_MS);
-    await house.settle();
-    expect(await house.state(id)).toMatchObject({
+    await setup.runtime.wake(id);
+    await setup.clock.advance(HOUR_MS);
+    await setup.settle();
+    expect(await setup.state(id)).toMatchObject({
       stopReason: 'requires_action',
       pendingActions: [{ kind: 'answer' }],
     });
-    const [requestId = ''] = await house.requests(id);
-    await house.runtime.sessions.send(id, { type: 'user.answer', requestId, response: 'the blue one' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Both.' });
+    const [requestId = ''] = await setup.requests(id);
+    await setup.runtime.sessions.send(id, { type: 'user.answer', requestId, response: 'the blue one' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Both.' });
   });
 });
 
@@ -106,15 +106,15 @@ describe('where nobody can be asked', () => {
     ],
   ])('%s, and the model goes on', async (_what, said, pattern) => {
     await open([said, { text: 'On my own.' }], { humans: 'none' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'On my own.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'On my own.' });
     expect(ran).toEqual([]);
-    expect((await house.results(id))[0]?.output).toMatch(pattern);
-    expect(await house.requests(id)).toEqual([]);
+    expect((await setup.results(id))[0]?.output).toMatch(pattern);
+    expect(await setup.requests(id)).toEqual([]);
   });
 
   it('one wake may say so where the runtime does not', async () => {
     await open([launch, { text: 'On my own.' }]);
-    expect(await house.runtime.wake(id, { humans: 'none' })).toMatchObject({ outcome: 'sleep' });
+    expect(await setup.runtime.wake(id, { humans: 'none' })).toMatchObject({ outcome: 'sleep' });
     expect(ran).toEqual([]);
   });
 
@@ -123,7 +123,7 @@ describe('where nobody can be asked', () => {
       humans: 'none',
       agent: { tools: [{ custom: 'deploy', description: 'Deploys.' }] },
     });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
   });
 });
 
@@ -136,18 +136,18 @@ describe('a policy that cannot be read', () => {
 
   it('asks for everything, even for what no rule would be needed for, and lets nothing be allowed for longer', async () => {
     await open([exec('ls'), { text: 'x' }], { policy: unreadable(), agent: { permission: 'preapproved' } });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
-    expect((await house.dataOf(id, 'permission.requested'))[0]?.because).toContain('line 3 is no rule');
-    expect(await codeOf(house.confirm(id, { toolName: 'shell_do', scope: 'session' }))).toBe('REQUEST_SCOPE_REFUSED');
-    await house.confirm(id, { toolName: 'shell_do' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
+    expect((await setup.dataOf(id, 'permission.requested'))[0]?.because).toContain('line 3 is no rule');
+    expect(await codeOf(setup.confirm(id, { toolName: 'shell_do', scope: 'session' }))).toBe('REQUEST_SCOPE_REFUSED');
+    await setup.confirm(id, { toolName: 'shell_do' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(ran).toEqual(['shell_do']);
   });
 
   it('denies everything where nobody can be asked', async () => {
     await open([exec('ls'), { text: 'x' }], { policy: unreadable(), humans: 'none' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
-    expect([ran, (await house.results(id))[0]?.outcome]).toEqual([[], 'denied']);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    expect([ran, (await setup.results(id))[0]?.outcome]).toEqual([[], 'denied']);
   });
 
   it('is read again for the next calls', async () => {
@@ -155,10 +155,10 @@ describe('a policy that cannot be read', () => {
     const read = policy.rules.bind(policy);
     policy.rules = () => Promise.reject(new Error('busy'));
     await open([write, write, { text: 'x' }], { policy, agent: { permission: 'preapproved' } });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
     policy.rules = read;
-    await house.confirm(id, { toolName: 'write' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    await setup.confirm(id, { toolName: 'write' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(ran).toEqual(['write', 'write']);
   });
 });

@@ -7,14 +7,14 @@ import type { SessionIngress } from '../../../src/machines/session/session-reque
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { newEvent, toolStarted } from '../../support/session-events.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
-import { openHouse } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
-let house: SessionHouse;
+let setup: SessionSetup;
 let store: HookedStore;
 let id: string;
 let ran: string[];
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const tool = (name: string, changes: Partial<Tool['definition']> = {}): Tool => ({
   definition: {
@@ -37,19 +37,19 @@ const tool = (name: string, changes: Partial<Tool['definition']> = {}): Tool => 
 async function open(steps: readonly object[], agent: object = {}): Promise<void> {
   ran = [];
   store = new HookedStore();
-  house = await openHouse({
+  setup = await openSetup({
     store: () => store,
     tools: [tool('check'), tool('change', { readOnly: false }), tool('launch', { permissionPolicy: 'always_ask' })],
   });
-  id = await house.session(steps, { message: 'Go', agent });
+  id = await setup.session(steps, { message: 'Go', agent });
 }
 
 const call = (name: string, input: object = {}): object => ({ name, input });
-const send = (message: SessionIngress): Promise<unknown> => house.runtime.sessions.send(id, message);
+const send = (message: SessionIngress): Promise<unknown> => setup.runtime.sessions.send(id, message);
 const requests = async (): Promise<readonly string[]> =>
-  (await house.runtime.sessions.get(id)).pendingActions.map(({ requestId }) => requestId);
+  (await setup.runtime.sessions.get(id)).pendingActions.map(({ requestId }) => requestId);
 const dataOf = async (type: SessionEvent['type']): Promise<unknown[]> =>
-  (await house.log(id)).filter((event) => event.type === type).map(({ data }) => data);
+  (await setup.log(id)).filter((event) => event.type === type).map(({ data }) => data);
 const confirm = (
   requestId: string | undefined,
   allowed: boolean,
@@ -64,7 +64,7 @@ const confirm = (
     ...(note === undefined ? {} : { note }),
   });
 const isDueFor = async (): Promise<number> =>
-  (await store.activations.due({ nowMs: house.clock.now(), limit: 10 })).due.length;
+  (await store.activations.due({ nowMs: setup.clock.now(), limit: 10 })).due.length;
 
 describe('a tool call asks', () => {
   it.each<[string, string, object, boolean]>([
@@ -74,7 +74,7 @@ describe('a tool call asks', () => {
     ['not when its agent may do it', 'change', { permission: 'preapproved' }, false],
   ])('%s', async (_why, name, agent, asks) => {
     await open([{ toolCalls: [call(name)] }, { text: 'Done.' }], agent);
-    expect(await house.runtime.wake(id)).toMatchObject(
+    expect(await setup.runtime.wake(id)).toMatchObject(
       asks
         ? { outcome: 'requires_action', stopReason: 'requires_action', modelSteps: 1 }
         : { outcome: 'sleep', modelSteps: 2 },
@@ -87,22 +87,22 @@ describe('a tool call asks', () => {
       { toolCalls: [call('check'), call('launch', { n: 1 })] },
       { text: 'Launched.', expect: { lastToolResultIncludes: ['check', 'launch'] } },
     ]);
-    expect(await house.runtime.wake(id)).toMatchObject({
+    expect(await setup.runtime.wake(id)).toMatchObject({
       outcome: 'requires_action',
       summary: 'Waits for an answer: permission to run launch',
     });
     expect(ran).toEqual(['check']);
     await send({ type: 'user.message', text: 'Are you there?' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
-    expect([(await house.runtime.sessions.get(id)).pending.length, await isDueFor()]).toEqual([1, 0]);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+    expect([(await setup.runtime.sessions.get(id)).pending.length, await isDueFor()]).toEqual([1, 0]);
     await confirm((await requests())[0], true);
     expect(await isDueFor()).toBe(1);
-    expect(await house.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'sleep' });
+    expect(await setup.runtime.wake(id, { isAutonomous: true })).toMatchObject({ outcome: 'sleep' });
     expect(ran).toEqual(['check', 'launch']);
-    const types = await house.types(id);
+    const types = await setup.types(id);
     expect(types.indexOf('permission.resolved')).toBeLessThan(types.lastIndexOf('agent.tool_started'));
     expect(await dataOf('permission.resolved')).toMatchObject([{ decision: 'allowed' }]);
-    expect(await house.runtime.sessions.get(id)).toMatchObject({ pending: [], pendingActions: [], openToolCalls: [] });
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({ pending: [], pendingActions: [], openToolCalls: [] });
   });
 
   it('and is told when it was denied, with the reason', async () => {
@@ -110,16 +110,16 @@ describe('a tool call asks', () => {
       { toolCalls: [call('launch')] },
       { text: 'A pity.', expect: { lastToolResultIncludes: 'not on a Friday' } },
     ]);
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     await confirm((await requests())[0], false, 'launch', 'not on a Friday');
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'A pity.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'A pity.' });
     expect([ran, await dataOf('agent.tool_started')]).toEqual([[], []]);
     expect(await dataOf('agent.tool_result')).toMatchObject([{ outcome: 'denied' }]);
   });
 
   it('nobody when its input is wrong, which the model is told', async () => {
     await open([{ toolCalls: [call('ask_human', { question: '' })] }, { text: 'Sorry.' }]);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(await dataOf('agent.tool_result')).toMatchObject([{ outcome: 'failed' }]);
   });
 
@@ -128,14 +128,14 @@ describe('a tool call asks', () => {
       { toolCalls: [call('launch'), call('launch'), call('ask_human', { question: 'Which?' })] },
       { text: 'All.' },
     ]);
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     const [one, two, question] = await requests();
     await confirm(two, true);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action', modelSteps: 0 });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'requires_action', modelSteps: 0 });
     expect(ran).toEqual(['launch']);
     await send({ type: 'user.answer', requestId: question ?? '', response: 'The blue one' });
     await confirm(one, true);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 1 });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 1 });
     expect(ran).toEqual(['launch', 'launch']);
   });
 });
@@ -146,20 +146,20 @@ describe('a question', () => {
       { toolCalls: [call('ask_human', { question: 'Which?', choices: ['red', 'blue'] })] },
       { text: 'Blue.', expect: { lastToolResultIncludes: 'the blue one' } },
     ]);
-    expect(await house.runtime.wake(id)).toMatchObject({
+    expect(await setup.runtime.wake(id)).toMatchObject({
       outcome: 'requires_action',
       summary: 'Waits for an answer: Which?',
     });
     expect(await dataOf('agent.question_asked')).toMatchObject([{ question: 'Which?', choices: ['red', 'blue'] }]);
     await send({ type: 'user.answer', requestId: (await requests())[0] ?? '', response: 'the blue one' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Blue.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Blue.' });
   });
 });
 
 describe('an answer', () => {
   it('counts once, of the right kind and for the right tool', async () => {
     await open([{ toolCalls: [call('launch'), call('ask_human', { question: 'Which?' })] }, { text: 'x' }]);
-    await house.runtime.wake(id);
+    await setup.runtime.wake(id);
     const [permission, question] = await requests();
     expect(await codeOf(confirm('request_of_nobody', true))).toBe('REQUEST_NOT_PENDING');
     expect(await codeOf(confirm(permission, true, 'land'))).toBe('REQUEST_TOOL_MISMATCH');
@@ -180,24 +180,24 @@ describe('an answer', () => {
   it('that meets an interruption is either first, or refused', async () => {
     for (const first of ['answer', 'interruption'] as const) {
       await open([{ toolCalls: [call('launch')] }, { text: 'x' }]);
-      await house.runtime.wake(id);
+      await setup.runtime.wake(id);
       const [requestId] = await requests();
-      const { sessions } = house.runtime;
+      const { sessions } = setup.runtime;
       if (first === 'answer') store.before('user.interrupt', () => confirm(requestId, true));
       else store.before('user.tool_confirmation', () => sessions.interrupt(id));
       const code = first === 'answer' ? await codeOf(sessions.interrupt(id)) : await codeOf(confirm(requestId, true));
       expect([first, code]).toEqual([first, first === 'answer' ? 'it succeeded' : 'REQUEST_NOT_PENDING']);
       // Either way the call was cut short before it started.
-      expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+      expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
       expect([ran, await dataOf('agent.tool_result')]).toMatchObject([[], [{ outcome: 'cancelled' }]]);
-      if (first === 'answer') await house.close();
+      if (first === 'answer') await setup.close();
     }
   });
 
   it('that comes in the moment the wake goes to rest over the request is acted upon by that wake', async () => {
     await open([{ toolCalls: [call('launch')] }, { text: 'Launched.' }]);
     store.before('wake.ended', async () => confirm((await requests())[0], true));
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Launched.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Launched.' });
     expect(ran).toEqual(['launch']);
   });
 });
@@ -207,59 +207,59 @@ describe('after a process died', () => {
   const dieAt = async (type: SessionEvent['type']): Promise<void> => {
     store.before(type, () => Promise.reject(new Error('killed')));
     store.before('wake.ended', () => Promise.reject(new Error('killed')));
-    expect(await codeOf(house.runtime.wake(id))).not.toBe('it succeeded');
+    expect(await codeOf(setup.runtime.wake(id))).not.toBe('it succeeded');
   };
 
   it('a call that was only asked for is cancelled, and has had no effect', async () => {
     await open([{ toolCalls: [call('check')] }, { text: 'Again?', expect: { lastToolResultOutcome: 'cancelled' } }]);
     await dieAt('agent.tool_started');
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Again?' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Again?' });
     expect(ran).toEqual([]);
   });
 
   it('a call that had started is unknown, and is not run again', async () => {
     await open([{ toolCalls: [call('check')] }, { text: 'Did it?', expect: { lastToolResultOutcome: 'unknown' } }]);
     await dieAt('agent.tool_result');
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Did it?' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Did it?' });
     expect(ran).toEqual(['check']);
   });
 
   it('a call that waits still waits, and one that was allowed and did not start is run', async () => {
     await open([{ toolCalls: [call('launch'), call('check')] }, { text: 'Launched.' }]);
     await dieAt('agent.tool_started');
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'requires_action' });
     await confirm((await requests())[0], true);
     await dieAt('permission.resolved');
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Launched.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Launched.' });
     expect(ran).toEqual(['launch']);
   });
 
   it('an interruption that it did not live to see still holds: nothing is gone on with', async () => {
     await open([{ toolCalls: [call('check'), call('launch')] }, { text: 'never' }]);
     store.before('agent.tool_result', async () => {
-      await house.runtime.sessions.interrupt(id);
+      await setup.runtime.sessions.interrupt(id);
       throw new Error('killed');
     });
     store.before('wake.ended', () => Promise.reject(new Error('killed')));
-    expect(await codeOf(house.runtime.wake(id))).not.toBe('it succeeded');
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 0 });
+    expect(await codeOf(setup.runtime.wake(id))).not.toBe('it succeeded');
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', modelSteps: 0 });
     expect(await dataOf('wake.ended')).toMatchObject([{ outcome: 'interrupted' }, { outcome: 'sleep' }]);
-    expect(await house.runtime.sessions.get(id)).toMatchObject({
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({
       openToolCalls: [],
       pendingActions: [],
       unansweredResults: 0,
     });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'nothing_to_do' });
     expect(await isDueFor()).toBe(0);
   });
 
   it('a call cannot be said to start twice', async () => {
     await open([{ toolCalls: [call('check')] }, { text: 'x' }]);
     store.before('agent.tool_result', async () => {
-      const [open1] = (await house.runtime.sessions.get(id)).openToolCalls;
+      const [open1] = (await setup.runtime.sessions.get(id)).openToolCalls;
       await store.append(id, [newEvent(901, toolStarted(open1?.callId ?? ''), 1)]);
     });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
     expect(ran).toEqual(['check']);
   });
 });

@@ -7,17 +7,17 @@ import { createManagedShellProcessRunner } from '../../../src/adapters/shell/she
 import type { Runtime } from '../../../src/runtime.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import { expectSettled } from '../../support/settled-session.ts';
-import { until } from '../../support/session-house.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Said, TurnHouse } from '../../support/turn-house.ts';
+import { until } from '../../support/session-setup.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Said, TurnSetup } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
-let house: TurnHouse;
+let setup: TurnSetup;
 let ran: string[];
 let id: string;
 /** Lets `slow` and `finishing` come to their end. */
 let finish: () => void;
-afterEach(() => house[Symbol.asyncDispose]());
+afterEach(() => setup[Symbol.asyncDispose]());
 
 const FINISH_GRACE_MS = 30_000;
 const STOP_GRACE_MS = 5_000;
@@ -25,7 +25,7 @@ const STOP_GRACE_MS = 5_000;
 async function open(
   steps: readonly Said[],
   options: {
-    readonly ports?: (house: TurnHouse) => Parameters<TurnHouse['open']>[0];
+    readonly ports?: (setup: TurnSetup) => Parameters<TurnSetup['open']>[0];
     readonly tools?: (tool: ReturnType<typeof noteTools>['tool']) => readonly Tool[];
   } = {},
 ): Promise<void> {
@@ -38,7 +38,7 @@ async function open(
     new Promise((_resolve, reject) =>
       signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true }),
     );
-  house = await openTurnHouse({
+  setup = await openTurnSetup({
     tools: [
       tool('quick'),
       tool('failing', { run: () => Promise.reject(new Error('boom')) }),
@@ -52,14 +52,14 @@ async function open(
       ...(options.tools?.(tool) ?? []),
     ],
   });
-  if (options.ports !== undefined) house.open(options.ports(house));
-  await house.agent('worker', steps);
-  id = await house.start('worker');
+  if (options.ports !== undefined) setup.open(options.ports(setup));
+  await setup.agent('worker', steps);
+  id = await setup.start('worker');
 }
 
 const call = (...names: readonly string[]): Said => ({ calls: names.map((name) => ({ name })) });
 const outcomes = async (): Promise<Record<string, string>> =>
-  Object.fromEntries((await house.dataOf(id, 'agent.tool_result')).map(({ name, outcome }) => [name, outcome]));
+  Object.fromEntries((await setup.dataOf(id, 'agent.tool_result')).map(({ name, outcome }) => [name, outcome]));
 
 function wake(): {
   readonly waking: ReturnType<Runtime['wake']>;
@@ -67,7 +67,7 @@ function wake(): {
   readonly force: AbortController;
 } {
   const [abort, force] = [new AbortController(), new AbortController()];
-  return { waking: house.runtime.wake(id, { signal: abort.signal, force: force.signal }), abort, force };
+  return { waking: setup.runtime.wake(id, { signal: abort.signal, force: force.signal }), abort, force };
 }
 
 describe('a turn that is stopped', () => {
@@ -76,12 +76,12 @@ describe('a turn that is stopped', () => {
     const { waking, abort } = wake();
     await until(() => ran.length === 2);
     abort.abort('enough');
-    await until(async () => (await house.results(id)).length === 1);
+    await until(async () => (await setup.results(id)).length === 1);
     expect(await outcomes()).toEqual({ obedient: 'cancelled' });
     finish();
     expect(await waking).toMatchObject({ outcome: 'aborted' });
     expect(await outcomes()).toEqual({ finishing: 'completed', obedient: 'cancelled' });
-    expect(house.asked).toHaveLength(1);
+    expect(setup.asked).toHaveLength(1);
   });
 
   it('for the second time, by force, waits for nobody', async () => {
@@ -92,7 +92,7 @@ describe('a turn that is stopped', () => {
     force.abort('at once');
     expect(await waking).toMatchObject({ outcome: 'aborted' });
     expect(await outcomes()).toEqual({ finishing: 'cancelled', deaf: 'cancelled', obedient: 'cancelled' });
-    expect((await house.results(id)).some(({ output }) => String(output).includes('may still be at work'))).toBe(true);
+    expect((await setup.results(id)).some(({ output }) => String(output).includes('may still be at work'))).toBe(true);
   });
 
   it('does not wait for ever for what is to come to its end, nor for what is deaf', async () => {
@@ -100,11 +100,11 @@ describe('a turn that is stopped', () => {
     const { waking, abort } = wake();
     await until(() => ran.length === 2);
     abort.abort('enough');
-    await house.clock.advance(STOP_GRACE_MS);
+    await setup.clock.advance(STOP_GRACE_MS);
     await until(async () => (await outcomes())['deaf'] === 'cancelled');
-    await house.clock.advance(FINISH_GRACE_MS - STOP_GRACE_MS - 1);
+    await setup.clock.advance(FINISH_GRACE_MS - STOP_GRACE_MS - 1);
     expect(await outcomes()).toEqual({ deaf: 'cancelled' });
-    await house.clock.advance(1);
+    await setup.clock.advance(1);
     expect(await waking).toMatchObject({ outcome: 'aborted' });
     expect(await outcomes()).toEqual({ deaf: 'cancelled', finishing: 'cancelled' });
   });
@@ -115,52 +115,52 @@ describe('a turn that is stopped', () => {
     await until(() => ran.length === 4);
     abort.abort('enough');
     expect(await waking).toMatchObject({ outcome: 'aborted' });
-    expect((await house.results(id)).filter(({ outcome }) => outcome === 'cancelled')).toHaveLength(13);
-    expect(await house.state(id)).toMatchObject({ openToolCalls: [{ name: 'launch', phase: 'waiting' }] });
-    expectSettled(await house.log(id), await house.state(id));
+    expect((await setup.results(id)).filter(({ outcome }) => outcome === 'cancelled')).toHaveLength(13);
+    expect(await setup.state(id)).toMatchObject({ openToolCalls: [{ name: 'launch', phase: 'waiting' }] });
+    expectSettled(await setup.log(id), await setup.state(id));
     expect(ran).toHaveLength(4);
-    await house.confirm(id);
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'On.' });
+    await setup.confirm(id);
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'On.' });
     expect(ran.filter((name) => name !== 'launch')).toHaveLength(4);
   });
 
   it('by a shutdown is gone on with by the next process: the model hears what became of its calls, and none is run again', async () => {
     await open([call('obedient', 'quick'), { text: 'Where were we?' }]);
-    const waking = house.runtime.wake(id);
-    await until(async () => (await house.results(id)).length === 1 && ran.length === 2);
-    const close = house.store.close.bind(house.store);
-    house.store.close = async () => undefined;
-    await house.runtime.shutdown('the machine is switched off');
-    house.store.close = close;
+    const waking = setup.runtime.wake(id);
+    await until(async () => (await setup.results(id)).length === 1 && ran.length === 2);
+    const close = setup.store.close.bind(setup.store);
+    setup.store.close = async () => undefined;
+    await setup.runtime.shutdown('the machine is switched off');
+    setup.store.close = close;
     expect(await waking).toMatchObject({ outcome: 'aborted' });
-    house.open();
-    expect(await house.due()).toEqual([id]);
-    await house.settle();
-    expect(await house.state(id)).toMatchObject({ summary: 'Where were we?' });
+    setup.open();
+    expect(await setup.due()).toEqual([id]);
+    await setup.settle();
+    expect(await setup.state(id)).toMatchObject({ summary: 'Where were we?' });
     expect(ran.toSorted()).toEqual(['obedient', 'quick']);
-    expect(house.asked.at(-1)?.read).toContain('switched off');
+    expect(setup.asked.at(-1)?.read).toContain('switched off');
   });
 
   it('by an interruption is not gone on with by itself, and what runs is told', async () => {
     await open([call('obedient', 'launch'), { text: 'never' }]);
     const { waking } = wake();
     await until(() => ran.length === 1);
-    await house.runtime.sessions.interrupt(id, { reason: 'wrong way' });
+    await setup.runtime.sessions.interrupt(id, { reason: 'wrong way' });
     expect(await waking).toMatchObject({ outcome: 'interrupted', summary: 'The turn was interrupted: wrong way.' });
     expect(await outcomes()).toEqual({ obedient: 'cancelled', launch: 'cancelled' });
-    await house.settle();
-    expect([house.asked.length, ran]).toEqual([1, ['obedient']]);
+    await setup.settle();
+    expect([setup.asked.length, ran]).toEqual([1, ['obedient']]);
   });
 
   it('by its end, terminated, keeps what a call came to that had begun', async () => {
     await open([call('finishing'), { text: 'never' }]);
     const { waking } = wake();
     await until(() => ran.length === 1);
-    await house.runtime.sessions.terminate(id);
+    await setup.runtime.sessions.terminate(id);
     finish();
     expect(await waking).toMatchObject({ outcome: 'terminated' });
     expect(await outcomes()).toEqual({ finishing: 'completed' });
-    expect(await house.due()).toEqual([]);
+    expect(await setup.due()).toEqual([]);
   });
 });
 
@@ -186,13 +186,13 @@ describe('tools of one step', () => {
       },
     );
     const { waking, abort } = wake();
-    await until(async () => (await house.results(id)).length === 3);
+    await until(async () => (await setup.results(id)).length === 3);
     abort.abort('too long');
-    await house.clock.advance(STOP_GRACE_MS);
+    await setup.clock.advance(STOP_GRACE_MS);
     expect(await waking).toMatchObject({ outcome: 'aborted' });
-    await house.settle();
-    const results = await house.dataOf(id, 'agent.tool_result');
-    const byCall = (await house.dataOf(id, 'agent.tool_use')).map(({ callId }) =>
+    await setup.settle();
+    const results = await setup.dataOf(id, 'agent.tool_result');
+    const byCall = (await setup.dataOf(id, 'agent.tool_use')).map(({ callId }) =>
       results.filter((result) => result.callId === callId),
     );
     expect(byCall).toMatchObject([
@@ -201,10 +201,10 @@ describe('tools of one step', () => {
       [{ outcome: 'failed', output: 'boom' }],
       [{ outcome: 'completed', output: { output: 'fine\n', exitCode: 0 } }],
     ]);
-    const read = house.asked.at(-1)?.read ?? '';
+    const read = setup.asked.at(-1)?.read ?? '';
     const places = ['before', 'did not stop in time', 'boom', 'fine'].map((text) => read.lastIndexOf(text));
     expect(places).toEqual(places.toSorted((one, other) => one - other));
-    expect(await house.state(id)).toMatchObject({ summary: 'All told.' });
+    expect(await setup.state(id)).toMatchObject({ summary: 'All told.' });
   });
 
   it('come to the model in the order in which it asked, whichever ends first', async () => {
@@ -224,20 +224,20 @@ describe('tools of one step', () => {
         ],
       },
     );
-    const waking = house.runtime.wake(id);
+    const waking = setup.runtime.wake(id);
     await until(() => gates.size === 3);
     for (const letter of ['c', 'a', 'b']) {
-      const before = (await house.results(id)).length;
+      const before = (await setup.results(id)).length;
       gates.get(letter)?.();
-      await until(async () => (await house.results(id)).length === before + 1);
+      await until(async () => (await setup.results(id)).length === before + 1);
     }
     await waking;
-    expect((await house.results(id)).map(({ output }) => output)).toEqual([
+    expect((await setup.results(id)).map(({ output }) => output)).toEqual([
       'result of c',
       'result of a',
       'result of b',
     ]);
-    const read = house.asked.at(-1)?.read ?? '';
+    const read = setup.asked.at(-1)?.read ?? '';
     const places = ['a', 'b', 'c'].map((letter) => read.indexOf(`result of ${letter}`));
     expect(places.every((place) => place > 0)).toBe(true);
     expect(places).toEqual(places.toSorted((one, other) => one - other));

@@ -6,12 +6,12 @@ import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
 import type { Runtime } from '../../../src/runtime.ts';
 import { createNotedKeeper } from '../../support/noted-keeper.ts';
 import type { NotedKeeper } from '../../support/noted-keeper.ts';
-import { until } from '../../support/session-house.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Model, Said, TurnHouse } from '../../support/turn-house.ts';
+import { until } from '../../support/session-setup.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Model, Said, TurnSetup } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
-let house: TurnHouse;
+let setup: TurnSetup;
 let keeper: NotedKeeper;
 /** Stands for the processes that are started: another runtime over the same store. */
 let other: Runtime;
@@ -21,7 +21,7 @@ let deaths: number;
 let refusal: Error | undefined;
 /** What the actors of worktrees have lived through. */
 let lives: string[];
-afterEach(() => house[Symbol.asyncDispose]());
+afterEach(() => setup[Symbol.asyncDispose]());
 
 const DO: Said = { calls: [{ name: 'helper', input: { message: 'Do it.' } }] };
 
@@ -37,17 +37,17 @@ async function open(
 ): Promise<string> {
   const { tool } = noteTools();
   const tools = [tool('check'), tool('launch', { permissionPolicy: 'always_ask' })];
-  house = await openTurnHouse({ tools });
-  keeper = createNotedKeeper(house.layout.home);
+  setup = await openTurnSetup({ tools });
+  keeper = createNotedKeeper(setup.layout.home);
   started = [];
   deaths = 0;
   refusal = undefined;
   lives = [];
-  other = house.runtime;
-  house.open({ subagents: { processRunner: runner(), worktrees: keeper, inspect: note } });
-  await house.agent('helper', helper, { tools: ['check', 'launch'] });
-  await house.agent('lead', lead, { tools: [{ agent: 'helper', ...place }] });
-  return house.start('lead');
+  other = setup.runtime;
+  setup.open({ subagents: { processRunner: runner(), worktrees: keeper, inspect: note } });
+  await setup.agent('helper', helper, { tools: ['check', 'launch'] });
+  await setup.agent('lead', lead, { tools: [{ agent: 'helper', ...place }] });
+  return setup.start('lead');
 }
 
 const note = (event: InspectionEvent): void => {
@@ -72,7 +72,7 @@ const runner = (): SubagentRunner => ({
 });
 
 async function childOf(parent: string): Promise<string> {
-  const [child] = await house.children(parent);
+  const [child] = await setup.children(parent);
   if (child === undefined) throw new Error('it has no child');
   return child;
 }
@@ -80,47 +80,47 @@ async function childOf(parent: string): Promise<string> {
 describe('an agent that is called', () => {
   it('works in a process of its own if its attachment says so, and its answer is the result', async () => {
     const parent = await open({ run: 'process' }, [{ calls: [{ name: 'check' }] }, { text: 'I checked.' }]);
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
+    expect(await setup.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
     expect(started).toEqual(['helper']);
     const child = await childOf(parent);
-    expect(await house.state(child)).toMatchObject({ runsIn: 'process', parent: { sessionId: parent } });
-    expect(await house.dataOf(child, 'wake.started')).toMatchObject([{ owner: 'process_1' }]);
-    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'I checked.' } }]);
+    expect(await setup.state(child)).toMatchObject({ runsIn: 'process', parent: { sessionId: parent } });
+    expect(await setup.dataOf(child, 'wake.started')).toMatchObject([{ owner: 'process_1' }]);
+    expect(await setup.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'I checked.' } }]);
   });
 
   it('works where its caller does if nothing is said', async () => {
     const parent = await open({ run: 'in-process', isolation: 'none' }, [{ text: 'Here.' }]);
-    await house.runtime.wake(parent);
+    await setup.runtime.wake(parent);
     expect([started, keeper.calls]).toEqual([[], []]);
-    expect(await house.dataOf(await childOf(parent), 'wake.started')).toMatchObject([{ owner: 'process_2' }]);
+    expect(await setup.dataOf(await childOf(parent), 'wake.started')).toMatchObject([{ owner: 'process_2' }]);
   });
 
   it('has its process again when somebody wakes it later, whoever that is', async () => {
     const parent = await open({ run: 'process' }, [{ calls: [{ name: 'launch' }] }, { text: 'Launched.' }]);
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'requires_action' });
+    expect(await setup.runtime.wake(parent)).toMatchObject({ outcome: 'requires_action' });
     const child = await childOf(parent);
-    await house.confirm(child);
-    await house.settle();
+    await setup.confirm(child);
+    await setup.settle();
     expect(started).toEqual(['helper', 'helper']);
-    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Launched.' } }]);
+    expect(await setup.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Launched.' } }]);
   });
 
   it('whose process cannot be started fails its call, and the model reads why', async () => {
     const parent = await open({ run: 'process' }, [{ text: 'Never said.' }]);
     refusal = new BackgroundTaskError('process', 'the subagent worker could not be forked: spawn node ENOENT');
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
-    expect(house.asked.at(-1)?.read).toContain('could not be forked: spawn node ENOENT');
-    expect(await house.results(parent)).toMatchObject([{ outcome: 'failed' }]);
-    expect(await house.state(await childOf(parent))).toMatchObject({ status: 'terminated' });
+    expect(await setup.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
+    expect(setup.asked.at(-1)?.read).toContain('could not be forked: spawn node ENOENT');
+    expect(await setup.results(parent)).toMatchObject([{ outcome: 'failed' }]);
+    expect(await setup.state(await childOf(parent))).toMatchObject({ status: 'terminated' });
   });
 
   it('whose process cannot be started now, since too many run, waits for its turn', async () => {
     const parent = await open({ run: 'process' }, [{ text: 'Said later.' }]);
     refusal = new BackgroundTaskError('capacity', 'too many');
-    await house.runtime.wake(parent);
+    await setup.runtime.wake(parent);
     refusal = undefined;
-    await house.settle();
-    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Said later.' } }]);
+    await setup.settle();
+    expect(await setup.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Said later.' } }]);
   });
 
   it('is stopped with the wake of its caller, and has stopped when that has', async () => {
@@ -131,20 +131,20 @@ describe('an agent that is called', () => {
       return {};
     });
     const stop = new AbortController();
-    const wake = house.runtime.wake(parent, { signal: stop.signal });
+    const wake = setup.runtime.wake(parent, { signal: stop.signal });
     await until(() => isAsked);
     stop.abort(new Error('enough'));
     await wake;
-    expect((await house.state(await childOf(parent))).openWake).toBeUndefined();
+    expect((await setup.state(await childOf(parent))).openWake).toBeUndefined();
   });
 });
 
 describe('an agent that is called into a worktree', () => {
   it('works in it, and leaves none when there is nothing in it', async () => {
     const parent = await open({ isolation: 'worktree' }, [{ text: 'Nothing to do.' }]);
-    await house.runtime.wake(parent);
+    await setup.runtime.wake(parent);
     expect(keeper.calls).toEqual(['prepare helper', 'remove helper']);
-    expect(await house.results(parent)).toMatchObject([
+    expect(await setup.results(parent)).toMatchObject([
       { output: { output: 'Nothing to do.', worktree: { worktreeStatus: 'removed' } } },
     ]);
   });
@@ -152,11 +152,11 @@ describe('an agent that is called into a worktree', () => {
   it('hands over what it leaves, with what to do about it', async () => {
     const parent = await open({ isolation: 'worktree', run: 'process' }, [{ text: 'Committed.' }]);
     keeper.findings.set('helper', 'one commit');
-    await house.runtime.wake(parent);
+    await setup.runtime.wake(parent);
     const [worktree] = keeper.kept.values();
     expect(keeper.calls).toEqual(['prepare helper', 'preserve helper']);
-    expect(await house.state(await childOf(parent))).toMatchObject({ workspace: worktree?.worktreePath });
-    expect(await house.results(parent)).toMatchObject([
+    expect(await setup.state(await childOf(parent))).toMatchObject({ workspace: worktree?.worktreePath });
+    expect(await setup.results(parent)).toMatchObject([
       {
         output: {
           output: 'Committed.',
@@ -169,12 +169,12 @@ describe('an agent that is called into a worktree', () => {
         },
       },
     ]);
-    expect(house.asked.at(-1)?.read).toContain('git merge helper');
+    expect(setup.asked.at(-1)?.read).toContain('git merge helper');
   });
 
   it('has an actor for its worktree, whose states tell what becomes of that', async () => {
     const parent = await open({ isolation: 'worktree' }, [{ text: 'Nothing to do.' }]);
-    await house.runtime.wake(parent);
+    await setup.runtime.wake(parent);
     expect(lives).toEqual(['absent', 'creating', 'ready', 'inspecting', 'removing', 'removed']);
   });
 
@@ -186,12 +186,12 @@ describe('an agent that is called into a worktree', () => {
     );
     keeper.findings.set('helper', 'one commit');
     keeper.remove = () => Promise.reject(new Error('somebody is in it'));
-    await house.runtime.wake(parent);
+    await setup.runtime.wake(parent);
     expect(lives.slice(0, 5)).toEqual(['absent', 'creating', 'ready', 'inspecting', 'preserved']);
     keeper.findings.clear();
     lives = [];
-    const second = await house.start('lead');
-    await house.runtime.wake(second);
+    const second = await setup.start('lead');
+    await setup.runtime.wake(second);
     expect(lives.filter((state) => state === 'removing' || state === 'preserved').slice(-2)).toEqual([
       'removing',
       'preserved',
@@ -200,39 +200,39 @@ describe('an agent that is called into a worktree', () => {
 
   it('is taken over with its worktree by the process that goes on with it', async () => {
     const parent = await open({ isolation: 'worktree' }, [{ calls: [{ name: 'launch' }] }, { text: 'Launched.' }]);
-    await house.runtime.wake(parent);
+    await setup.runtime.wake(parent);
     lives = [];
-    const runtime = house.open({ subagents: { processRunner: runner(), worktrees: keeper, inspect: note } });
-    await house.confirm(await childOf(parent));
-    await house.settle();
-    expect(runtime).toBe(house.runtime);
+    const runtime = setup.open({ subagents: { processRunner: runner(), worktrees: keeper, inspect: note } });
+    await setup.confirm(await childOf(parent));
+    await setup.settle();
+    expect(runtime).toBe(setup.runtime);
     expect(lives).toEqual(['absent', 'creating', 'ready', 'orphaned', 'inspecting', 'removing', 'removed']);
   });
 
   it('is not started where none can be made, and the model reads why', async () => {
     const parent = await open({ isolation: 'worktree' }, [{ text: 'never' }]);
     keeper.prepare = () => Promise.reject(new Error('this is no repository'));
-    await house.runtime.wake(parent);
-    expect(await house.results(parent)).toMatchObject([
+    await setup.runtime.wake(parent);
+    expect(await setup.results(parent)).toMatchObject([
       { outcome: 'failed', output: expect.stringContaining('this is no repository') },
     ]);
-    expect(await house.children(parent)).toEqual([]);
+    expect(await setup.children(parent)).toEqual([]);
   });
 
   it('keeps its worktree while it waits for somebody, and goes on in the same one', async () => {
     const parent = await open({ isolation: 'worktree' }, [{ calls: [{ name: 'launch' }] }, { text: 'Launched.' }]);
-    await house.runtime.wake(parent);
+    await setup.runtime.wake(parent);
     expect(keeper.calls).toEqual(['prepare helper']);
-    await house.confirm(await childOf(parent));
-    await house.settle();
+    await setup.confirm(await childOf(parent));
+    await setup.settle();
     expect(keeper.calls).toEqual(['prepare helper', 'remove helper']);
   });
 
   it('answers although its worktree could not be settled, and that is said beside it', async () => {
     const parent = await open({ isolation: 'worktree' }, [{ text: 'Done.' }]);
     keeper.list = () => Promise.reject(new Error('the disk is gone'));
-    await house.runtime.wake(parent);
-    expect(await house.results(parent)).toMatchObject([
+    await setup.runtime.wake(parent);
+    expect(await setup.results(parent)).toMatchObject([
       {
         outcome: 'completed',
         output: { output: 'Done.', worktree: { problem: expect.stringContaining('the disk is gone') } },
@@ -242,8 +242,8 @@ describe('an agent that is called into a worktree', () => {
 
   it('whose caller is ended leaves a worktree that is settled', async () => {
     const parent = await open({ isolation: 'worktree' }, [{ calls: [{ name: 'launch' }] }]);
-    await house.runtime.wake(parent);
-    await house.runtime.sessions.terminate(parent);
+    await setup.runtime.wake(parent);
+    await setup.runtime.sessions.terminate(parent);
     expect(keeper.calls).toEqual(['prepare helper', 'remove helper']);
   });
 });

@@ -2,19 +2,19 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_OPEN_SUBFLOWS, MAX_SESSION_DEPTH } from '../../../src/machines/session/limits.ts';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
-import { until } from '../../support/session-house.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Model, Said, TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
+import { until } from '../../support/session-setup.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Model, Said, TurnSetup, TurnSetupOptions } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
-let house: TurnHouse;
+let setup: TurnSetup;
 let ran: string[];
-afterEach(() => house[Symbol.asyncDispose]());
+afterEach(() => setup[Symbol.asyncDispose]());
 
-async function open(options: TurnHouseOptions = {}): Promise<void> {
+async function open(options: TurnSetupOptions = {}): Promise<void> {
   const tools = noteTools();
   ran = tools.ran;
-  house = await openTurnHouse({
+  setup = await openTurnSetup({
     tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('check')],
     ...options,
   });
@@ -35,16 +35,16 @@ async function openPair(
     steps = [ask('helper'), { text: 'All done.' }],
     agent = {},
     ...options
-  }: TurnHouseOptions & { readonly steps?: readonly Said[]; readonly agent?: Partial<AgentFrontmatter> } = {},
+  }: TurnSetupOptions & { readonly steps?: readonly Said[]; readonly agent?: Partial<AgentFrontmatter> } = {},
 ): Promise<string> {
   await open(options);
-  await house.agent('helper', helper, { tools: ['launch', 'check', 'ask_human'] });
-  await house.agent('lead', steps, { ...toAgents('helper'), ...agent });
-  return house.start('lead');
+  await setup.agent('helper', helper, { tools: ['launch', 'check', 'ask_human'] });
+  await setup.agent('lead', steps, { ...toAgents('helper'), ...agent });
+  return setup.start('lead');
 }
 
 async function childOf(parent: string): Promise<string> {
-  const [child] = await house.children(parent);
+  const [child] = await setup.children(parent);
   if (child === undefined) throw new Error('it has no child');
   return child;
 }
@@ -52,65 +52,65 @@ async function childOf(parent: string): Promise<string> {
 describe('a call of another agent', () => {
   it('is a child session with its own log, lineage and mailbox, and its answer is the result', async () => {
     const parent = await openPair([{ calls: [{ name: 'check' }] }, { text: 'I checked.' }]);
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
+    expect(await setup.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
     const child = await childOf(parent);
-    const [use] = await house.dataOf(parent, 'agent.tool_use');
-    expect((await house.state(child)).parent).toEqual({ sessionId: parent, depth: 1, callId: use?.callId });
-    expect(await house.dataOf(child, 'user.message')).toMatchObject([{ text: 'Do it, helper.' }]);
-    expect(await house.dataOf(parent, 'session.child_idle')).toHaveLength(1);
-    expect(await house.results(parent)).toMatchObject([
+    const [use] = await setup.dataOf(parent, 'agent.tool_use');
+    expect((await setup.state(child)).parent).toEqual({ sessionId: parent, depth: 1, callId: use?.callId });
+    expect(await setup.dataOf(child, 'user.message')).toMatchObject([{ text: 'Do it, helper.' }]);
+    expect(await setup.dataOf(parent, 'session.child_idle')).toHaveLength(1);
+    expect(await setup.results(parent)).toMatchObject([
       { outcome: 'completed', output: { output: 'I checked.', agent: 'helper', sessionId: child } },
     ]);
-    expect(house.asked.at(-1)?.read).toContain('I checked.');
-    expect(await house.dataOf(parent, 'agent.message')).toMatchObject([{ text: 'All done.' }]);
-    expect(await house.due()).toEqual([]);
-    expect((await house.state(parent)).pending).toEqual([]);
+    expect(setup.asked.at(-1)?.read).toContain('I checked.');
+    expect(await setup.dataOf(parent, 'agent.message')).toMatchObject([{ text: 'All done.' }]);
+    expect(await setup.due()).toEqual([]);
+    expect((await setup.state(parent)).pending).toEqual([]);
   });
 
   it('is seen by nothing of its parent but the message, and the parent by nothing but the answer', async () => {
     const parent = await openPair([{ text: 'secret of the child', calls: [{ name: 'check' }] }, { text: 'Answer.' }]);
-    await house.runtime.wake(parent);
-    expect(house.asked.filter(({ agent }) => agent === 'helper').map(({ read }) => read.includes('Go'))).toEqual([
+    await setup.runtime.wake(parent);
+    expect(setup.asked.filter(({ agent }) => agent === 'helper').map(({ read }) => read.includes('Go'))).toEqual([
       false,
       false,
     ]);
     expect(
-      house.asked.filter(({ agent }) => agent === 'lead').map(({ read }) => read.includes('secret of the child')),
+      setup.asked.filter(({ agent }) => agent === 'lead').map(({ read }) => read.includes('secret of the child')),
     ).toEqual([false, false]);
   });
 
   it('gives results in the order in which the parent asked, whoever comes first', async () => {
     await open();
     let isSecondDone = false;
-    await house.agent('slow', async () => {
+    await setup.agent('slow', async () => {
       await until(() => isSecondDone);
       return { text: 'first asked' };
     });
-    await house.agent('quick', () => {
+    await setup.agent('quick', () => {
       isSecondDone = true;
       return { text: 'second asked' };
     });
-    await house.agent('lead', [ask('slow', 'quick'), { text: 'Both.' }], toAgents('slow', 'quick'));
-    const parent = await house.start('lead');
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'Both.' });
-    const read = house.asked.at(-1)?.read ?? '';
+    await setup.agent('lead', [ask('slow', 'quick'), { text: 'Both.' }], toAgents('slow', 'quick'));
+    const parent = await setup.start('lead');
+    expect(await setup.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'Both.' });
+    const read = setup.asked.at(-1)?.read ?? '';
     expect(read.indexOf('first asked')).toBeGreaterThan(-1);
     expect(read.indexOf('first asked')).toBeLessThan(read.indexOf('second asked'));
   });
 
   it('that fails does not take the others with it, and says why', async () => {
     await open();
-    await house.agent('good', [{ text: 'fine' }]);
-    await house.agent('bad', () => ({ error: { kind: 'auth', message: 'no key' } }));
-    await house.agent('lead', [ask('bad', 'good'), { text: 'One of two.' }], toAgents('good', 'bad'));
-    const parent = await house.start('lead');
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'requires_action' });
+    await setup.agent('good', [{ text: 'fine' }]);
+    await setup.agent('bad', () => ({ error: { kind: 'auth', message: 'no key' } }));
+    await setup.agent('lead', [ask('bad', 'good'), { text: 'One of two.' }], toAgents('good', 'bad'));
+    const parent = await setup.start('lead');
+    expect(await setup.runtime.wake(parent)).toMatchObject({ outcome: 'requires_action' });
     for (let turn = 0; turn < 8; turn += 1) {
-      await house.settle();
-      await house.clock.advance(3_600_000);
+      await setup.settle();
+      await setup.clock.advance(3_600_000);
     }
-    expect(await house.state(parent)).toMatchObject({ status: 'idle', stopReason: 'idle', summary: 'One of two.' });
-    const results = await house.results(parent);
+    expect(await setup.state(parent)).toMatchObject({ status: 'idle', stopReason: 'idle', summary: 'One of two.' });
+    const results = await setup.results(parent);
     expect(results.map(({ outcome }) => outcome).toSorted()).toEqual(['completed', 'failed']);
     expect(results.find(({ outcome }) => outcome === 'failed')?.output).toMatchObject({
       summary: expect.stringContaining('failed'),
@@ -119,29 +119,29 @@ describe('a call of another agent', () => {
 
   it('may call others in turn, three deep, and each answer comes up', async () => {
     await open();
-    await house.agent('one', [ask('two'), { text: 'one has heard' }], toAgents('two'));
-    await house.agent('two', [ask('three'), { text: 'two has heard' }], toAgents('three'));
-    await house.agent('three', [{ text: 'from the deep' }]);
-    await house.agent('lead', [ask('one'), { text: 'Up.' }], toAgents('one'));
-    const parent = await house.start('lead');
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'Up.' });
+    await setup.agent('one', [ask('two'), { text: 'one has heard' }], toAgents('two'));
+    await setup.agent('two', [ask('three'), { text: 'two has heard' }], toAgents('three'));
+    await setup.agent('three', [{ text: 'from the deep' }]);
+    await setup.agent('lead', [ask('one'), { text: 'Up.' }], toAgents('one'));
+    const parent = await setup.start('lead');
+    expect(await setup.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'Up.' });
     const one = await childOf(parent);
     const three = await childOf(await childOf(one));
-    expect((await house.state(three)).parent?.depth).toBe(3);
-    expect(house.asked.map(({ agent }) => agent)).toEqual(['lead', 'one', 'two', 'three', 'two', 'one', 'lead']);
+    expect((await setup.state(three)).parent?.depth).toBe(3);
+    expect(setup.asked.map(({ agent }) => agent)).toEqual(['lead', 'one', 'two', 'three', 'two', 'one', 'lead']);
   });
 });
 
 describe('a call of another agent is an error for the model', () => {
   it('when the generations are too many', async () => {
     await open();
-    await house.agent('again', [ask('again'), { text: 'back' }], toAgents('again'));
-    const top = await house.start('again');
-    expect(await house.runtime.wake(top)).toMatchObject({ outcome: 'sleep' });
+    await setup.agent('again', [ask('again'), { text: 'back' }], toAgents('again'));
+    const top = await setup.start('again');
+    expect(await setup.runtime.wake(top)).toMatchObject({ outcome: 'sleep' });
     let deepest = top;
     for (let depth = 0; depth < MAX_SESSION_DEPTH; depth += 1) deepest = await childOf(deepest);
-    expect(await house.children(deepest)).toEqual([]);
-    expect(await house.results(deepest)).toMatchObject([
+    expect(await setup.children(deepest)).toEqual([]);
+    expect(await setup.results(deepest)).toMatchObject([
       { outcome: 'failed', output: expect.stringContaining(`${MAX_SESSION_DEPTH} generations`) },
     ]);
   });
@@ -150,9 +150,9 @@ describe('a call of another agent is an error for the model', () => {
     const parent = await openPair([{ text: 'ok' }], {
       steps: [ask(...Array.from({ length: MAX_OPEN_SUBFLOWS + 3 }, () => 'helper')), { text: 'Done.' }],
     });
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep' });
-    expect(await house.children(parent)).toHaveLength(MAX_OPEN_SUBFLOWS);
-    expect((await house.results(parent)).filter(({ outcome }) => outcome === 'failed')).toHaveLength(3);
+    expect(await setup.runtime.wake(parent)).toMatchObject({ outcome: 'sleep' });
+    expect(await setup.children(parent)).toHaveLength(MAX_OPEN_SUBFLOWS);
+    expect((await setup.results(parent)).filter(({ outcome }) => outcome === 'failed')).toHaveLength(3);
   });
 
   it('when the message is missing or empty', async () => {
@@ -167,73 +167,73 @@ describe('a call of another agent is an error for the model', () => {
         { text: 'Oh.' },
       ],
     });
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep' });
-    expect((await house.results(parent)).map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
-    expect(await house.children(parent)).toEqual([]);
+    expect(await setup.runtime.wake(parent)).toMatchObject({ outcome: 'sleep' });
+    expect((await setup.results(parent)).map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
+    expect(await setup.children(parent)).toEqual([]);
   });
 
   it('when there is no such agent: the tool is left out, and the log says so', async () => {
     await open();
-    await house.agent('lead', [ask('nobody'), { text: 'Alone.' }], toAgents('nobody'));
-    const parent = await house.start('lead');
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'Alone.' });
-    expect(await house.dataOf(parent, 'tool.skipped')).toMatchObject([{ name: 'nobody' }]);
+    await setup.agent('lead', [ask('nobody'), { text: 'Alone.' }], toAgents('nobody'));
+    const parent = await setup.start('lead');
+    expect(await setup.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'Alone.' });
+    expect(await setup.dataOf(parent, 'tool.skipped')).toMatchObject([{ name: 'nobody' }]);
   });
 });
 
 describe('a child that waits for somebody', () => {
   it('leaves its parent waiting for it, and the answer to the child brings both on', async () => {
     const parent = await openPair([launch, { text: 'Launched.' }]);
-    expect(await house.runtime.wake(parent)).toMatchObject({
+    expect(await setup.runtime.wake(parent)).toMatchObject({
       outcome: 'requires_action',
       stopReason: 'requires_action',
       summary: 'Waits for the agent behind helper',
     });
     const child = await childOf(parent);
-    expect(await house.state(child)).toMatchObject({
+    expect(await setup.state(child)).toMatchObject({
       stopReason: 'requires_action',
       pendingActions: [{ toolName: 'launch' }],
     });
-    expect(await house.due()).toEqual([]);
-    await house.confirm(child);
-    expect(await house.due()).toEqual([child]);
-    await house.settle();
-    expect(await house.state(parent)).toMatchObject({ status: 'idle', stopReason: 'idle', summary: 'All done.' });
-    expect([ran, (await house.results(parent))[0]?.outcome]).toEqual([['launch'], 'completed']);
+    expect(await setup.due()).toEqual([]);
+    await setup.confirm(child);
+    expect(await setup.due()).toEqual([child]);
+    await setup.settle();
+    expect(await setup.state(parent)).toMatchObject({ status: 'idle', stopReason: 'idle', summary: 'All done.' });
+    expect([ran, (await setup.results(parent))[0]?.outcome]).toEqual([['launch'], 'completed']);
   });
 
   it('goes on too when somebody wakes the parent instead', async () => {
     const parent = await openPair([launch, { text: 'Launched.' }]);
-    await house.runtime.wake(parent);
-    await house.confirm(await childOf(parent));
-    expect(await house.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
+    await setup.runtime.wake(parent);
+    await setup.confirm(await childOf(parent));
+    expect(await setup.runtime.wake(parent)).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
     expect(ran).toEqual(['launch']);
-    await house.settle();
-    expect(await house.dataOf(parent, 'session.child_idle')).toHaveLength(2);
-    expect(await house.results(parent)).toHaveLength(1);
+    await setup.settle();
+    expect(await setup.dataOf(parent, 'session.child_idle')).toHaveLength(2);
+    expect(await setup.results(parent)).toHaveLength(1);
   });
 
   it('goes on after a restart', async () => {
     const parent = await openPair([launch, { text: 'Launched.' }]);
-    await house.runtime.wake(parent);
-    house.open();
-    await house.confirm(await childOf(parent));
-    await house.settle();
-    expect(await house.state(parent)).toMatchObject({ summary: 'All done.' });
-    expect(await house.children(parent)).toHaveLength(1);
+    await setup.runtime.wake(parent);
+    setup.open();
+    await setup.confirm(await childOf(parent));
+    await setup.settle();
+    expect(await setup.state(parent)).toMatchObject({ summary: 'All done.' });
+    expect(await setup.children(parent)).toHaveLength(1);
   });
 
   it('that asks twice tells its parent nothing but the end', async () => {
     const parent = await openPair([launch, launch, { text: 'Twice.' }]);
-    await house.runtime.wake(parent);
+    await setup.runtime.wake(parent);
     const child = await childOf(parent);
-    await house.confirm(child);
-    await house.settle();
-    expect(await house.state(parent)).toMatchObject({ stopReason: 'requires_action' });
-    expect(await house.results(parent)).toEqual([]);
-    await house.confirm(child);
-    await house.settle();
-    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Twice.' } }]);
+    await setup.confirm(child);
+    await setup.settle();
+    expect(await setup.state(parent)).toMatchObject({ stopReason: 'requires_action' });
+    expect(await setup.results(parent)).toEqual([]);
+    await setup.confirm(child);
+    await setup.settle();
+    expect(await setup.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'Twice.' } }]);
   });
 
   it('and is worked on by another process is waited for, and its answer comes once', async () => {
@@ -245,31 +245,31 @@ describe('a child that waits for somebody', () => {
       await until(() => isReleased);
       return { text: 'from the other process' };
     });
-    const one = house.runtime;
+    const one = setup.runtime;
     await one.wake(parent);
     const child = await childOf(parent);
-    await house.confirm(child);
-    const other = house.open();
+    await setup.confirm(child);
+    const other = setup.open();
     const working = other.wake(child);
     await until(() => isAsked);
     const waking = one.wake(parent);
-    await until(async () => (await house.state(parent)).status === 'running');
+    await until(async () => (await setup.state(parent)).status === 'running');
     isReleased = true;
     expect(await working).toMatchObject({ outcome: 'sleep' });
     expect(await waking).toMatchObject({ outcome: 'sleep', summary: 'All done.' });
-    expect(await house.results(parent)).toMatchObject([{ output: { output: 'from the other process' } }]);
+    expect(await setup.results(parent)).toMatchObject([{ output: { output: 'from the other process' } }]);
     expect(ran).toEqual(['launch']);
   });
 
   it('needs no second slot of a worker: one after the other comes to its end', async () => {
     const parent = await openPair([launch, { text: 'Launched.' }]);
-    const worker = house.runtime.startWorker({ concurrency: 1 });
+    const worker = setup.runtime.startWorker({ concurrency: 1 });
     await until(
       async () =>
-        (await house.children(parent)).length === 1 && (await house.requests(await childOf(parent))).length === 1,
+        (await setup.children(parent)).length === 1 && (await setup.requests(await childOf(parent))).length === 1,
     );
-    await house.confirm(await childOf(parent));
-    await until(async () => (await house.state(parent)).summary === 'All done.');
+    await setup.confirm(await childOf(parent));
+    await until(async () => (await setup.state(parent)).summary === 'All done.');
     await worker.stop();
     expect(worker.status().counts).toMatchObject({ failed: 0, contended: 0 });
     expect(ran).toEqual(['launch']);
@@ -279,40 +279,40 @@ describe('a child that waits for somebody', () => {
     const parent = await openPair([launch, { text: 'Launched.' }], {
       steps: [{ calls: [{ name: 'helper', input: { message: 'Go' } }, { name: 'check' }] }, { text: 'All done.' }],
     });
-    await house.runtime.wake(parent);
+    await setup.runtime.wake(parent);
     expect(ran).toEqual(['check']);
-    await house.confirm(await childOf(parent));
-    await house.settle();
-    expect(await house.state(parent)).toMatchObject({ summary: 'All done.' });
+    await setup.confirm(await childOf(parent));
+    await setup.settle();
+    expect(await setup.state(parent)).toMatchObject({ summary: 'All done.' });
   });
 
   it('where nobody can be asked is denied at its own effect, and answers', async () => {
     const parent = await openPair([launch, { text: 'I was not allowed to.' }]);
-    expect(await house.runtime.wake(parent, { humans: 'none' })).toMatchObject({ outcome: 'sleep' });
+    expect(await setup.runtime.wake(parent, { humans: 'none' })).toMatchObject({ outcome: 'sleep' });
     expect(ran).toEqual([]);
-    expect(await house.results(parent)).toMatchObject([{ output: { output: 'I was not allowed to.' } }]);
+    expect(await setup.results(parent)).toMatchObject([{ output: { output: 'I was not allowed to.' } }]);
   });
 });
 
 describe('a child that waits for a child that waits for somebody', () => {
   it('has not come to rest: nobody above it goes on before the answer', async () => {
     await open();
-    await house.agent('one', [ask('two'), { text: 'one has heard' }], toAgents('two'));
-    await house.agent('two', [launch, { text: 'two has launched' }]);
-    await house.agent('lead', [ask('one'), { text: 'Up.' }], toAgents('one'));
-    const parent = await house.start('lead');
-    expect(await house.runtime.wake(parent)).toMatchObject({
+    await setup.agent('one', [ask('two'), { text: 'one has heard' }], toAgents('two'));
+    await setup.agent('two', [launch, { text: 'two has launched' }]);
+    await setup.agent('lead', [ask('one'), { text: 'Up.' }], toAgents('one'));
+    const parent = await setup.start('lead');
+    expect(await setup.runtime.wake(parent)).toMatchObject({
       outcome: 'requires_action',
       stopReason: 'requires_action',
     });
     const one = await childOf(parent);
-    expect(await house.state(one)).toMatchObject({ stopReason: 'requires_action' });
-    expect(await house.results(parent)).toEqual([]);
-    expect(await house.due()).toEqual([]);
-    await house.confirm(await childOf(one));
-    await house.settle();
-    expect(await house.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'one has heard' } }]);
-    expect(await house.state(parent)).toMatchObject({ stopReason: 'idle', summary: 'Up.' });
+    expect(await setup.state(one)).toMatchObject({ stopReason: 'requires_action' });
+    expect(await setup.results(parent)).toEqual([]);
+    expect(await setup.due()).toEqual([]);
+    await setup.confirm(await childOf(one));
+    await setup.settle();
+    expect(await setup.results(parent)).toMatchObject([{ outcome: 'completed', output: { output: 'one has heard' } }]);
+    expect(await setup.state(parent)).toMatchObject({ stopReason: 'idle', summary: 'Up.' });
   });
 });
 
@@ -330,7 +330,7 @@ describe('an agent that works for another', () => {
     ['may do what neither file forbids', {}, {}, 'runs'],
   ])('%s', async (_what, lead, helper, outcome) => {
     const tools = noteTools();
-    await using other = await openTurnHouse({ tools: [tools.tool('change')] });
+    await using other = await openTurnSetup({ tools: [tools.tool('change')] });
     await other.agent('lead', [{ calls: [{ name: 'helper', input: { message: 'Change it.' } }] }, { text: 'Done.' }], {
       tools: [{ agent: 'helper' }],
       ...lead,

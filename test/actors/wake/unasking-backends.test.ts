@@ -3,14 +3,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { AgentRuntime } from '../../../src/actors/run/agent-runtime.ts';
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import type { AgentFrontmatter } from '../../../src/machines/agent/agent-definition.ts';
-import { answered, openBackendHouse } from '../../support/backend-house.ts';
-import type { BackendHouse } from '../../support/backend-house.ts';
+import { answered, openBackendSetup } from '../../support/backend-setup.ts';
+import type { BackendSetup } from '../../support/backend-setup.ts';
 import { says, toldRuntime } from '../../support/told-runtime.ts';
 
-let open: BackendHouse | undefined;
+let open: BackendSetup | undefined;
 
 afterEach(async () => {
-  await open?.house[Symbol.asyncDispose]();
+  await open?.setup[Symbol.asyncDispose]();
   open = undefined;
 });
 
@@ -19,16 +19,16 @@ const asksWhereBound = { asksPermission: () => 'where_bound' as const };
 
 async function woken(
   agent: Partial<AgentFrontmatter>,
-  prepare: (house: BackendHouse) => Promise<unknown> = async () => undefined,
+  prepare: (setup: BackendSetup) => Promise<unknown> = async () => undefined,
   traits: Partial<AgentRuntime> = asksNobody,
 ): Promise<{ readonly asked: number; readonly result: unknown }> {
-  open = await openBackendHouse([() => Promise.resolve(answered('Done.'))], {
+  open = await openBackendSetup([() => Promise.resolve(answered('Done.'))], {
     agent,
     traits,
     others: [toldRuntime('other', [says('Else.')])],
   });
   await prepare(open);
-  const result = await open.house.runtime.wake(open.id);
+  const result = await open.setup.runtime.wake(open.id);
   return { asked: open.backend.asked.length, result };
 }
 
@@ -51,8 +51,8 @@ describe('a program that asks nobody', () => {
   });
 
   it('is not run against the policy', async () => {
-    const { asked, result } = await woken({ permission: 'preapproved' }, ({ house }) =>
-      house.policy.keep('worker', parseRule('deny shell_run(git push)'), { by: 'person' } as never),
+    const { asked, result } = await woken({ permission: 'preapproved' }, ({ setup }) =>
+      setup.policy.keep('worker', parseRule('deny shell_run(git push)'), { by: 'person' } as never),
     );
     expect([asked, result]).toMatchObject([0, { error: { code: 'BACKEND_NEVER_ASKS' } }]);
   });

@@ -10,15 +10,15 @@ import { RuntimeError } from '../../../src/machines/errors.ts';
 import type { SessionState } from '../../../src/machines/session/session-state.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { dataIn, newEvent, wakeEnded, wakeStarted } from '../../support/session-events.ts';
-import { AGENT, openHouse, shellRun, until } from '../../support/session-house.ts';
-import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
+import { AGENT, openSetup, shellRun, until } from '../../support/session-setup.ts';
+import type { SessionSetup, SessionSetupOptions } from '../../support/session-setup.ts';
 
-let house: SessionHouse;
-const open = async (options?: SessionHouseOptions): Promise<SessionHouse> => {
-  house = await openHouse(options);
-  return house;
+let setup: SessionSetup;
+const open = async (options?: SessionSetupOptions): Promise<SessionSetup> => {
+  setup = await openSetup(options);
+  return setup;
 };
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 function expectNothingOpen({ openWake, openSpanId, openToolCalls }: SessionState): void {
   expect([openWake, openSpanId, openToolCalls]).toEqual([undefined, undefined, []]);
@@ -77,7 +77,7 @@ describe('a wake that goes wrong', () => {
   ])('%s rests with a summary that says so', async (_what, damage, pattern) => {
     const { runtime, session } = await open();
     const id = await session([{ text: 'x' }], { message: 'Go' });
-    await damage(house.home);
+    await damage(setup.home);
     const outcome = await runtime.wake(id);
     expect(outcome).toMatchObject({ outcome: 'failed', status: 'idle' });
     expect(outcome.summary).toMatch(pattern);
@@ -201,10 +201,10 @@ describe('a wake that another one took for dead', () => {
     const right = await store.acquireWakeRight(id, { epoch: 3, isOpen: true });
     expect(await first).toMatch(/^(WAKE|EPOCH)_SUPERSEDED$/);
     expect(clock.pendingTimers).toBe(0);
-    expect(house.processes.works).toEqual([]);
+    expect(setup.processes.works).toEqual([]);
     expect((await runtime.sessions.get(id)).openWake).toMatchObject({ wakeId: 'wake_3', epoch: 3 });
     await right.release();
-    await house.write([{ text: 'Mine.' }]);
+    await setup.write([{ text: 'Mine.' }]);
     expect(await runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Mine.', epoch: 4 });
   });
 });
@@ -292,7 +292,7 @@ describe('a wake that is stopped', () => {
     });
     expect(await codeOf(runtime.wake(id))).toBe('RUNTIME_SHUT_DOWN');
     expect(await codeOf(store.read(id))).toBe('STORE_CLOSED');
-    const after = new FileEventStore({ home: house.home, clock: house.clock });
+    const after = new FileEventStore({ home: setup.home, clock: setup.clock });
     expect((await after.read(id)).filter(({ type }) => type === 'agent.tool_result')).toMatchObject([
       { data: { outcome: 'cancelled' } },
       { data: { outcome: 'cancelled' } },

@@ -7,15 +7,15 @@ import type { AppendOptions, AppendResult, NewSessionEvents } from '../../../src
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { dataIn } from '../../support/session-events.ts';
-import { AGENT, openHouse, shellRun, until } from '../../support/session-house.ts';
-import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
+import { AGENT, openSetup, shellRun, until } from '../../support/session-setup.ts';
+import type { SessionSetup, SessionSetupOptions } from '../../support/session-setup.ts';
 
-let house: SessionHouse;
-const open = async (options?: SessionHouseOptions): Promise<SessionHouse> => {
-  house = await openHouse(options);
-  return house;
+let setup: SessionSetup;
+const open = async (options?: SessionSetupOptions): Promise<SessionSetup> => {
+  setup = await openSetup(options);
+  return setup;
 };
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 describe('a wake', () => {
   it('answers a message and goes to sleep', async () => {
@@ -85,7 +85,7 @@ describe('a wake', () => {
         kind: 'process',
         command: 'one',
         parentSessionId: id,
-        cwd: join(house.home, 'agents', AGENT, 'sessions', id, 'workspace'),
+        cwd: join(setup.home, 'agents', AGENT, 'sessions', id, 'workspace'),
       },
       { command: 'two' },
     ]);

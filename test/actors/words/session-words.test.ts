@@ -1,28 +1,28 @@
 /** Words as a program reads them: `for await (const word of runtime.words(id))`. */
 import { describe, expect, it } from 'vitest';
 import type { SessionWord } from '../../../src/machines/words/session-word.ts';
-import { openHouse } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 import { SPEAKER, speakingBackend } from '../../support/speaking-backend.ts';
 import type { SpeakingBackend } from '../../support/speaking-backend.ts';
 
 interface Stage extends AsyncDisposable {
-  readonly house: SessionHouse;
+  readonly setup: SessionSetup;
   readonly backend: SpeakingBackend;
   readonly session: string;
   words(signal?: AbortSignal): AsyncIterator<SessionWord>;
 }
 
-async function open(options: Parameters<typeof openHouse>[0] = {}): Promise<Stage> {
+async function open(options: Parameters<typeof openSetup>[0] = {}): Promise<Stage> {
   const backend = speakingBackend();
-  const house = await openHouse({ runtimes: [backend.runtime], ...options });
-  const session = await house.session([], { message: 'Tell me.', agent: SPEAKER });
+  const setup = await openSetup({ runtimes: [backend.runtime], ...options });
+  const session = await setup.session([], { message: 'Tell me.', agent: SPEAKER });
   return {
-    house,
+    setup,
     backend,
     session,
-    words: (signal) => house.runtime.words(session, { signal })[Symbol.asyncIterator](),
-    [Symbol.asyncDispose]: () => house.close(),
+    words: (signal) => setup.runtime.words(session, { signal })[Symbol.asyncIterator](),
+    [Symbol.asyncDispose]: () => setup.close(),
   };
 }
 
@@ -36,25 +36,25 @@ async function take(words: AsyncIterator<SessionWord>): Promise<SessionWord | un
 describe('the words of a session', () => {
   it('come as the model says them, and end with the place in the log that has them', async () => {
     await using stage = await open();
-    const { house, backend, session } = stage;
+    const { setup, backend, session } = stage;
     const words = stage.words();
-    const waking = house.runtime.wake(session);
+    const waking = setup.runtime.wake(session);
     const voice = await backend.voice();
     voice.think('Hm. ');
     expect(await take(words)).toEqual({ type: 'said', kind: 'reasoning', text: 'Hm. ' });
     voice.say('Once ');
     voice.say('upon');
     expect(await take(words)).toEqual(said('Once upon'));
-    const { head } = await house.runtime.sessions.status(session);
+    const { head } = await setup.runtime.sessions.status(session);
     backend.end();
     expect(await take(words)).toEqual({ type: 'logged', after: head });
     await waking;
-    expect((await house.log(session)).find(({ type }) => type === 'agent.message')?.seq).toBeGreaterThan(head);
+    expect((await setup.log(session)).find(({ type }) => type === 'agent.message')?.seq).toBeGreaterThan(head);
   });
 
   it('begin with what was said of the step so far', async () => {
     await using stage = await open();
-    const waking = stage.house.runtime.wake(stage.session);
+    const waking = stage.setup.runtime.wake(stage.session);
     const voice = await stage.backend.voice();
     voice.say('Once ');
     const words = stage.words();
@@ -79,15 +79,15 @@ describe('the words of a session', () => {
     expect(await endings[0]?.next).toMatchObject({ done: true });
     abort.abort();
     expect(await endings[1]?.next).toMatchObject({ done: true });
-    await stage.house.runtime.shutdown();
+    await stage.setup.runtime.shutdown();
     expect(await endings[2]?.next).toMatchObject({ done: true });
     expect(await take(stage.words())).toBeUndefined();
-    await stage.house.close();
+    await stage.setup.close();
   });
 
   it('are refused of a session that is not there', async () => {
     await using stage = await open();
-    const words = stage.house.runtime.words('01890000-0000-7000-8000-000000000000')[Symbol.asyncIterator]();
+    const words = stage.setup.runtime.words('01890000-0000-7000-8000-000000000000')[Symbol.asyncIterator]();
     await expect(words.next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
     expect(await take(words)).toBeUndefined();
   });
@@ -95,7 +95,7 @@ describe('the words of a session', () => {
   it('are dropped for a reader that is slower than the model, which is told', async () => {
     await using stage = await open();
     const words = stage.words();
-    const waking = stage.house.runtime.wake(stage.session);
+    const waking = stage.setup.runtime.wake(stage.session);
     const voice = await stage.backend.voice();
     for (let count = 0; count < 100; count += 1) voice.say('x'.repeat(1_000));
     voice.say('the end');
@@ -109,7 +109,7 @@ describe('the words of a session', () => {
   it('hold no directive, which is no word for people', async () => {
     await using stage = await open();
     const words = stage.words();
-    const waking = stage.house.runtime.wake(stage.session);
+    const waking = stage.setup.runtime.wake(stage.session);
     const voice = await stage.backend.voice();
     const text = 'Use `x`.\n  `y`\n```wakechart-directive\n{ "outcome": "sleep", "summary": "Done." }\n```\n';
     for (const character of text) voice.say(character);

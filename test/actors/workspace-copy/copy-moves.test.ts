@@ -26,14 +26,14 @@ afterEach(async () => {
   for (const each of homes.splice(0)) await each.remove();
 });
 
-interface House {
+interface Setup {
   readonly layout: HomeLayout;
   file(name: string): string;
   send(session: SessionState, more?: Partial<SendCopy>): Promise<SentCopy>;
   fetch(session: SessionState): ReturnType<typeof fetchCopy>;
 }
 
-async function house(): Promise<House> {
+async function setup(): Promise<Setup> {
   const home = await temporaryHome();
   homes.push(home);
   const layout = new HomeLayout(home.path);
@@ -62,7 +62,7 @@ async function write(path: string, text: string): Promise<void> {
 }
 
 it('lays out what was sent, also of a session that nobody has woken yet, and says nothing of one without files', async () => {
-  const [one, two] = [await house(), await house()];
+  const [one, two] = [await setup(), await setup()];
   expect(await one.send(after(2), { isEmpty: true })).toEqual({ kind: 'none' });
   expect(await copies.latest('s-1')).toBeUndefined();
   expect(await readdir(one.layout.home)).toEqual(['host-id']);
@@ -75,7 +75,7 @@ it('lays out what was sent, also of a session that nobody has woken yet, and say
 });
 
 it('says on which machine something newer may be than the copy that is laid out, and where there is no copy at all', async () => {
-  const [one, two] = [await house(), await house()];
+  const [one, two] = [await setup(), await setup()];
   await write(one.file('work'), 'of one');
   await one.send(after(1));
   await copies.record('s-1', { epoch: 2, host: OTHER });
@@ -86,7 +86,7 @@ it('says on which machine something newer may be than the copy that is laid out,
 });
 
 it('leaves a copy alone that a wake elsewhere has made, and takes its place when the session has gone on in the home', async () => {
-  const one = await house();
+  const one = await setup();
   await write(one.file('work'), 'of one');
   await copies.record('s-1', { epoch: 3, host: OTHER });
   expect(await one.send(after(3))).toEqual({ kind: 'theirs' });
@@ -96,7 +96,7 @@ it('leaves a copy alone that a wake elsewhere has made, and takes its place when
 });
 
 it('is not said to be a copy before the target has given back what was sent', async () => {
-  const one = await house();
+  const one = await setup();
   await write(one.file('work'), 'of one');
   const forgets: WorkspaceCopyStore = { ...copies, get: async () => [] };
   await expect(one.send(after(1), { to: forgets })).rejects.toMatchObject({ code: 'WORKSPACE_COPY_DAMAGED' });
@@ -105,7 +105,7 @@ it('is not said to be a copy before the target has given back what was sent', as
 });
 
 it('copies nothing of what is bound, also where that is known only by the folder it was given, and nothing as long as nobody can tell', async () => {
-  const one = await house();
+  const one = await setup();
   await write(one.file('work'), 'of one');
   expect(await one.send(after(1), { boundBecause: async () => 'it is ours' })).toEqual({
     kind: 'stays',

@@ -18,8 +18,8 @@ import { createMemoryWorkspaceCopyStore } from '../../../src/adapters/memory/mem
 import type { WorkspaceCopyLimits } from '../../../src/machines/workspace-copy/copy-limits.ts';
 import type { HomeHost } from '../../../src/machines/workspace-copy/copy-state.ts';
 import type { Runtime } from '../../../src/runtime.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { TurnSetup } from '../../support/turn-setup.ts';
 
 interface Machine {
   readonly runtime: Runtime;
@@ -29,26 +29,26 @@ interface Machine {
   host(): Promise<HomeHost>;
 }
 
-let house: TurnHouse;
+let setup: TurnSetup;
 let copies: WorkspaceCopyStore;
 let limits: WorkspaceCopyLimits | undefined;
 /** By the session that is bound. */
 const bounds = new Map<string, string>();
 beforeEach(async () => {
-  house = await openTurnHouse();
-  copies = createMemoryWorkspaceCopyStore({ clock: house.clock });
+  setup = await openTurnSetup();
+  copies = createMemoryWorkspaceCopyStore({ clock: setup.clock });
   limits = undefined;
   bounds.clear();
 });
-afterEach(() => house[Symbol.asyncDispose]());
+afterEach(() => setup[Symbol.asyncDispose]());
 
 async function machine(name: string, over: WorkspaceCopyStore = copies): Promise<Machine> {
-  const layout = new HomeLayout(join(house.layout.home, 'machines', name));
+  const layout = new HomeLayout(join(setup.layout.home, 'machines', name));
   await mkdir(layout.home, { recursive: true });
   const folders = createHomeCopyFolders({ layout });
   const host = async (): Promise<HomeHost> => ({ ...(await folders.host()), name });
   const named: WorkspaceCopyFolders = { ...folders, host };
-  const { reported } = house;
+  const { reported } = setup;
   const workspaceCopies = createWorkspaceCopies({
     copies: over,
     folders: named,
@@ -57,7 +57,7 @@ async function machine(name: string, over: WorkspaceCopyStore = copies): Promise
     onTrouble: (error) => void reported.push(error),
   });
   const attachments = createSharedAttachments({ attachments: createAttachmentFiles(layout), copies: over, folders });
-  const runtime = house.open({ directories: layout, workspaceCopies, attachments, owner: `${name}:1` });
+  const runtime = setup.open({ directories: layout, workspaceCopies, attachments, owner: `${name}:1` });
   return {
     runtime,
     layout,
@@ -69,7 +69,7 @@ async function machine(name: string, over: WorkspaceCopyStore = copies): Promise
 
 /** A coder that writes what it is told, and says what it finds. */
 async function coder(): Promise<void> {
-  await house.agent('coder', async ({ workspaceDir, messages = [] }) => {
+  await setup.agent('coder', async ({ workspaceDir, messages = [] }) => {
     const last = messages.at(-1)?.content.at(-1);
     const said = last?.type === 'text' ? last.text : '';
     const [file = 'none', ...words] = said.split(' ');
@@ -83,7 +83,7 @@ async function coder(): Promise<void> {
 async function tell({ runtime }: Machine, sessionId: string, text: string): Promise<string> {
   await runtime.sessions.send(sessionId, { type: 'user.message', text });
   await runtime.wake(sessionId);
-  return (await house.dataOf(sessionId, 'agent.message')).at(-1)?.text ?? '';
+  return (await setup.dataOf(sessionId, 'agent.message')).at(-1)?.text ?? '';
 }
 
 /**
@@ -102,7 +102,7 @@ function dyingAfter(isLast: (record: WorkspaceCopyRecord) => boolean): Workspace
 
 async function newSession(): Promise<string> {
   await coder();
-  return (await house.runtime.sessions.create({ agentId: 'coder' })).sessionId;
+  return (await setup.runtime.sessions.create({ agentId: 'coder' })).sessionId;
 }
 
 describe('a session that is woken on another machine', () => {
@@ -111,15 +111,15 @@ describe('a session that is woken on another machine', () => {
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
     expect(await tell(two, sessionId, 'notes.md second')).toBe('It was: first');
-    expect(await house.dataOf(sessionId, 'workspace.restored')).toEqual([
+    expect(await setup.dataOf(sessionId, 'workspace.restored')).toEqual([
       { from: 'one', host: 'two', copyEpoch: 1, files: 2, bytes: 5, fetchedBytes: 5, mayHaveLost: false },
     ]);
-    expect(house.asked.at(-1)?.read).toContain(
+    expect(setup.asked.at(-1)?.read).toContain(
       'This session goes on on another machine (two, before it was on one). Its folder was laid out again from the copy made at the end of wake 1.',
     );
     expect(await tell(one, sessionId, 'notes.md')).toBe('It was: second');
     expect(await copies.latest(sessionId)).toMatchObject({ epoch: 3, host: { name: 'one' }, copy: { epoch: 3 } });
-    expect(house.reported).toEqual([]);
+    expect(setup.reported).toEqual([]);
   });
 
   it('costs nothing on the machine that it was on: what lies there counts, newer than any copy', async () => {
@@ -128,7 +128,7 @@ describe('a session that is woken on another machine', () => {
     await tell(one, sessionId, 'notes.md first');
     await writeFile(one.path(sessionId, 'notes.md'), 'by hand');
     expect(await tell(one, sessionId, 'notes.md')).toBe('It was: by hand');
-    expect(await house.dataOf(sessionId, 'workspace.restored')).toEqual([]);
+    expect(await setup.dataOf(sessionId, 'workspace.restored')).toEqual([]);
   });
 
   it('goes on from the last copy when the machine before died in the middle, is told so, and loses nothing there', async () => {
@@ -137,26 +137,26 @@ describe('a session that is woken on another machine', () => {
     await tell(one, sessionId, 'notes.md first');
     // A process of the machine that dies in the middle of a wake: the log has its beginning, and the folder what it
     // did.
-    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
+    await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     await diesInTheMiddle(one, sessionId, 'half done');
     expect(await tell(two, sessionId, 'notes.md second')).toBe('It was: first');
-    expect((await house.dataOf(sessionId, 'workspace.restored')).at(-1)).toMatchObject({
+    expect((await setup.dataOf(sessionId, 'workspace.restored')).at(-1)).toMatchObject({
       copyEpoch: 1,
       mayHaveLost: true,
     });
-    expect(house.asked.at(-1)?.read).toContain('What was changed in it since is not here and stays on one');
+    expect(setup.asked.at(-1)?.read).toContain('What was changed in it since is not here and stays on one');
     expect(await tell(one, sessionId, 'notes.md')).toBe('It was: second');
-    const { setAside } = (await house.dataOf(sessionId, 'workspace.restored')).at(-1) ?? {};
+    const { setAside } = (await setup.dataOf(sessionId, 'workspace.restored')).at(-1) ?? {};
     expect(await readFile(join(setAside ?? '', 'workspace', 'notes.md'), 'utf8')).toBe('half done');
   });
 
   it('is told when no copy was ever made', async () => {
     const [one, two] = [await machine('one'), await machine('two')];
     const sessionId = await newSession();
-    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
+    await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     await diesInTheMiddle(one, sessionId, 'half done');
     expect(await tell(two, sessionId, 'notes.md')).toBe('It was: nothing');
-    expect(await house.dataOf(sessionId, 'workspace.restored')).toEqual([
+    expect(await setup.dataOf(sessionId, 'workspace.restored')).toEqual([
       { from: 'one', host: 'two', files: 0, bytes: 0, fetchedBytes: 0, mayHaveLost: true },
     ]);
   });
@@ -168,7 +168,7 @@ describe('a session that is woken on another machine', () => {
     await tell(two, sessionId, 'notes.md second');
     await tell(one, sessionId, 'notes.md third');
     await writeFile(two.path(sessionId, 'by-hand.md'), 'by hand');
-    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
+    await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     await diesInTheMiddle(one, sessionId, 'half done');
     await expect(
       (
@@ -179,9 +179,9 @@ describe('a session that is woken on another machine', () => {
       ).runtime.wake(sessionId),
     ).rejects.toThrow('killed');
     const { epoch } = (await copies.latest(sessionId)) ?? {};
-    const told = (await house.dataOf(sessionId, 'workspace.restored')).length;
+    const told = (await setup.dataOf(sessionId, 'workspace.restored')).length;
     await tell(two, sessionId, 'notes.md');
-    const restored = (await house.dataOf(sessionId, 'workspace.restored')).slice(told);
+    const restored = (await setup.dataOf(sessionId, 'workspace.restored')).slice(told);
     expect(restored).toEqual([
       expect.objectContaining({
         from: 'one',
@@ -191,7 +191,7 @@ describe('a session that is woken on another machine', () => {
         setAside: expect.stringMatching(new RegExp(`before-${epoch}$`, 'u')) as string,
       }),
     ]);
-    expect(house.asked.at(-1)?.read).toContain('What was changed in it since is not here and stays on one');
+    expect(setup.asked.at(-1)?.read).toContain('What was changed in it since is not here and stays on one');
   });
 
   it('goes on with what it did where it did it, when a wake that never began has spoken for another machine', async () => {
@@ -199,7 +199,7 @@ describe('a session that is woken on another machine', () => {
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
     await diesInTheMiddle(one, sessionId, 'half done');
-    const state = await house.state(sessionId);
+    const state = await setup.state(sessionId);
     await workspaceCopiesOf(two).arrive(state, { epoch: 3 });
     expect((await workspaceCopiesOf(one).arrive(state, { epoch: 4 })).notes).toEqual([]);
     expect(await readFile(one.path(sessionId, 'notes.md'), 'utf8')).toBe('half done');
@@ -210,12 +210,12 @@ describe('a session that is woken on another machine', () => {
     const [one, two] = [await machine('one'), await machine('two')];
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
-    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
+    await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     const died = await diesInTheMiddle(one, sessionId, 'half done');
     await died.leave();
     await writeFile(one.path(sessionId, 'notes.md'), 'done after the copy, for a message that had come meanwhile');
     expect(await tell(two, sessionId, 'notes.md')).toBe('It was: half done');
-    expect((await house.dataOf(sessionId, 'workspace.restored')).at(-1)).toMatchObject({
+    expect((await setup.dataOf(sessionId, 'workspace.restored')).at(-1)).toMatchObject({
       copyEpoch: 2,
       mayHaveLost: true,
     });
@@ -226,9 +226,9 @@ describe('a session that is woken on another machine', () => {
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
     const arrived = new WakeWorkspaceCopy(workspaceCopiesOf(one));
-    expect((await arrived.arrive(await house.state(sessionId), { epoch: 3 }))?.notes).toEqual([]);
+    expect((await arrived.arrive(await setup.state(sessionId), { epoch: 3 }))?.notes).toEqual([]);
     await arrivesAndDies(two, sessionId, 2);
-    const after = await house.state(sessionId);
+    const after = await setup.state(sessionId);
     expect((await arrived.arrive(after, { epoch: 3 }))?.notes).toMatchObject([
       { data: { from: 'two', host: 'one', mayHaveLost: true } },
     ]);
@@ -239,7 +239,7 @@ describe('a session that is woken on another machine', () => {
     const [one, two] = [await machine('one'), await machine('two')];
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
-    const file = join(house.layout.home, 'picture.txt');
+    const file = join(setup.layout.home, 'picture.txt');
     await writeFile(file, 'a picture');
     await two.runtime.sessions.send(sessionId, {
       type: 'user.message',
@@ -247,7 +247,7 @@ describe('a session that is woken on another machine', () => {
       attachments: [{ path: file }],
     });
     await one.runtime.wake(sessionId);
-    const [attachment] = (await house.dataOf(sessionId, 'user.message')).flatMap(({ attachments = [] }) => attachments);
+    const [attachment] = (await setup.dataOf(sessionId, 'user.message')).flatMap(({ attachments = [] }) => attachments);
     expect(await readFile(one.path(sessionId, attachment?.path ?? ''), 'utf8')).toBe('a picture');
     expect((await copies.latest(sessionId))?.added).toEqual([]);
     const three = await machine('three');
@@ -262,7 +262,7 @@ describe('a copy', () => {
     const watched: WorkspaceCopyStore = {
       ...copies,
       record: async (sessionId, record) => {
-        if (record.copy !== undefined) endsSeen = (await house.dataOf(sessionId, 'wake.ended')).length;
+        if (record.copy !== undefined) endsSeen = (await setup.dataOf(sessionId, 'wake.ended')).length;
         return copies.record(sessionId, record);
       },
     };
@@ -279,9 +279,9 @@ describe('a copy', () => {
       copies,
       folders: { ...one.folders, host: one.host },
       boundBecause: async () => undefined,
-      onTrouble: (error) => void house.reported.push(error),
+      onTrouble: (error) => void setup.reported.push(error),
     });
-    const held = await zombie.arrive(await house.state(sessionId), { epoch: 2 });
+    const held = await zombie.arrive(await setup.state(sessionId), { epoch: 2 });
     await tell(two, sessionId, 'notes.md second');
     await writeFile(one.path(sessionId, 'notes.md'), 'by a zombie');
     const newest = await copies.latest(sessionId);
@@ -295,7 +295,7 @@ describe('a copy', () => {
     const [one, two] = [await machine('one'), await machine('two')];
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md much more than ten bytes');
-    expect(await house.dataOf(sessionId, 'workspace.not_copied')).toEqual([
+    expect(await setup.dataOf(sessionId, 'workspace.not_copied')).toEqual([
       {
         code: 'WORKSPACE_COPY_TOO_LARGE',
         reason: expect.stringContaining('expected at most 10 bytes, received 24') as string,
@@ -304,7 +304,7 @@ describe('a copy', () => {
     ]);
     await expect(tell(two, sessionId, 'notes.md')).rejects.toMatchObject({ code: 'WORKSPACE_COPY_ELSEWHERE' });
     await tell(one, sessionId, 'notes.md less');
-    expect((await house.dataOf(sessionId, 'workspace.not_copied')).length).toBe(1);
+    expect((await setup.dataOf(sessionId, 'workspace.not_copied')).length).toBe(1);
     expect(await tell(two, sessionId, 'notes.md')).toBe('It was: less');
   });
 
@@ -317,10 +317,10 @@ describe('a copy', () => {
     const one = await machine('one', troubled);
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md first');
-    expect(await house.dataOf(sessionId, 'workspace.not_copied')).toEqual([
+    expect(await setup.dataOf(sessionId, 'workspace.not_copied')).toEqual([
       { code: 'WORKSPACE_COPY_NOT_COPIED', reason: 'the bucket is away', staysHere: false },
     ]);
-    expect((await house.dataOf(sessionId, 'wake.ended')).map(({ outcome }) => outcome)).toEqual(['sleep']);
+    expect((await setup.dataOf(sessionId, 'wake.ended')).map(({ outcome }) => outcome)).toEqual(['sleep']);
     isAway = false;
     await tell(one, sessionId, 'notes.md');
     expect(await copies.latest(sessionId)).toMatchObject({ copy: { epoch: 2 } });
@@ -334,12 +334,12 @@ describe('a copy that cannot be made', () => {
     const one = await machine('one');
     const sessionId = await newSession();
     await tell(one, sessionId, 'notes.md less');
-    await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
+    await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
     const died = await diesInTheMiddle(one, sessionId, 'much more than ten bytes');
     expect(await died.leave()).toMatchObject([{ type: 'workspace.not_copied' }]);
     await tell(one, sessionId, 'notes.md');
     await tell(one, sessionId, 'notes.md');
-    expect((await house.dataOf(sessionId, 'workspace.not_copied')).map(({ code }) => code)).toEqual([
+    expect((await setup.dataOf(sessionId, 'workspace.not_copied')).map(({ code }) => code)).toEqual([
       'WORKSPACE_COPY_TOO_LARGE',
     ]);
   });
@@ -352,13 +352,13 @@ describe('a session that is bound to its machine', () => {
     bounds.set(sessionId, 'its environment "gpu" is bound');
     await tell(one, sessionId, 'notes.md first');
     await two.runtime.sessions.send(sessionId, { type: 'user.message', text: 'notes.md' });
-    const { head } = await house.state(sessionId);
+    const { head } = await setup.state(sessionId);
     await expect(two.runtime.wake(sessionId)).rejects.toMatchObject({
       code: 'WORKSPACE_COPY_ELSEWHERE',
       message: expect.stringContaining('is left to its home one: its environment "gpu" is bound') as string,
     });
-    expect((await house.state(sessionId)).head).toBe(head);
-    expect(await house.due()).toEqual([sessionId]);
+    expect((await setup.state(sessionId)).head).toBe(head);
+    expect(await setup.due()).toEqual([sessionId]);
     expect(await tell(one, sessionId, 'notes.md')).toBe('It was: first');
     expect((await copies.latest(sessionId))?.copy).toBeUndefined();
   });
@@ -381,13 +381,13 @@ describe('a session that is bound to its machine', () => {
         phase: 'backed_off',
         reason: { code: 'WORKSPACE_COPY_ELSEWHERE', details: { host: 'one' } },
       });
-      await house.clock.advance(1_000 * 2 ** round);
+      await setup.clock.advance(1_000 * 2 ** round);
     }
     expect(new Set(told.filter((type) => type !== 'woke' && type !== 'idle'))).toEqual(
       new Set(['contended WORKSPACE_COPY_ELSEWHERE']),
     );
     await one.runtime.wake(sessionId);
-    expect((await house.dataOf(sessionId, 'agent.message')).at(-1)?.text).toBe('It was: first');
+    expect((await setup.dataOf(sessionId, 'agent.message')).at(-1)?.text).toBe('It was: first');
     await worker.stop();
   });
 
@@ -409,8 +409,8 @@ describe('a session that is bound to its machine', () => {
   it('is left alone where the folder is missing that it was given, but at home', async () => {
     const [one, two] = [await machine('one'), await machine('two')];
     await coder();
-    const given = join(house.layout.home, 'project');
-    const [sessionId, other] = [await givenSession(given), await givenSession(join(house.layout.home, 'nowhere'))];
+    const given = join(setup.layout.home, 'project');
+    const [sessionId, other] = [await givenSession(given), await givenSession(join(setup.layout.home, 'nowhere'))];
     await mkdir(given);
     await tell(one, sessionId, 'notes.md first');
     expect(await readFile(join(given, 'notes.md'), 'utf8')).toBe('first');
@@ -428,8 +428,8 @@ describe('a session that is bound to its machine', () => {
 });
 
 async function givenSession(workspace: string): Promise<string> {
-  const { sessionId } = await house.runtime.sessions.create({ agentId: 'coder' });
-  const { store } = house;
+  const { sessionId } = await setup.runtime.sessions.create({ agentId: 'coder' });
+  const { store } = setup;
   const other = sessionId.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'));
   const [created, ...rest] = await store.read(sessionId);
   if (created?.type !== 'session.created') throw new Error('expected a session to begin with its creation');
@@ -456,8 +456,8 @@ function workspaceCopiesOf({ folders, host }: Machine): WorkspaceCopies {
  * have left one with
  */
 async function diesInTheMiddle(on: Machine, sessionId: string, text: string): Promise<ArrivedWorkspaceCopy> {
-  const { store } = house;
-  const before = await house.state(sessionId);
+  const { store } = setup;
+  const before = await setup.state(sessionId);
   const right = await store.acquireWakeRight(sessionId, { epoch: before.epoch, isOpen: false });
   const arrived = await arrivesAndDies(on, sessionId, right.epoch);
   await mkdir(on.layout.ownWorkspace(before), { recursive: true });
@@ -467,9 +467,9 @@ async function diesInTheMiddle(on: Machine, sessionId: string, text: string): Pr
 }
 
 async function arrivesAndDies(on: Machine, sessionId: string, epoch: number): Promise<ArrivedWorkspaceCopy> {
-  const arrived = await workspaceCopiesOf(on).arrive(await house.state(sessionId), { epoch });
+  const arrived = await workspaceCopiesOf(on).arrive(await setup.state(sessionId), { epoch });
   const beginning = { wakeId: 'wake_dead', epoch, owner: 'one:9', queuedWakeIds: [], host: arrived.host };
-  await house.store.append(sessionId, [
+  await setup.store.append(sessionId, [
     {
       id: '01900000-0000-7000-8000-00000000dead',
       type: 'wake.started',

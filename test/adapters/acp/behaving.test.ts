@@ -2,19 +2,19 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { MAX_REQUESTS_AT_ONCE } from '../../../src/adapters/acp/agent-messages.ts';
 import type { Step } from '../../fixtures/acp-agents/agent.mjs';
-import { acpHouse, answering, textOf, told } from './acp-house.ts';
-import type { AcpHouse, AcpHouseOptions } from './acp-house.ts';
+import { acpSetup, answering, textOf, told } from './acp-setup.ts';
+import type { AcpSetup, AcpSetupOptions } from './acp-setup.ts';
 
-let house: AcpHouse;
+let setup: AcpSetup;
 
-async function opened(options?: AcpHouseOptions): Promise<AcpHouse> {
-  house = await acpHouse(options);
-  return house;
+async function opened(options?: AcpSetupOptions): Promise<AcpSetup> {
+  setup = await acpSetup(options);
+  return setup;
 }
 
 afterEach(async () => {
-  expect(await house.left()).toEqual([]);
-  await house.close();
+  expect(await setup.left()).toEqual([]);
+  await setup.close();
 });
 
 describe('a turn', () => {
@@ -189,7 +189,7 @@ describe('a turn', () => {
       {
         requests: Array.from({ length: MAX_REQUESTS_AT_ONCE + 5 }, () => ({
           ...create,
-          params: { path: `${house.workspaceDir}/none` },
+          params: { path: `${setup.workspaceDir}/none` },
         })),
       },
       { say: 'a' },
@@ -201,11 +201,11 @@ describe('a turn', () => {
     };
     const controller = new AbortController();
     const result = run({ model, requestPermission, abortSignal: controller.signal });
-    await expect.poll(() => house.answersTo('fs/read_text_file').length, { timeout: 20_000 }).toBe(6);
+    await expect.poll(() => setup.answersTo('fs/read_text_file').length, { timeout: 20_000 }).toBe(6);
     controller.abort();
     expect((await result).meta?.error?.kind).toBe('aborted');
     expect(
-      house.answersTo('fs/read_text_file').filter(({ error }) => error?.message.startsWith('There are 100 requests')),
+      setup.answersTo('fs/read_text_file').filter(({ error }) => error?.message.startsWith('There are 100 requests')),
     ).toHaveLength(5);
   });
 });
@@ -293,7 +293,7 @@ describe('silence', () => {
     });
     await run.until(({ stream, data }) => stream === 'assistant' && data.text.endsWith('far'));
     await clock.advance(59_999);
-    expect(house.runtime.isRunActive('run_1')).toBe(true);
+    expect(setup.runtime.isRunActive('run_1')).toBe(true);
     await clock.advance(60_000);
     const result = await run.result;
     expect([result.meta?.error?.kind, result.meta?.error?.message, textOf(result)]).toEqual([
@@ -325,13 +325,13 @@ describe('an agent that has answered', () => {
   it('is ended when it does not end by itself', async () => {
     const { run, settings } = await opened({ runtime: { lingerMs: 50 } });
     expect(textOf(await run({ config: { providers: { agent: settings({ deafToEnd: true }) } } }))).toBe('Hello.');
-    expect(await house.left()).toEqual([]);
+    expect(await setup.left()).toEqual([]);
   });
 
   it('leaves no process of its own behind', async () => {
     const { run, scenario } = await opened({ runtime: { lingerMs: 50 } });
     await run({ model: await scenario({ deaf: true }, { grandchild: true }, { say: 'a' }) });
-    expect(await house.left()).toEqual([]);
+    expect(await setup.left()).toEqual([]);
   });
 });
 

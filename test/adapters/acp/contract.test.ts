@@ -9,8 +9,8 @@ import type {
   RunSetting,
 } from '../../../src/testing/agent-runtime-contract-subject.ts';
 import type { Step } from '../../fixtures/acp-agents/agent.mjs';
-import { acpHouse } from './acp-house.ts';
-import type { AcpHouse } from './acp-house.ts';
+import { acpSetup } from './acp-setup.ts';
+import type { AcpSetup } from './acp-setup.ts';
 
 const FAILURES: Partial<Record<RunFailureKind, readonly Step[]>> = {
   auth: [{ rpcError: { code: -32000, message: 'Authentication required' } }],
@@ -26,52 +26,52 @@ const FAILURES: Partial<Record<RunFailureKind, readonly Step[]>> = {
   empty_response: [{}],
 };
 
-const changeOf = async (house: AcpHouse, ...steps: readonly Step[]): Promise<Partial<RunSetting>> => ({
-  model: await house.scenario(...steps),
+const changeOf = async (setup: AcpSetup, ...steps: readonly Step[]): Promise<Partial<RunSetting>> => ({
+  model: await setup.scenario(...steps),
 });
 
 async function subject(): Promise<AgentRuntimeUnderTest> {
-  const house = await acpHouse();
+  const setup = await acpSetup();
   const tools = (uses: readonly ContractToolUse[], more: Partial<Step>): readonly Step[] =>
     uses.map((use) => ({ use, ...more }));
   return {
-    runtime: house.runtime,
+    runtime: setup.runtime,
     setting: {
       sessionId: 'session_1',
       provider: 'agent',
       model: 'default',
-      config: { providers: { agent: house.settings() } },
-      workspaceDir: house.workspaceDir,
-      agentDir: house.directory,
+      config: { providers: { agent: setup.settings() } },
+      workspaceDir: setup.workspaceDir,
+      agentDir: setup.directory,
       modelStepsTaken: 0,
     },
     situations: {
-      answers: (text) => changeOf(house, { say: text }),
-      reasons: (reasoning, text) => changeOf(house, { think: reasoning }, { say: text }),
-      fails: (kind) => changeOf(house, ...(FAILURES[kind] ?? [])),
+      answers: (text) => changeOf(setup, { say: text }),
+      reasons: (reasoning, text) => changeOf(setup, { think: reasoning }, { say: text }),
+      fails: (kind) => changeOf(setup, ...(FAILURES[kind] ?? [])),
       tells: async (secret) => ({
-        ...(await changeOf(house, { tellSecret: true })),
+        ...(await changeOf(setup, { tellSecret: true })),
         credential: { profileId: 'p', secret },
       }),
-      hangs: () => changeOf(house, { hang: true }),
-      hangsAfter: (text) => changeOf(house, { say: text }, { hang: true }),
-      usesTools: (uses, text) => changeOf(house, ...tools(uses, {}), { say: text }),
+      hangs: () => changeOf(setup, { hang: true }),
+      hangsAfter: (text) => changeOf(setup, { say: text }, { hang: true }),
+      usesTools: (uses, text) => changeOf(setup, ...tools(uses, {}), { say: text }),
       usesToolsIfAllowed: (uses, text) =>
-        changeOf(house, ...tools(uses, { ask: ['allow_always', 'allow_once', 'reject_once'] }), { say: text }),
-      hangsInTool: (use) => changeOf(house, { use: { ...use, hangs: true } }),
-      losesSession: (id) => rm(join(house.directory, 'acp-sessions', id), { force: true }),
+        changeOf(setup, ...tools(uses, { ask: ['allow_always', 'allow_once', 'reject_once'] }), { say: text }),
+      hangsInTool: (use) => changeOf(setup, { use: { ...use, hangs: true } }),
+      losesSession: (id) => rm(join(setup.directory, 'acp-sessions', id), { force: true }),
       heard: () =>
         Promise.resolve(
           JSON.stringify(
-            house
+            setup
               .notes()
               .findLast(({ prompt }) => prompt !== undefined)
               ?.prompt?.map(({ text }) => text),
           ),
         ),
     },
-    leftBehind: () => house.left(),
-    close: () => house.close(),
+    leftBehind: () => setup.left(),
+    close: () => setup.close(),
   };
 }
 

@@ -2,11 +2,11 @@ import { chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'n
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Step } from '../../fixtures/acp-agents/agent.mjs';
-import { acpHouse, answering, told } from './acp-house.ts';
-import type { AcpHouse, Note, StartedRun } from './acp-house.ts';
+import { acpSetup, answering, told } from './acp-setup.ts';
+import type { AcpSetup, Note, StartedRun } from './acp-setup.ts';
 
-let house: AcpHouse;
-const at = (path: string): string => join(house.workspaceDir, path);
+let setup: AcpSetup;
+const at = (path: string): string => join(setup.workspaceDir, path);
 const read = (path: string, more: object = {}): Step => ({
   request: { method: 'fs/read_text_file', params: { path, ...more } },
 });
@@ -25,12 +25,12 @@ const allowedAfter = async (work: Promise<unknown>): Promise<{ readonly decision
 };
 
 beforeEach(async () => {
-  house = await acpHouse();
+  setup = await acpSetup();
 });
 
 afterEach(async () => {
-  expect(await house.left()).toEqual([]);
-  await house.close();
+  expect(await setup.left()).toEqual([]);
+  await setup.close();
 });
 
 async function asked(
@@ -41,9 +41,9 @@ async function asked(
   readonly run: StartedRun;
   readonly person: ReturnType<typeof answering>;
 }> {
-  const run = house.start({ model: await house.scenario(step, { say: 'x' }), ...person });
+  const run = setup.start({ model: await setup.scenario(step, { say: 'x' }), ...person });
   await run.result;
-  return { answer: house.notes().findLast(({ method }) => method !== undefined), run, person };
+  return { answer: setup.notes().findLast(({ method }) => method !== undefined), run, person };
 }
 
 describe('an agent that reads through us', () => {
@@ -151,27 +151,27 @@ describe('an agent that writes through us', () => {
     expect([
       await readFile(at('a.sh'), 'utf8'),
       (await stat(at('a.sh'))).mode & 0o777,
-      await readdir(house.workspaceDir),
+      await readdir(setup.workspaceDir),
     ]).toEqual(['new', 0o750, ['a.sh']]);
   });
 
   it.each<[string, () => Promise<string>, string]>([
-    ['out of the workspace', () => Promise.resolve(join(house.directory, 'out.txt')), 'lies outside the workspace'],
+    ['out of the workspace', () => Promise.resolve(join(setup.directory, 'out.txt')), 'lies outside the workspace'],
     [
       'through a link out of the workspace',
-      () => made(symlink(house.directory, at('up')), at('up/out.txt')),
+      () => made(symlink(setup.directory, at('up')), at('up/out.txt')),
       'lies outside the workspace',
     ],
     [
       'through a link to nowhere',
-      () => made(symlink(join(house.directory, 'out.txt'), at('nowhere')), at('nowhere')),
+      () => made(symlink(join(setup.directory, 'out.txt'), at('nowhere')), at('nowhere')),
       'leads through a symbolic link to nowhere',
     ],
     ['over a folder', () => made(mkdir(at('d')), at('d')), 'is no file'],
   ])('does not write %s', async (_what, path, says) => {
     const { answer } = await asked(write(await path(), 'x'));
     expect(answer?.error?.message).toContain(says);
-    expect(await readdir(house.directory)).not.toContain('out.txt');
+    expect(await readdir(setup.directory)).not.toContain('out.txt');
   });
 
   it('changes nothing that is denied, or that was a link out of the workspace by the time it was allowed', async () => {
@@ -184,7 +184,7 @@ describe('an agent that writes through us', () => {
     const swap = { asked: [], requestPermission: () => allowedAfter(swapFolder()) };
     const { answer: swapped } = await asked(write(at('d/out.txt'), 'x'), swap);
     expect(swapped?.error?.message).toContain('lies outside the workspace');
-    expect([await readdir(house.directory), await readdir(at('.'))]).toEqual([
+    expect([await readdir(setup.directory), await readdir(at('.'))]).toEqual([
       expect.not.arrayContaining(['out.txt', 'a.txt']),
       ['d'],
     ]);
@@ -192,16 +192,16 @@ describe('an agent that writes through us', () => {
 
   async function swapFolder(): Promise<void> {
     await rm(at('d'), { recursive: true });
-    await symlink(house.directory, at('d'));
+    await symlink(setup.directory, at('d'));
   }
 
   it('cannot once nobody is there to permit it, or when it means another session', async () => {
-    const model = await house.scenario(write(at('a.txt'), 'x'));
-    await house.run({ model });
-    expect(house.answersTo('fs/write_text_file')[0]?.error?.message).toBe('No person is there to permit it.');
+    const model = await setup.scenario(write(at('a.txt'), 'x'));
+    await setup.run({ model });
+    expect(setup.answersTo('fs/write_text_file')[0]?.error?.message).toBe('No person is there to permit it.');
     const { answer } = await asked({
       request: { method: 'fs/write_text_file', params: { sessionId: 'another', path: at('a.txt'), content: 'x' } },
     });
-    expect([answer?.error?.code, await readdir(house.workspaceDir)]).toEqual([-32602, []]);
+    expect([answer?.error?.code, await readdir(setup.workspaceDir)]).toEqual([-32602, []]);
   });
 });

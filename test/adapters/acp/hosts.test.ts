@@ -10,7 +10,7 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import { isRunning } from '../process-tree/system-processes.ts';
-import type { Note } from './acp-house.ts';
+import type { Note } from './acp-setup.ts';
 
 const dist = new URL('../../../dist/', import.meta.url).href;
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/acp-agents/${name}`, import.meta.url));

@@ -6,20 +6,20 @@ import { executeAgentRun } from '../../../src/actors/run/execute-agent-run.ts';
 import type { ProviderSettings } from '../../../src/machines/run/provider-settings.ts';
 import type { Abilities } from '../../fixtures/acp-agents/agent.mjs';
 import { says as saysThis, toldRuntime } from '../../support/told-runtime.ts';
-import { acpHouse, answering, textOf, told } from './acp-house.ts';
-import type { AcpHouse, AcpHouseOptions } from './acp-house.ts';
+import { acpSetup, answering, textOf, told } from './acp-setup.ts';
+import type { AcpSetup, AcpSetupOptions } from './acp-setup.ts';
 
-let house: AcpHouse | undefined;
+let setup: AcpSetup | undefined;
 
-async function opened(options?: AcpHouseOptions): Promise<AcpHouse> {
-  house = await acpHouse(options);
-  return house;
+async function opened(options?: AcpSetupOptions): Promise<AcpSetup> {
+  setup = await acpSetup(options);
+  return setup;
 }
 
 afterEach(async () => {
-  expect(await house?.left()).toEqual([]);
-  await house?.close();
-  house = undefined;
+  expect(await setup?.left()).toEqual([]);
+  await setup?.close();
+  setup = undefined;
 });
 
 const said = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] }) as const;
@@ -255,7 +255,7 @@ describe('an agent that is opened', () => {
   it('gets the usual variables, those that were named, and its account, and nothing else of ours', async () => {
     const host = {
       PATH: process.env['PATH'],
-      HOME: '/house',
+      HOME: '/setup',
       LANG: 'C',
       OTHER_KEY: 'other-secret',
       PASSED: 'yes',
@@ -266,7 +266,7 @@ describe('an agent that is opened', () => {
       runtime: { environment: () => ({ ...host, PATH: `${workspaceDirOf()}:${host.PATH}` }) },
     });
     function workspaceDirOf(): string {
-      return house?.workspaceDir ?? '';
+      return setup?.workspaceDir ?? '';
     }
     const agent = settings(
       {},
@@ -278,7 +278,7 @@ describe('an agent that is opened', () => {
     });
     const env = notes().find((note) => note.env !== undefined)?.env ?? {};
     expect(env).toMatchObject({
-      HOME: '/house',
+      HOME: '/setup',
       PASSED: 'yes',
       FIXTURE_KEY: 'very-secret-value',
       ACCOUNT_HOME: '/accounts/work',
@@ -309,7 +309,7 @@ describe('a session of the agent', () => {
     said('and then'),
   ] as const;
   const resume = (sessionId: string) => ({ sessionId, generation: 1, newMessages: conversation.slice(2) });
-  const promptsOf = ({ notes }: AcpHouse): readonly string[] =>
+  const promptsOf = ({ notes }: AcpSetup): readonly string[] =>
     notes().flatMap(({ prompt }) => (prompt === undefined ? [] : [prompt.map(({ text }) => text).join('\n')]));
 
   it.each<[string, Abilities]>([

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TerminalOutput } from '../../../src/adapters/acp/terminal.ts';
 import type { Step } from '../../fixtures/acp-agents/agent.mjs';
-import { acpHouse, answering, told } from './acp-house.ts';
-import type { AcpHouse, Note, StartedRun } from './acp-house.ts';
+import { acpSetup, answering, told } from './acp-setup.ts';
+import type { AcpSetup, Note, StartedRun } from './acp-setup.ts';
 
 describe('the output that is kept of a command', () => {
   const kept = (limit: number, isWhole: boolean, ...chunks: readonly Buffer[]): object => {
@@ -12,24 +12,24 @@ describe('the output that is kept of a command', () => {
     for (const chunk of chunks) output.add(chunk);
     return output.read(isWhole);
   };
-  const house = Buffer.from('Häuser 🏠');
+  const setup = Buffer.from('Häuser 🏠');
 
   it.each<[string, object, object]>([
-    ['is all of it while there is room', kept(100, true, house), { output: 'Häuser 🏠', truncated: false }],
+    ['is all of it while there is room', kept(100, true, setup), { output: 'Häuser 🏠', truncated: false }],
     ['is its end when there is none', kept(5, true, Buffer.from('abcdefgh')), { output: 'defgh', truncated: true }],
-    ['begins with a whole character', kept(6, true, house), { output: 'r 🏠', truncated: true }],
-    ['begins behind a character that does not fit', kept(3, true, house), { output: '', truncated: true }],
+    ['begins with a whole character', kept(6, true, setup), { output: 'r 🏠', truncated: true }],
+    ['begins behind a character that does not fit', kept(3, true, setup), { output: '', truncated: true }],
     [
       'ends with a whole character as long as more may come',
-      kept(100, false, house.subarray(0, house.length - 1)),
+      kept(100, false, setup.subarray(0, setup.length - 1)),
       { output: 'Häuser ', truncated: false },
     ],
     [
       'is put together from pieces that end anywhere',
-      kept(100, false, house.subarray(0, 2), house.subarray(2, 9), house.subarray(9)),
+      kept(100, false, setup.subarray(0, 2), setup.subarray(2, 9), setup.subarray(9)),
       { output: 'Häuser 🏠', truncated: false },
     ],
-    ['is nothing when nothing may be kept', kept(0, true, house), { output: '', truncated: true }],
+    ['is nothing when nothing may be kept', kept(0, true, setup), { output: '', truncated: true }],
     [
       'stays small however much comes',
       kept(4, true, ...Array.from({ length: 200 }, () => Buffer.alloc(10_000, 'x'))),
@@ -40,15 +40,15 @@ describe('the output that is kept of a command', () => {
   });
 });
 
-let house: AcpHouse;
+let setup: AcpSetup;
 
 beforeEach(async () => {
-  house = await acpHouse();
+  setup = await acpSetup();
 });
 
 afterEach(async () => {
-  expect(await house.left()).toEqual([]);
-  await house.close();
+  expect(await setup.left()).toEqual([]);
+  await setup.close();
 });
 
 const terminal = (create: object, ...calls: readonly string[]): Step => ({ terminal: { create, calls } });
@@ -61,9 +61,9 @@ async function asked(
   readonly run: StartedRun;
   readonly person: ReturnType<typeof answering>;
 }> {
-  const run = house.start({ model: await house.scenario(step, { say: 'x' }), ...person });
+  const run = setup.start({ model: await setup.scenario(step, { say: 'x' }), ...person });
   await run.result;
-  return { notes: house.notes().filter(({ method }) => method !== undefined), run, person };
+  return { notes: setup.notes().filter(({ method }) => method !== undefined), run, person };
 }
 
 const toolOutput = ({ events }: StartedRun): unknown =>
@@ -79,7 +79,7 @@ describe('a terminal of an agent', () => {
         callId: 'asked-of-us:1',
         name: 'terminal/create',
         input: { command: 'printf', args: ['%s %s', "it's", '$HOME'] },
-        means: { kind: 'command', command: String.raw`printf '%s %s' 'it'\''s' '$HOME'`, cwd: house.workspaceDir },
+        means: { kind: 'command', command: String.raw`printf '%s %s' 'it'\''s' '$HOME'`, cwd: setup.workspaceDir },
       },
     ]);
     expect(notes).toMatchObject([
@@ -102,7 +102,7 @@ describe('a terminal of an agent', () => {
       terminal({ command: 'echo one && (echo two >&2; exit 3)' }, 'wait_for_exit'),
     );
     expect([person.asked[0]?.means, notes[1]?.result]).toEqual([
-      { kind: 'command', command: 'echo one && (echo two >&2; exit 3)', cwd: house.workspaceDir },
+      { kind: 'command', command: 'echo one && (echo two >&2; exit 3)', cwd: setup.workspaceDir },
       { exitCode: 3, signal: null },
     ]);
     expect(toolOutput(run)).toMatchObject({ exitCode: 3 });
@@ -117,18 +117,18 @@ describe('a terminal of an agent', () => {
       terminal(create),
       answering(() => 'deny'),
     );
-    expect(person.asked.map(({ means }) => means)).toEqual([{ kind: 'command', command, cwd: house.workspaceDir }]);
+    expect(person.asked.map(({ means }) => means)).toEqual([{ kind: 'command', command, cwd: setup.workspaceDir }]);
   });
 
   it('gives a command the usual variables and those that it asks for, and not the account of the agent', async () => {
-    const model = await house.scenario(
+    const model = await setup.scenario(
       terminal(
         { command: 'echo "$MINE;$FIXTURE_KEY;$FIXTURE_HOME" > env.txt', env: [{ name: 'MINE', value: 'yes' }] },
         'wait_for_exit',
       ),
     );
-    await house.run({ model, ...answering(), credential: { profileId: 'p', secret: 'very-secret-value' } });
-    expect(await readFile(join(house.workspaceDir, 'env.txt'), 'utf8')).toBe('yes;;\n');
+    await setup.run({ model, ...answering(), credential: { profileId: 'p', secret: 'very-secret-value' } });
+    expect(await readFile(join(setup.workspaceDir, 'env.txt'), 'utf8')).toBe('yes;;\n');
   });
 
   it.each<[string, () => Promise<object>, string]>([
@@ -140,12 +140,12 @@ describe('a terminal of an agent', () => {
     [
       'in a folder behind a link',
       async () => {
-        await symlink('/', join(house.workspaceDir, 'root'));
-        return { command: 'ls', cwd: join(house.workspaceDir, 'root') };
+        await symlink('/', join(setup.workspaceDir, 'root'));
+        return { command: 'ls', cwd: join(setup.workspaceDir, 'root') };
       },
       'lies outside the workspace',
     ],
-    ['in no folder', () => Promise.resolve({ command: 'ls', cwd: join(house.workspaceDir, 'none') }), 'is no folder'],
+    ['in no folder', () => Promise.resolve({ command: 'ls', cwd: join(setup.workspaceDir, 'none') }), 'is no folder'],
     [
       'with a variable of ours',
       () => Promise.resolve({ command: 'ls', env: [{ name: 'WAKECHART_TASK', value: 'x' }] }),
@@ -164,10 +164,10 @@ describe('a terminal of an agent', () => {
   });
 
   it('runs in a folder of the workspace, and keeps as much of its output as was asked for', async () => {
-    await mkdir(join(house.workspaceDir, 'sub'));
+    await mkdir(join(setup.workspaceDir, 'sub'));
     const { notes } = await asked(
       terminal(
-        { command: 'basename "$PWD"; printf 0123456789', cwd: join(house.workspaceDir, 'sub'), outputByteLimit: 4 },
+        { command: 'basename "$PWD"; printf 0123456789', cwd: join(setup.workspaceDir, 'sub'), outputByteLimit: 4 },
         'wait_for_exit',
         'output',
       ),
@@ -201,22 +201,22 @@ describe('a terminal of an agent', () => {
       'tool started',
       'tool ended cancelled',
     ]);
-    expect(await house.left()).toEqual([]);
+    expect(await setup.left()).toEqual([]);
   });
 
   it.each([
     ['while it runs', 1],
     ['maybe before it runs', 0],
   ])('ends when the run is stopped %s', async (_when, made) => {
-    const run = house.start({
-      model: await house.scenario(terminal({ command: 'sleep 1000' }, 'wait_for_exit')),
+    const run = setup.start({
+      model: await setup.scenario(terminal({ command: 'sleep 1000' }, 'wait_for_exit')),
       ...answering(),
     });
     await run.until(({ stream, data }) => stream === 'tool' && data.phase === 'started');
     await expect
-      .poll(() => house.answersTo('terminal/create').length, { timeout: 20_000 })
+      .poll(() => setup.answersTo('terminal/create').length, { timeout: 20_000 })
       .toBeGreaterThanOrEqual(made);
-    await house.runtime.abort('run_1');
+    await setup.runtime.abort('run_1');
     expect((await run.result).meta?.error?.kind).toBe('aborted');
     expect(told(run.events)).toEqual([
       'lifecycle start',
@@ -230,7 +230,7 @@ describe('a terminal of an agent', () => {
   it('is one of so many', async () => {
     const create = { method: 'terminal/create', params: { command: 'true' } };
     await asked({ requests: Array.from({ length: 33 }, () => create) });
-    const refused = house.answersTo('terminal/create').filter(({ error }) => error !== undefined);
+    const refused = setup.answersTo('terminal/create').filter(({ error }) => error !== undefined);
     expect(refused.map(({ error }) => error?.message)).toEqual([
       expect.stringContaining('There are 32 terminals that are not released'),
     ]);
@@ -241,11 +241,11 @@ describe('a terminal of an agent', () => {
       terminal({ command: 'touch made' }),
       answering(() => 'deny'),
     );
-    await house.run({ model: await house.scenario(terminal({ command: 'touch made' })) });
-    expect([notes[0]?.error?.message, house.answersTo('terminal/create')[1]?.error?.message]).toEqual([
+    await setup.run({ model: await setup.scenario(terminal({ command: 'touch made' })) });
+    expect([notes[0]?.error?.message, setup.answersTo('terminal/create')[1]?.error?.message]).toEqual([
       'Not today.',
       'No person is there to permit it.',
     ]);
-    await expect(readFile(join(house.workspaceDir, 'made'))).rejects.toThrow('ENOENT');
+    await expect(readFile(join(setup.workspaceDir, 'made'))).rejects.toThrow('ENOENT');
   });
 });

@@ -3,8 +3,8 @@ import type { RunToolMeaning } from '../../../src/actors/run/agent-runtime.ts';
 import { toolInput, toolMeaning, toolName } from '../../../src/adapters/acp/tool-meaning.ts';
 import type { ToolCallFacts } from '../../../src/adapters/acp/tool-meaning.ts';
 import type { Step } from '../../fixtures/acp-agents/agent.mjs';
-import { acpHouse, answering, textOf, told } from './acp-house.ts';
-import type { AcpHouse } from './acp-house.ts';
+import { acpSetup, answering, textOf, told } from './acp-setup.ts';
+import type { AcpSetup } from './acp-setup.ts';
 
 describe('what a tool comes to', () => {
   it.each<[string, ToolCallFacts, RunToolMeaning | undefined]>([
@@ -181,16 +181,16 @@ describe('what a tool comes to', () => {
 });
 
 describe('the tools of an agent', () => {
-  let house: AcpHouse;
+  let setup: AcpSetup;
 
   afterEach(async () => {
-    expect(await house.left()).toEqual([]);
-    await house.close();
+    expect(await setup.left()).toEqual([]);
+    await setup.close();
   });
 
   async function toolsTold(...steps: readonly Step[]): Promise<readonly string[]> {
-    house = await acpHouse();
-    const run = house.start({ model: await house.scenario(...steps, { say: 'x' }), ...answering() });
+    setup = await acpSetup();
+    const run = setup.start({ model: await setup.scenario(...steps, { say: 'x' }), ...answering() });
     await run.result;
     return told(run.events).filter((each) => !each.startsWith('lifecycle'));
   }
@@ -255,14 +255,14 @@ describe('the tools of an agent', () => {
   });
 
   it('give back their texts, or what they gave besides', async () => {
-    house = await acpHouse();
+    setup = await acpSetup();
     const content = [
       { type: 'content', content: { type: 'text', text: 'one' } },
       { type: 'diff', path: '/w/a', newText: 'x' },
       { type: 'terminal', terminalId: 'T' },
     ];
-    const run = house.start({
-      model: await house.scenario(call({ content, rawOutput: { raw: true } }), change({ status: 'completed' }), {
+    const run = setup.start({
+      model: await setup.scenario(call({ content, rawOutput: { raw: true } }), change({ status: 'completed' }), {
         update: {
           sessionUpdate: 'tool_call',
           toolCallId: 'u',
@@ -287,16 +287,16 @@ describe('the tools of an agent', () => {
     ['is denied when nobody can be asked', ['allow_once', 'reject_once'], undefined, 'option-reject_once', 'denied'],
     ['is not run when there is nothing to choose from', [], 'allow', 'cancelled', 'denied'],
   ])('one that asks %s', async (_what, ask, decision, chosen, outcome) => {
-    house = await acpHouse();
-    const run = house.start({
-      model: await house.scenario(
+    setup = await acpSetup();
+    const run = setup.start({
+      model: await setup.scenario(
         { use: { name: 'Bash', input: { command: 'ls -l' }, kind: 'execute' }, ask },
         { say: 'x' },
       ),
       ...(decision === undefined ? {} : answering(() => decision)),
     });
     expect(textOf(await run.result)).toBe('x');
-    const [{ result } = { result: {} }] = house.answersTo('session/request_permission');
+    const [{ result } = { result: {} }] = setup.answersTo('session/request_permission');
     const { outcome: answer } = result as {
       readonly outcome: { readonly outcome: string; readonly optionId?: string };
     };
@@ -305,10 +305,10 @@ describe('the tools of an agent', () => {
   });
 
   it('are asked for with what they come to, by the id of their events', async () => {
-    house = await acpHouse();
+    setup = await acpSetup();
     const person = answering();
-    const run = house.start({
-      model: await house.scenario({
+    const run = setup.start({
+      model: await setup.scenario({
         use: { name: 'Bash', input: { command: 'ls -l' }, kind: 'execute' },
         ask: ['allow_once'],
       }),
@@ -326,21 +326,21 @@ describe('the tools of an agent', () => {
   });
 
   it('that have ended get no permission any more, and those of another session none at all', async () => {
-    house = await acpHouse();
+    setup = await acpSetup();
     const person = answering();
     const options = [{ optionId: 'a', name: 'a', kind: 'allow_once' }];
     const ask = (params: object): Step => ({
       request: { method: 'session/request_permission', params: { options, ...params } },
     });
-    await house.run({
-      model: await house.scenario(
+    await setup.run({
+      model: await setup.scenario(
         call({ status: 'completed' }),
         ask({ toolCall: { toolCallId: 't' } }),
         ask({ sessionId: 'another', toolCall: { toolCallId: 'v' } }),
       ),
       ...person,
     });
-    expect(house.answersTo('session/request_permission')).toMatchObject([
+    expect(setup.answersTo('session/request_permission')).toMatchObject([
       { result: { outcome: { outcome: 'cancelled' } } },
       { error: { code: -32602 } },
     ]);
@@ -348,12 +348,12 @@ describe('the tools of an agent', () => {
   });
 
   it('one whose input is nested too deeply to be judged is not asked for, and not allowed', async () => {
-    house = await acpHouse();
+    setup = await acpSetup();
     let input: object = {};
     for (let depth = 0; depth < 2_000; depth += 1) input = { input };
     let count = 0;
-    const run = house.start({
-      model: await house.scenario({ use: { name: 'x', input }, ask: ['allow_once', 'reject_once'] }, { say: 'x' }),
+    const run = setup.start({
+      model: await setup.scenario({ use: { name: 'x', input }, ask: ['allow_once', 'reject_once'] }, { say: 'x' }),
       requestPermission: () => {
         count += 1;
         return Promise.resolve({ decision: 'allow' });
@@ -364,13 +364,13 @@ describe('the tools of an agent', () => {
   });
 
   it('are asked for until the turn is over', async () => {
-    house = await acpHouse();
+    setup = await acpSetup();
     let signal: AbortSignal | undefined;
-    const run = house.start({
-      model: await house.scenario({ use: { name: 'x', input: {} }, ask: ['allow_once'] }),
+    const run = setup.start({
+      model: await setup.scenario({ use: { name: 'x', input: {} }, ask: ['allow_once'] }),
       requestPermission: (request) => {
         ({ signal } = request);
-        void house.runtime.abort('run_1');
+        void setup.runtime.abort('run_1');
         return new Promise(() => undefined);
       },
     });
@@ -379,9 +379,9 @@ describe('the tools of an agent', () => {
   });
 
   it('one for which nobody could be asked is denied, and the turn goes on', async () => {
-    house = await acpHouse();
-    const run = house.start({
-      model: await house.scenario({ use: { name: 'x', input: {} }, ask: ['allow_once', 'reject_once'] }, { say: 'x' }),
+    setup = await acpSetup();
+    const run = setup.start({
+      model: await setup.scenario({ use: { name: 'x', input: {} }, ask: ['allow_once', 'reject_once'] }, { say: 'x' }),
       requestPermission: () => Promise.reject(new Error('the log is full')),
     });
     expect(textOf(await run.result)).toBe('x');

@@ -4,21 +4,21 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { failureOf } from '../../../src/adapters/acp/run-failed.ts';
 import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
-import { acpHouse, answering, told } from './acp-house.ts';
-import type { AcpHouse, AcpHouseOptions } from './acp-house.ts';
+import { acpSetup, answering, told } from './acp-setup.ts';
+import type { AcpSetup, AcpSetupOptions } from './acp-setup.ts';
 
-let house: AcpHouse | undefined;
+let setup: AcpSetup | undefined;
 
-async function opened(options?: AcpHouseOptions): Promise<AcpHouse> {
-  return (house = await acpHouse(options));
+async function opened(options?: AcpSetupOptions): Promise<AcpSetup> {
+  return (setup = await acpSetup(options));
 }
 
 afterEach(async () => {
-  await house?.close();
-  house = undefined;
+  await setup?.close();
+  setup = undefined;
 });
 
-const noted = (home: AcpHouse, what: 'mode' | 'olderModel'): readonly unknown[] =>
+const noted = (home: AcpSetup, what: 'mode' | 'olderModel'): readonly unknown[] =>
   home.notes().flatMap((note) => (note[what] === undefined ? [] : [note[what]]));
 
 describe('models and modes', () => {

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandSandbox } from '../../../src/actors/environment/command-sandbox.ts';
 import { hasSandbox, isRoot, openSandbox } from '../../support/sandbox.ts';
-import { MARK, open, openEscapeHouse, shut } from './escape-house.ts';
-import type { EscapeHouse } from './escape-house.ts';
+import { MARK, open, openEscapeSetup, shut } from './escape-setup.ts';
+import type { EscapeSetup } from './escape-setup.ts';
 
-let house: EscapeHouse;
+let setup: EscapeSetup;
 let sandbox: CommandSandbox;
 
 beforeAll(async () => {
-  house = await openEscapeHouse();
-  if (hasSandbox) sandbox = await openSandbox({ workspace: house.workspace, mounts: house.mounts });
+  setup = await openEscapeSetup();
+  if (hasSandbox) sandbox = await openSandbox({ workspace: setup.workspace, mounts: setup.mounts });
 });
 beforeEach(() => {
-  house.heard.length = 0;
+  setup.heard.length = 0;
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => setup[Symbol.asyncDispose]());
 
 interface Probe {
   readonly what: string;
@@ -179,14 +179,14 @@ const PROBES: readonly Probe[] = [
 ];
 
 const control = ({ works }: Probe): boolean =>
-  works === 'for root' ? isRoot : works === 'for everybody' || house.address !== undefined;
+  works === 'for root' ? isRoot : works === 'for everybody' || setup.address !== undefined;
 
 describe.skipIf(!hasSandbox)('a command in a sandbox', () => {
   it.each(PROBES)('does not get at $what', async (probe) => {
     const { command, before = '', after = '' } = probe;
-    expect((await shut(sandbox, house, command)).output).not.toContain(MARK);
+    expect((await shut(sandbox, setup, command)).output).not.toContain(MARK);
     // Without a sandbox the same command gets there: the probe can tell.
-    if (control(probe)) expect((await open(house, `${before}${command}${after}`)).output).toContain(MARK);
+    if (control(probe)) expect((await open(setup, `${before}${command}${after}`)).output).toContain(MARK);
   });
 
   it.each([
@@ -194,21 +194,21 @@ describe.skipIf(!hasSandbox)('a command in a sandbox', () => {
     ['its own address, as a name server', 'process.env.ADDRESS || "127.0.0.1"'],
   ])('sends no packet to %s', async (_, host) => {
     const send = `"$NODE" -e 'const s = require("dgram").createSocket("udp4"); s.send("x", process.env.UDP, ${host}, () => s.close())'`;
-    await shut(sandbox, house, send);
-    expect(house.heard).toEqual([]);
-    await open(house, send);
-    await expect.poll(() => house.heard).toEqual(['udp']);
+    await shut(sandbox, setup, send);
+    expect(setup.heard).toEqual([]);
+    await open(setup, send);
+    await expect.poll(() => setup.heard).toEqual(['udp']);
   });
 
   it('reaches no listener of the host, and its own on its own loopback', async () => {
     const own = `"$NODE" -e 'const s = require("net").createServer((c) => c.end("own")).listen(0, "127.0.0.1", () => require("net").connect(s.address().port, "127.0.0.1").on("data", (d) => { console.log(String(d)); process.exit(); }))'`;
-    expect((await shut(sandbox, house, own)).output).toBe('own\n');
-    expect(house.heard).toEqual([]);
+    expect((await shut(sandbox, setup, own)).output).toBe('own\n');
+    expect(setup.heard).toEqual([]);
   });
 
   it('has the network of the host where the environment opens it, and nothing else of it', async () => {
-    const opened = await openSandbox({ workspace: house.workspace, mounts: house.mounts, network: 'open' });
-    expect((await shut(opened, house, connect('{ host: "127.0.0.1", port: process.env.TCP }'))).output).toContain(MARK);
-    expect((await shut(opened, house, read('"$OUT/secret" /proc/[0-9]*/environ'))).output).not.toContain(MARK);
+    const opened = await openSandbox({ workspace: setup.workspace, mounts: setup.mounts, network: 'open' });
+    expect((await shut(opened, setup, connect('{ host: "127.0.0.1", port: process.env.TCP }'))).output).toContain(MARK);
+    expect((await shut(opened, setup, read('"$OUT/secret" /proc/[0-9]*/environ'))).output).not.toContain(MARK);
   });
 });

@@ -5,19 +5,19 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { otherNames } from '../../../src/adapters/bubblewrap/hidden-places.ts';
 import { hasSandbox, isRoot, openSandbox } from '../../support/sandbox.ts';
-import { openEscapeHouse, ran, shut } from './escape-house.ts';
-import type { EscapeHouse } from './escape-house.ts';
+import { openEscapeSetup, ran, shut } from './escape-setup.ts';
+import type { EscapeSetup } from './escape-setup.ts';
 
 const run = promisify(execFile);
 
-let house: EscapeHouse;
+let setup: EscapeSetup;
 let home = '';
 
 beforeEach(async () => {
-  house = await openEscapeHouse();
+  setup = await openEscapeSetup();
 });
 afterEach(async () => {
-  await house[Symbol.asyncDispose]();
+  await setup[Symbol.asyncDispose]();
 });
 
 async function homeAt(path: string): Promise<string> {
@@ -32,35 +32,35 @@ describe.skipIf(!hasSandbox)('a home in the workspace', () => {
     ['two levels down', 'tools/.wakechart', 'tools'],
     ['three levels down', 'a/b/.wakechart', 'a/b'],
   ])('%s can be neither seen nor moved, nor anything around it', async (_, name, moved) => {
-    home = await homeAt(join(house.workspace, name));
-    const sandbox = await openSandbox({ workspace: house.workspace, options: { hidden: [home] } });
+    home = await homeAt(join(setup.workspace, name));
+    const sandbox = await openSandbox({ workspace: setup.workspace, options: { hidden: [home] } });
     const { output } = await shut(
       sandbox,
-      house,
+      setup,
       `mv -T ${moved} ${moved}-2 2>&1; mv -T ${name.split('/')[0]} t3 2>&1; cat ${moved}-2/vaults/v.yaml ${moved}-2/.wakechart/vaults/v.yaml ${name}/vaults/v.yaml; find . -name v.yaml; touch ${name}/x`,
     );
     expect(output).not.toContain('KEPT-SECRET');
     expect(output).toContain('Device or resource busy');
-    expect((await readdir(house.workspace)).toSorted()).toEqual(['sub', name.split('/')[0] ?? ''].toSorted());
+    expect((await readdir(setup.workspace)).toSorted()).toEqual(['sub', name.split('/')[0] ?? ''].toSorted());
     expect(await readFile(join(home, 'vaults/v.yaml'), 'utf8')).toBe('KEPT-SECRET\n');
   });
 
   it('that somebody moved from the host keeps commands from running', async () => {
-    home = await homeAt(join(house.workspace, 'tools/.wakechart'));
-    const sandbox = await openSandbox({ workspace: house.workspace, options: { hidden: [home] } });
-    await rename(home, join(house.workspace, 'tools/moved'));
+    home = await homeAt(join(setup.workspace, 'tools/.wakechart'));
+    const sandbox = await openSandbox({ workspace: setup.workspace, options: { hidden: [home] } });
+    await rename(home, join(setup.workspace, 'tools/moved'));
     await mkdir(home);
-    expect(await shut(sandbox, house, 'cat tools/moved/vaults/v.yaml')).toEqual({
+    expect(await shut(sandbox, setup, 'cat tools/moved/vaults/v.yaml')).toEqual({
       output: expect.stringMatching(/^sandbox: .*nothing was run\n$/),
       exitCode: 125,
     });
   });
 
   it('is refused where a link that commands could lead elsewhere is on the way to it', async () => {
-    await homeAt(join(house.outside, 'real'));
-    await symlink(join(house.outside, 'real'), join(house.workspace, '.wakechart'));
+    await homeAt(join(setup.outside, 'real'));
+    await symlink(join(setup.outside, 'real'), join(setup.workspace, '.wakechart'));
     await expect(
-      openSandbox({ workspace: house.workspace, options: { hidden: [join(house.workspace, '.wakechart')] } }),
+      openSandbox({ workspace: setup.workspace, options: { hidden: [join(setup.workspace, '.wakechart')] } }),
     ).rejects.toMatchObject({ code: 'MOUNT_UNAVAILABLE', message: expect.stringContaining('is a link') });
   });
 });
@@ -90,8 +90,8 @@ describe.skipIf(!hasSandbox || !isRoot)('a home in a folder of the system', () =
 
   it('is not shown either where programs of its own are', async () => {
     home = await homeAt(`${place}/data`);
-    const sandbox = await openSandbox({ workspace: house.workspace, options: { hidden: [home], programs: [place] } });
-    expect((await shut(sandbox, house, `cat ${home}/vaults/v.yaml 2>/dev/null; ls -A ${home}`)).output).toBe('');
+    const sandbox = await openSandbox({ workspace: setup.workspace, options: { hidden: [home], programs: [place] } });
+    expect((await shut(sandbox, setup, `cat ${home}/vaults/v.yaml 2>/dev/null; ls -A ${home}`)).output).toBe('');
   });
 });
 
@@ -125,31 +125,31 @@ describe.skipIf(!hasSandbox)('a repository in the workspace', () => {
     'git config core.fsmonitor x; echo x > .git/hooks/post-commit; echo . > .git/commondir; mv .git g2; mv sub/deep/.git sub/deep/g3; mv sub s2; rm -rf .git/hooks sub/deep/.git/config';
 
   it('can be read and not be changed, nor can one that lies in it, and no other one can come in its place', async () => {
-    await repository(house.workspace);
-    await repository(join(house.workspace, 'sub/deep'));
-    const config = await readFile(join(house.workspace, '.git/config'), 'utf8');
-    const sandbox = await openSandbox({ workspace: house.workspace });
+    await repository(setup.workspace);
+    await repository(join(setup.workspace, 'sub/deep'));
+    const config = await readFile(join(setup.workspace, '.git/config'), 'utf8');
+    const sandbox = await openSandbox({ workspace: setup.workspace });
     const { output } = await shut(
       sandbox,
-      house,
+      setup,
       `(${plant}) 2>/dev/null; git -c safe.directory='*' log --format=%s; git -C sub/deep -c safe.directory='*' log --format=%s`,
     );
     expect(output).toBe('first\nfirst\n');
-    expect(await readdir(house.workspace)).toEqual(['.git', 'sub']);
-    expect(await readdir(join(house.workspace, 'sub/deep'))).toEqual(['.git']);
-    expect(await readFile(join(house.workspace, '.git/config'), 'utf8')).toBe(config);
-    expect(await readFile(join(house.workspace, 'sub/deep/.git/config'), 'utf8')).not.toBe('');
-    expect(await readdir(join(house.workspace, '.git'))).not.toContain('commondir');
-    expect(await readdir(join(house.workspace, '.git/hooks'))).not.toContain('post-commit');
+    expect(await readdir(setup.workspace)).toEqual(['.git', 'sub']);
+    expect(await readdir(join(setup.workspace, 'sub/deep'))).toEqual(['.git']);
+    expect(await readFile(join(setup.workspace, '.git/config'), 'utf8')).toBe(config);
+    expect(await readFile(join(setup.workspace, 'sub/deep/.git/config'), 'utf8')).not.toBe('');
+    expect(await readdir(join(setup.workspace, '.git'))).not.toContain('commondir');
+    expect(await readdir(join(setup.workspace, '.git/hooks'))).not.toContain('post-commit');
   });
 
   it('lets a worktree of it commit on its own branch, and change nothing else', async () => {
-    const main = join(house.outside, 'repository');
+    const main = join(setup.outside, 'repository');
     await repository(main);
-    const worktree = join(house.outside, 'worktrees/job-1');
+    const worktree = join(setup.outside, 'worktrees/job-1');
     await git(main, 'worktree', 'add', '-q', '-b', 'wakechart/job-1', worktree);
     const sandbox = await openSandbox({ workspace: worktree });
-    const command = `export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; echo x > f; git add f && git commit -qm second && git log --format=%s; (git config core.fsmonitor x; echo x > ${main}/.git/hooks/post-commit; git branch -f $(git -C . for-each-ref --format='%(refname:short)' refs/heads | grep -v wakechart) HEAD; echo elsewhere > .git; mv .git g; echo ${house.outside} > ${main}/.git/worktrees/job-1/commondir) 2>/dev/null; git status --short; cat ${main}/f`;
+    const command = `export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; echo x > f; git add f && git commit -qm second && git log --format=%s; (git config core.fsmonitor x; echo x > ${main}/.git/hooks/post-commit; git branch -f $(git -C . for-each-ref --format='%(refname:short)' refs/heads | grep -v wakechart) HEAD; echo elsewhere > .git; mv .git g; echo ${setup.outside} > ${main}/.git/worktrees/job-1/commondir) 2>/dev/null; git status --short; cat ${main}/f`;
     const { output } = await ran(sandbox.wrapCommand(command, worktree), { cwd: worktree });
     expect(output).toMatch(/^second\nfirst\ncat: .*No such file or directory\n$/);
     expect(await git(main, 'log', '--format=%s')).toBe('first\n');
@@ -160,21 +160,21 @@ describe.skipIf(!hasSandbox)('a repository in the workspace', () => {
   });
 
   it('has nothing mounted for a worktree that its repository does not know of', async () => {
-    const main = join(house.outside, 'repository');
+    const main = join(setup.outside, 'repository');
     await repository(main);
-    await git(main, 'worktree', 'add', '-q', '-b', 'wakechart/job-1', join(house.outside, 'worktrees/job-1'));
-    await writeFile(join(house.workspace, '.git'), `gitdir: ${main}/.git/worktrees/job-1\n`);
-    const forged = join(house.workspace, 'forged/.git/worktrees/x');
+    await git(main, 'worktree', 'add', '-q', '-b', 'wakechart/job-1', join(setup.outside, 'worktrees/job-1'));
+    await writeFile(join(setup.workspace, '.git'), `gitdir: ${main}/.git/worktrees/job-1\n`);
+    const forged = join(setup.workspace, 'forged/.git/worktrees/x');
     await mkdir(forged, { recursive: true });
-    await mkdir(join(house.outside, 'objects'));
+    await mkdir(join(setup.outside, 'objects'));
     expect(
-      (await shut(await openSandbox({ workspace: house.workspace }), house, `ls ${main}/.git 2>/dev/null`)).output,
+      (await shut(await openSandbox({ workspace: setup.workspace }), setup, `ls ${main}/.git 2>/dev/null`)).output,
     ).toBe('');
-    await writeFile(join(house.workspace, '.git'), `gitdir: ${forged}\n`);
-    await writeFile(join(forged, 'gitdir'), `${house.workspace}/.git\n`);
-    await writeFile(join(forged, 'commondir'), `${house.outside}\n`);
+    await writeFile(join(setup.workspace, '.git'), `gitdir: ${forged}\n`);
+    await writeFile(join(forged, 'gitdir'), `${setup.workspace}/.git\n`);
+    await writeFile(join(forged, 'commondir'), `${setup.outside}\n`);
     expect(
-      (await shut(await openSandbox({ workspace: house.workspace }), house, 'cat "$OUT/secret" 2>/dev/null')).output,
+      (await shut(await openSandbox({ workspace: setup.workspace }), setup, 'cat "$OUT/secret" 2>/dev/null')).output,
     ).toBe('');
   });
 });

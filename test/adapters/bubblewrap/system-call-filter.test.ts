@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemCallFilter } from '../../../src/adapters/bubblewrap/system-call-filter.ts';
 import { hasSandbox, openSandbox } from '../../support/sandbox.ts';
-import { open, openEscapeHouse, shut } from './escape-house.ts';
-import type { EscapeHouse } from './escape-house.ts';
+import { open, openEscapeSetup, shut } from './escape-setup.ts';
+import type { EscapeSetup } from './escape-setup.ts';
 import { writeCall } from './system-call.ts';
 import type { SystemCall } from './system-call.ts';
 
@@ -73,24 +73,24 @@ const ALLOWED: readonly SystemCall[] = [
   ...[onI386(359, 1, 1, 0), onI386(359, 2, 1, 6)],
 ];
 
-let house: EscapeHouse;
+let setup: EscapeSetup;
 beforeAll(async () => {
-  house = await openEscapeHouse();
+  setup = await openEscapeSetup();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => setup[Symbol.asyncDispose]());
 
 /** The error numbers of calls, one after the other. */
 async function answers(
   calls: readonly SystemCall[],
   where: 'inside' | 'outside' | 'with the network',
 ): Promise<readonly number[]> {
-  await Promise.all(calls.map((call, index) => writeCall(join(house.workspace, `call-${index}`), call)));
+  await Promise.all(calls.map((call, index) => writeCall(join(setup.workspace, `call-${index}`), call)));
   const each = calls.map((_, index) => `./call-${index}; echo $?`).join('; ');
   const sandbox =
     where === 'outside'
       ? undefined
-      : await openSandbox({ workspace: house.workspace, network: where === 'inside' ? 'disabled' : 'open' });
-  const { output } = await (sandbox === undefined ? open(house, each) : shut(sandbox, house, each));
+      : await openSandbox({ workspace: setup.workspace, network: where === 'inside' ? 'disabled' : 'open' });
+  const { output } = await (sandbox === undefined ? open(setup, each) : shut(sandbox, setup, each));
   return output.trim().split('\n').map(Number);
 }
 

@@ -3,16 +3,16 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { subagentRunnerContract } from '../../../src/testing/subagent-runner-contract.ts';
 import { processesWith } from '../process-tree/system-processes.ts';
-import { jobRequest, runnerHouse } from './runner-house.ts';
-import type { RunnerHouse } from './runner-house.ts';
+import { jobRequest, runnerSetup } from './runner-setup.ts';
+import type { RunnerSetup } from './runner-setup.ts';
 
 const MARK = `contract-${process.pid}`;
 
-let house: RunnerHouse;
+let setup: RunnerSetup;
 beforeEach(async () => {
-  house = await runnerHouse({ killGraceMs: 50, env: { MARK } });
+  setup = await runnerSetup({ killGraceMs: 50, env: { MARK } });
 });
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const behaving = (behavior: string, more: Readonly<Record<string, unknown>> = {}) =>
   jobRequest({ prompt: JSON.stringify({ behavior, ...more }) });
@@ -21,7 +21,7 @@ describe('forked workers', () => {
   it.each(subagentRunnerContract.map(({ name, run }) => [name, run] as const))('%s', async (_name, run) => {
     await expect(
       run({
-        runner: house.runner,
+        runner: setup.runner,
         situations: {
           answers: (output) => behaving('says', { output }),
           fails: () => behaving('fails in words'),
@@ -81,7 +81,7 @@ describe('forked workers', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(message, { maxLength: 12 }), async (values) => {
         count += 1;
-        const { handle } = await house.start({ behavior: 'fuzz', values }, { jobId: `fuzz-${count}` });
+        const { handle } = await setup.start({ behavior: 'fuzz', values }, { jobId: `fuzz-${count}` });
         const outcome = await handle.result.then(
           ({ output }) => output,
           (error: unknown) => error,

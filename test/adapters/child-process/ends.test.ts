@@ -7,25 +7,25 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ChildProcessSubagentRunnerOptions } from '../../../src/adapters/child-process/runner-options.ts';
 import { isRunning, pidFrom } from '../process-tree/system-processes.ts';
-import { jobRequest, runnerHouse } from './runner-house.ts';
-import type { RunnerHouse } from './runner-house.ts';
+import { jobRequest, runnerSetup } from './runner-setup.ts';
+import type { RunnerSetup } from './runner-setup.ts';
 
-let houses: RunnerHouse[] = [];
-const open = async (options: Partial<ChildProcessSubagentRunnerOptions> = {}): Promise<RunnerHouse> => {
-  const house = await runnerHouse({ killGraceMs: 50, ...options });
-  houses.push(house);
-  return house;
+let setups: RunnerSetup[] = [];
+const open = async (options: Partial<ChildProcessSubagentRunnerOptions> = {}): Promise<RunnerSetup> => {
+  const setup = await runnerSetup({ killGraceMs: 50, ...options });
+  setups.push(setup);
+  return setup;
 };
 afterEach(async () => {
-  for (const house of houses) {
+  for (const setup of setups) {
     // No record of a process is left, so no start has anything to clear away.
-    const records = readdirSync(house.folder).includes('processes')
-      ? readdirSync(join(house.folder, 'processes')).filter((name) => name.endsWith('.json'))
+    const records = readdirSync(setup.folder).includes('processes')
+      ? readdirSync(join(setup.folder, 'processes')).filter((name) => name.endsWith('.json'))
       : [];
     expect(records).toEqual([]);
-    await house.close();
+    await setup.close();
   }
-  houses = [];
+  setups = [];
 });
 
 describe('a worker that dies', () => {
@@ -160,15 +160,15 @@ describe('cancelling', () => {
   });
 
   it('works while the worker is forked', async () => {
-    const house = await open();
+    const setup = await open();
     const stop = new AbortController();
     stop.abort(new Error('changed my mind'));
-    const request = jobRequest({ cwd: house.folder });
+    const request = jobRequest({ cwd: setup.folder });
     await expect(
-      house.runner.start({ jobId: 'a', request, emit: () => undefined, signal: stop.signal }),
+      setup.runner.start({ jobId: 'a', request, emit: () => undefined, signal: stop.signal }),
     ).rejects.toMatchObject({ code: 'SUBAGENT_CANCELLED' });
     const later = new AbortController();
-    const starting = house.runner.start({
+    const starting = setup.runner.start({
       jobId: 'b',
       request: { ...request, prompt: '{"behavior":"silent"}' },
       emit: () => undefined,

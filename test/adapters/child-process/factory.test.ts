@@ -9,7 +9,7 @@ import type { SubagentWorktreeAdapter } from '../../../src/actors/subagent/workt
 import { createChildProcessSubagentRunnerFactory } from '../../../src/adapters/child-process/runner-factory.ts';
 import type { ChildProcessSubagentRunnerOptions } from '../../../src/adapters/child-process/runner-options.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
-import { jobRequest, workerPath } from './runner-house.ts';
+import { jobRequest, workerPath } from './runner-setup.ts';
 
 let folder: string;
 let factories: ReturnType<typeof createChildProcessSubagentRunnerFactory>[] = [];

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ChildProcessSubagentRunnerOptions } from '../../../src/adapters/child-process/runner-options.ts';
 import { isRunning } from '../process-tree/system-processes.ts';
-import { OpenRunners, runnerHouse } from './runner-house.ts';
+import { OpenRunners, runnerSetup } from './runner-setup.ts';
 
-const houses = new OpenRunners();
-const open = houses.open.bind(houses);
-afterEach(() => houses.close());
+const setups = new OpenRunners();
+const open = setups.open.bind(setups);
+afterEach(() => setups.close());
 
 describe('a job in a worker', () => {
   it('comes to what the worker answers, when no process of it is left', async () => {
@@ -377,7 +377,7 @@ describe('a runner', () => {
     [{ limits: { transcriptBytes: 0 } }, /transcriptBytes/],
     [{ processTree: undefined }, /processTree/],
   ])('refuses %j before anything is forked', async (options, message) => {
-    await expect(runnerHouse(options as Partial<ChildProcessSubagentRunnerOptions>)).rejects.toMatchObject({
+    await expect(runnerSetup(options as Partial<ChildProcessSubagentRunnerOptions>)).rejects.toMatchObject({
       category: 'validation',
       message: expect.stringMatching(message) as string,
     });

@@ -14,8 +14,8 @@ import { createProcessTree } from '../../../src/adapters/process-tree/process-tr
 import { answers } from '../../support/http-models/behaviors.ts';
 import { ModelServer } from '../../support/http-models/model-server.ts';
 import { eventually, isRunning, pidFrom, processesWith } from '../process-tree/system-processes.ts';
-import { runnerHouse } from './runner-house.ts';
-import type { RunnerHouse } from './runner-house.ts';
+import { runnerSetup } from './runner-setup.ts';
+import type { RunnerSetup } from './runner-setup.ts';
 
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../../fixtures/subagent-workers/${name}`, import.meta.url));
@@ -23,20 +23,20 @@ const dist = new URL('../../../dist/', import.meta.url).href;
 const realWorker = getDefaultSubagentWorkerPath();
 
 let home: string;
-let houses: RunnerHouse[] = [];
+let setups: RunnerSetup[] = [];
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'home-'));
 });
 afterEach(async () => {
-  for (const house of houses) await house.close();
-  houses = [];
+  for (const setup of setups) await setup.close();
+  setups = [];
   await rm(home, { recursive: true, force: true });
 });
 
-const open = async (options: Parameters<typeof runnerHouse>[0] = {}): Promise<RunnerHouse> => {
-  const house = await runnerHouse({ workerPath: realWorker, home, ...options });
-  houses.push(house);
-  return house;
+const open = async (options: Parameters<typeof runnerSetup>[0] = {}): Promise<RunnerSetup> => {
+  const setup = await runnerSetup({ workerPath: realWorker, home, ...options });
+  setups.push(setup);
+  return setup;
 };
 
 /** An agent `worker` whose model says what is written. */

@@ -11,7 +11,7 @@ import { LineSplitter } from '../../../src/adapters/child-process/job-log.ts';
 import { TranscriptReader } from '../../../src/adapters/child-process/transcript-reader.ts';
 import { transcriptPath } from '../../../src/adapters/child-process/child-process-runner.ts';
 import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
-import { runnerHouse } from './runner-house.ts';
+import { runnerSetup } from './runner-setup.ts';
 
 let folder: string;
 let path: string;
@@ -26,11 +26,11 @@ const openTranscript = (maxBytes = 1_000_000): Promise<JobTranscript> =>
 
 describe('the transcript of a job', () => {
   it('holds what happened, line by line, and only its owner may read it', async () => {
-    const house = await runnerHouse();
+    const setup = await runnerSetup();
     try {
-      const { handle } = await house.start({ behavior: 'works' });
+      const { handle } = await setup.start({ behavior: 'works' });
       await handle.result;
-      const records = await house.transcript();
+      const records = await setup.transcript();
       expect(
         records.map(({ type, data }) => [type, data['text'] ?? data['toolName'] ?? data['currentAction']]),
       ).toEqual(
@@ -46,35 +46,35 @@ describe('the transcript of a job', () => {
       );
       expect(records[0]).toMatchObject({ type: 'start', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string });
       expect(records.at(-1)?.type).toBe('result');
-      expect(handle.transcriptPath).toBe(join(house.folder, 'logs', 'parent', 'subagents', 'job.jsonl'));
+      expect(handle.transcriptPath).toBe(join(setup.folder, 'logs', 'parent', 'subagents', 'job.jsonl'));
       expect(((await stat(handle.transcriptPath ?? '')).mode & 0o777).toString(8)).toBe('600');
       const page = await handle.readLog?.();
       expect(page?.lines).toContain('[stdout] printed');
       expect(page?.lines).toContain('[text] Hello, world');
       expect(page).toMatchObject({ taskId: 'job', cursor: { offset: 0 } });
     } finally {
-      await house.close();
+      await setup.close();
     }
   });
 
   it('can be read while the job runs', async () => {
-    const house = await runnerHouse({ killGraceMs: 20 });
+    const setup = await runnerSetup({ killGraceMs: 20 });
     try {
-      const { handle } = await house.start({ behavior: 'listens' });
+      const { handle } = await setup.start({ behavior: 'listens' });
       const before = await handle.readLog?.();
       await handle.send?.('hello');
       await handle.cancel('read');
       const after = await handle.readLog?.({ offset: before?.lines.length ?? 0 });
       expect(after?.lines).toEqual(expect.arrayContaining(['[send] hello', '[system] Asked to end: read']));
     } finally {
-      await house.close();
+      await setup.close();
     }
   });
 
   it('takes no more than it may, and says so', async () => {
-    const house = await runnerHouse({ limits: { transcriptBytes: 100_000 } });
+    const setup = await runnerSetup({ limits: { transcriptBytes: 100_000 } });
     try {
-      const { handle } = await house.start({ behavior: 'floods its output' });
+      const { handle } = await setup.start({ behavior: 'floods its output' });
       const { output, metadata } = await handle.result;
       expect(output).toBe('flooded');
       expect(metadata).toEqual({ transcriptTrouble: 'it is longer than 100000 bytes' });
@@ -83,7 +83,7 @@ describe('the transcript of a job', () => {
         'The transcript ends here',
       );
     } finally {
-      await house.close();
+      await setup.close();
     }
   });
 

@@ -3,23 +3,23 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ChildProcessSubagentRunner } from '../../../src/adapters/child-process/child-process-runner.ts';
 import type { ChildProcessSubagentRunnerOptions } from '../../../src/adapters/child-process/runner-options.ts';
 import { eventually, isRunning, processesWith } from '../process-tree/system-processes.ts';
-import { runnerHouse } from './runner-house.ts';
-import type { RunnerHouse } from './runner-house.ts';
+import { runnerSetup } from './runner-setup.ts';
+import type { RunnerSetup } from './runner-setup.ts';
 
-let houses: RunnerHouse[] = [];
-/** Workers of one house are found by a variable of its own. */
-const mark = (house: number): string => `mark-${process.pid}-${house}`;
+let setups: RunnerSetup[] = [];
+/** Workers of one setup are found by a variable of its own. */
+const mark = (setup: number): string => `mark-${process.pid}-${setup}`;
 const open = async (
   options: Partial<ChildProcessSubagentRunnerOptions> = {},
-): Promise<RunnerHouse & { workers(): number[] }> => {
-  const own = mark(houses.length);
-  const house = await runnerHouse({ killGraceMs: 50, ...options, env: { MARK: own, ...options.env } });
-  houses.push(house);
-  return { ...house, workers: () => processesWith(`MARK=${own}`) };
+): Promise<RunnerSetup & { workers(): number[] }> => {
+  const own = mark(setups.length);
+  const setup = await runnerSetup({ killGraceMs: 50, ...options, env: { MARK: own, ...options.env } });
+  setups.push(setup);
+  return { ...setup, workers: () => processesWith(`MARK=${own}`) };
 };
 afterEach(async () => {
-  for (const house of houses) await house.close();
-  houses = [];
+  for (const setup of setups) await setup.close();
+  setups = [];
 });
 
 const warmed = (runner: ChildProcessSubagentRunner, count: number): Promise<unknown> =>
@@ -27,29 +27,29 @@ const warmed = (runner: ChildProcessSubagentRunner, count: number): Promise<unkn
 
 describe('warm workers', () => {
   it('are made in the background, and used for one job each', async () => {
-    const house = await open({ warmWorkers: 2 });
-    await warmed(house.runner, 2);
-    const waiting = house.workers();
+    const setup = await open({ warmWorkers: 2 });
+    await warmed(setup.runner, 2);
+    const waiting = setup.workers();
     expect(waiting).toHaveLength(2);
-    const jobs = await Promise.all(['a', 'b'].map((jobId) => house.start('', { jobId })));
+    const jobs = await Promise.all(['a', 'b'].map((jobId) => setup.start('', { jobId })));
     expect(new Set(jobs.map(({ handle }) => handle.pid))).toEqual(new Set(waiting));
     for (const { handle } of jobs) await handle.result;
-    await warmed(house.runner, 2);
-    expect(house.workers().some((pid) => waiting.includes(pid))).toBe(false);
+    await warmed(setup.runner, 2);
+    expect(setup.workers().some((pid) => waiting.includes(pid))).toBe(false);
   });
 
   it('are not waited for: a job that finds none gets a worker of its own', async () => {
-    const house = await open({ warmWorkers: 1 });
-    const { handle } = await house.start('at once');
+    const setup = await open({ warmWorkers: 1 });
+    const { handle } = await setup.start('at once');
     expect((await handle.result).output).toBe('done: at once');
   });
 
   it('are replaced when they die, and do not use up the machine when they die again and again', async () => {
-    const house = await open({ warmWorkers: 1 });
-    await warmed(house.runner, 1);
-    const [first = 0] = house.workers();
+    const setup = await open({ warmWorkers: 1 });
+    await warmed(setup.runner, 1);
+    const [first = 0] = setup.workers();
     process.kill(first, 'SIGKILL');
-    await eventually(() => house.runner.warmWorkers === 1 && !house.workers().includes(first), 'another worker');
+    await eventually(() => setup.runner.warmWorkers === 1 && !setup.workers().includes(first), 'another worker');
     const dying = await open({ warmWorkers: 1, env: { BEHAVIOR: 'dies when prepared' } });
     const seen = new Set<number>();
     await eventually(() => {
@@ -62,31 +62,31 @@ describe('warm workers', () => {
   });
 
   it.each(['never warm', 'cannot be warm'])('take a job all the same when they are %s', async (behavior) => {
-    const house = await open({ warmWorkers: 2, env: { BEHAVIOR: behavior } });
-    await eventually(() => house.workers().length >= 1, 'a worker');
-    expect((await (await house.start('cold')).handle.result).output).toBe('done: cold');
-    await eventually(() => house.workers().length >= 1, 'another worker');
-    expect(house.runner.warmWorkers).toBe(0);
-    await house.runner.close();
-    expect(house.workers()).toEqual([]);
+    const setup = await open({ warmWorkers: 2, env: { BEHAVIOR: behavior } });
+    await eventually(() => setup.workers().length >= 1, 'a worker');
+    expect((await (await setup.start('cold')).handle.result).output).toBe('done: cold');
+    await eventually(() => setup.workers().length >= 1, 'another worker');
+    expect(setup.runner.warmWorkers).toBe(0);
+    await setup.runner.close();
+    expect(setup.workers()).toEqual([]);
   });
 
   it('end when the runner is closed, whatever they were doing', async () => {
     for (const wait of [false, true]) {
-      const house = await open({ warmWorkers: 2 });
-      if (wait) await warmed(house.runner, 2);
-      await house.runner.close();
-      expect(house.workers()).toEqual([]);
+      const setup = await open({ warmWorkers: 2 });
+      if (wait) await warmed(setup.runner, 2);
+      await setup.runner.close();
+      expect(setup.workers()).toEqual([]);
     }
   });
 
   it('have no keys while they wait, and get those of their job with it', async () => {
     vi.stubEnv('SOME_API_KEY', 'very-secret-value');
     try {
-      const house = await open({ warmWorkers: 1 });
-      await warmed(house.runner, 1);
-      const [waiting] = house.workers();
-      const { handle } = await house.start(
+      const setup = await open({ warmWorkers: 1 });
+      await warmed(setup.runner, 1);
+      const [waiting] = setup.workers();
+      const { handle } = await setup.start(
         { behavior: 'tells' },
         { providerProfile: { name: 'mine', provider: 'openai', apiKeyEnv: 'SOME_API_KEY' } },
       );
@@ -100,9 +100,9 @@ describe('warm workers', () => {
   });
 
   it('can be cancelled like any other', async () => {
-    const house = await open({ warmWorkers: 1 });
-    await warmed(house.runner, 1);
-    const { handle } = await house.start({ behavior: 'silent' });
+    const setup = await open({ warmWorkers: 1 });
+    await warmed(setup.runner, 1);
+    const { handle } = await setup.start({ behavior: 'silent' });
     await handle.cancel('enough');
     expect(isRunning(handle.pid ?? 0)).toBe(false);
     await expect(handle.result).rejects.toMatchObject({ code: 'SUBAGENT_CANCELLED' });

@@ -2,12 +2,12 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
-import { OpenRunners } from './runner-house.ts';
-import type { RunnerHouse } from './runner-house.ts';
+import { OpenRunners } from './runner-setup.ts';
+import type { RunnerSetup } from './runner-setup.ts';
 
-const houses = new OpenRunners();
-const open = houses.open.bind(houses);
-afterEach(() => houses.close());
+const setups = new OpenRunners();
+const open = setups.open.bind(setups);
+afterEach(() => setups.close());
 
 describe('the environment of a worker', () => {
   interface Told {
@@ -17,8 +17,8 @@ describe('the environment of a worker', () => {
     readonly start: unknown;
     readonly argv: string[];
   }
-  const told = async (house: RunnerHouse, more: Parameters<RunnerHouse['start']>[1] = {}): Promise<Told> => {
-    const { handle } = await house.start({ behavior: 'tells' }, more);
+  const told = async (setup: RunnerSetup, more: Parameters<RunnerSetup['start']>[1] = {}): Promise<Told> => {
+    const { handle } = await setup.start({ behavior: 'tells' }, more);
     return JSON.parse((await handle.result).output) as Told;
   };
 
@@ -49,9 +49,9 @@ describe('the environment of a worker', () => {
   it('has the variable that a profile names, and its value is nowhere else', async () => {
     vi.stubEnv('SOME_API_KEY', 'very-secret-value');
     try {
-      const house = await open();
-      expect((await told(house)).env['SOME_API_KEY']).toBeUndefined();
-      const { env, start, argv, born } = await told(house, {
+      const setup = await open();
+      expect((await told(setup)).env['SOME_API_KEY']).toBeUndefined();
+      const { env, start, argv, born } = await told(setup, {
         providerProfile: { name: 'mine', provider: 'openai', apiKeyEnv: 'SOME_API_KEY' },
       });
       // The value is taken out of the answer, too.
@@ -106,8 +106,8 @@ describe('the environment of a worker', () => {
 
   it('keeps secrets out of text, errors and transcripts, also where they come in pieces', async () => {
     const secret = 'very-secret-value';
-    const house = await open({ env: { SOME_API_KEY: secret } });
-    const { handle, events, text } = await house.start({ behavior: 'tells a secret' });
+    const setup = await open({ env: { SOME_API_KEY: secret } });
+    const { handle, events, text } = await setup.start({ behavior: 'tells a secret' });
     const error = await handle.result.then(
       () => undefined,
       (thrown: unknown) => thrown,
@@ -117,7 +117,7 @@ describe('the environment of a worker', () => {
       details: { secret: '[redacted SOME_API_KEY]' },
     });
     expect(text()).toBe('text [redacted SOME_API_KEY] end');
-    const records = await house.transcript();
+    const records = await setup.transcript();
     expect(records.map(({ data }) => data['text'])).toEqual(
       expect.arrayContaining(['out [redacted SOME_API_KEY] end', 'err [redacted SOME_API_KEY]']),
     );

@@ -20,7 +20,7 @@ interface Said {
 interface ServedJob {
   readonly service: WorkerService;
   readonly said: Said[];
-  readonly houses: WorkerRuntimeOptions[];
+  readonly setups: WorkerRuntimeOptions[];
   readonly closed: string[];
   readonly agents: NewAgent[];
   readonly starts: SubagentJobStart[];
@@ -46,7 +46,7 @@ function serve({
 }: { readonly open?: () => Promise<void>; readonly handle?: Partial<SubagentJobHandle> } = {}): ServedJob {
   const parts = {
     said: [] as Said[],
-    houses: [] as WorkerRuntimeOptions[],
+    setups: [] as WorkerRuntimeOptions[],
     closed: [] as string[],
     agents: [] as NewAgent[],
     starts: [] as SubagentJobStart[],
@@ -54,7 +54,7 @@ function serve({
   };
   let settle: ServedJob['settle'] = () => undefined;
   const service = createWorkerService(async (options) => {
-    parts.houses.push(options);
+    parts.setups.push(options);
     await open();
     return {
       runner: {
@@ -106,7 +106,7 @@ const start = { type: 'start', jobId: 'agent_1', request };
 const types = (said: readonly Said[]): string[] => said.map(({ type }) => type);
 
 describe('the service of a worker', () => {
-  it('runs its job in a house, tells what happens, closes the house, and exits', async () => {
+  it('runs its job in a setup, tells what happens, closes the setup, and exits', async () => {
     const job = serve();
     job.service.take({
       ...start,
@@ -114,7 +114,7 @@ describe('the service of a worker', () => {
       permissionMode: 'deny',
     });
     await vi.waitFor(() => expect(job.starts).toHaveLength(1));
-    expect(job.houses).toMatchObject([{ home: '/h', humans: 'none', providers: { mine: { backend: 'x' } } }]);
+    expect(job.setups).toMatchObject([{ home: '/h', humans: 'none', providers: { mine: { backend: 'x' } } }]);
     expect(job.starts[0]).toMatchObject({
       jobId: 'agent_1',
       request: { ...request, permissionPolicy: 'deny', depth: 0 },
@@ -137,13 +137,13 @@ describe('the service of a worker', () => {
     expect([job.closed, job.exits]).toEqual([['the job has ended'], [0]]);
   });
 
-  it('opens the house while it waits, and uses it for the job', async () => {
+  it('opens the setup while it waits, and uses it for the job', async () => {
     const job = serve();
     job.service.take({ type: 'prepare', parentConfig: { home: '/h' } });
     await vi.waitFor(() => expect(types(job.said)).toEqual(['warm']));
     job.service.take({ ...start, parentConfig: { home: '/h' } });
     await vi.waitFor(() => expect(job.starts).toHaveLength(1));
-    expect(job.houses).toHaveLength(1);
+    expect(job.setups).toHaveLength(1);
   });
 
   it('opens another one for a job with a provider of its own', async () => {
@@ -152,7 +152,7 @@ describe('the service of a worker', () => {
     job.service.take({ ...start, parentConfig: { home: '/h' }, providerProfile: { name: 'mine', provider: 'ollama' } });
     await vi.waitFor(() => expect(job.starts).toHaveLength(1));
     expect(job.closed).toEqual(['it is opened with other providers']);
-    expect(job.houses.map(({ providers }) => Object.keys(providers))).toEqual([[], ['mine']]);
+    expect(job.setups.map(({ providers }) => Object.keys(providers))).toEqual([[], ['mine']]);
   });
 
   it('tries again with the job what it could not open while it waited', async () => {
@@ -177,7 +177,7 @@ describe('the service of a worker', () => {
       agentDefinition: { frontmatter: { name: 'w', provider: 'p', model: 'm' }, instructions: 'Work.' },
     });
     await vi.waitFor(() => expect(job.starts).toHaveLength(1));
-    expect(job.houses[0]?.home).toBe(join(folder, 'home'));
+    expect(job.setups[0]?.home).toBe(join(folder, 'home'));
     expect(job.agents).toEqual([
       { agentId: 'worker', source: { frontmatter: { name: 'w', provider: 'p', model: 'm' }, instructions: 'Work.' } },
     ]);
@@ -303,7 +303,7 @@ describe('the service of a worker', () => {
       job.service.take(start);
       await vi.waitFor(() => expect(job.starts).toHaveLength(1));
       expect(process.env['KEY_OF_THE_JOB']).toBe('a secret');
-      expect(JSON.stringify([job.starts, job.said, job.houses])).not.toContain('a secret');
+      expect(JSON.stringify([job.starts, job.said, job.setups])).not.toContain('a secret');
     } finally {
       vi.unstubAllEnvs();
     }
@@ -353,16 +353,16 @@ describe('the service of a worker', () => {
     expect(heard).toEqual(['at once', ['r', true]]);
   });
 
-  it.each(['before its start', 'while the house is opened', 'while it runs'])(
+  it.each(['before its start', 'while the setup is opened', 'while it runs'])(
     'ends when it is cancelled %s',
     async (when) => {
       let openDoor: () => void = () => undefined;
       const job = serve({
         open: () =>
-          when === 'while the house is opened' ? new Promise((resolve) => (openDoor = resolve)) : Promise.resolve(),
+          when === 'while the setup is opened' ? new Promise((resolve) => (openDoor = resolve)) : Promise.resolve(),
       });
       if (when !== 'before its start') job.service.take(start);
-      if (when === 'while the house is opened') await vi.waitFor(() => expect(job.houses).toHaveLength(1));
+      if (when === 'while the setup is opened') await vi.waitFor(() => expect(job.setups).toHaveLength(1));
       if (when === 'while it runs') await vi.waitFor(() => expect(job.starts).toHaveLength(1));
       job.service.take({ type: 'cancel', reason: 'enough' });
       openDoor();

@@ -2,27 +2,27 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunPermissionRequest } from '../../../src/actors/run/agent-runtime.ts';
-import { cliHouse, program, textOf, told } from './cli-house.ts';
-import type { CliHouse } from './cli-house.ts';
+import { cliSetup, program, textOf, told } from './cli-setup.ts';
+import type { CliSetup } from './cli-setup.ts';
 
-let house: CliHouse;
+let setup: CliSetup;
 beforeEach(async () => {
-  house = await cliHouse('claude');
+  setup = await cliSetup('claude');
 });
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const user = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] }) as const;
 const assistant = (text: string) => ({ role: 'assistant', content: [{ type: 'text', text }] }) as const;
 
 describe('a turn of Claude Code', () => {
   it('streams text and thoughts in pieces, tells tools, and adds up what was used', async () => {
-    const model = await house.scenario(
+    const model = await setup.scenario(
       { think: 'Hm, yes.' },
       { say: 'I check.' },
       { use: { name: 'Read', input: { file_path: 'a' }, output: [{ type: 'text', text: 'one' }, { type: 'image' }] } },
       { say: 'It says one.' },
     );
-    const run = house.start({ model });
+    const run = setup.start({ model });
     const result = await run.result;
     expect(result).toEqual({
       payloads: [
@@ -49,17 +49,17 @@ describe('a turn of Claude Code', () => {
     expect(run.events.find(({ data }) => 'output' in data)?.data).toMatchObject({
       output: 'one\n[image that is no text]',
     });
-    expect(house.news).toEqual([]);
+    expect(setup.news).toEqual([]);
   });
 
   it('is told whole blocks by a program that does not stream', async () => {
-    const run = house.start({ model: await house.scenario({ say: 'All at once.', whole: true }) });
+    const run = setup.start({ model: await setup.scenario({ say: 'All at once.', whole: true }) });
     expect(textOf(await run.result)).toBe('All at once.');
     expect(told(run.events)).toContain('assistant text All at once.');
   });
 
   it('takes the text of the result where nothing was said before it', async () => {
-    expect(textOf(await house.run({ model: await house.scenario({ result: { result: 'Only here.' } }) }))).toBe(
+    expect(textOf(await setup.run({ model: await setup.scenario({ result: { result: 'Only here.' } }) }))).toBe(
       'Only here.',
     );
   });
@@ -71,8 +71,8 @@ describe('a turn of Claude Code', () => {
       parent_tool_use_id: null,
       message: { model: '<synthetic>', content: [{ type: 'text', text: 'API Error: slow down' }] },
     };
-    const { payloads, meta } = await house.run({
-      model: await house.scenario(
+    const { payloads, meta } = await setup.run({
+      model: await setup.scenario(
         { say: 'Half' },
         { message },
         { result: { is_error: true, result: 'API Error: slow down' } },
@@ -87,8 +87,8 @@ describe('a turn of Claude Code', () => {
       parent_tool_use_id: 'toolu_1',
       message: { content: [content] },
     });
-    const run = house.start({
-      model: await house.scenario(
+    const run = setup.start({
+      model: await setup.scenario(
         { message: inner({ type: 'text', text: 'inside' }) },
         { message: inner({ type: 'tool_use', id: 'in', name: 'Bash', input: {} }) },
         { say: 'out' },
@@ -106,8 +106,8 @@ describe('a turn of Claude Code', () => {
   });
 
   it('is asked with the prompt and the instructions on its input, and never among its arguments', async () => {
-    await house.run({ prompt: 'the prompt', instructions: 'the instructions', model: 'default' });
-    const notes = house.notes();
+    await setup.run({ prompt: 'the prompt', instructions: 'the instructions', model: 'default' });
+    const notes = setup.notes();
     expect(notes.find(({ initialize }) => initialize !== undefined)?.initialize?.appendSystemPrompt).toBe(
       'the instructions',
     );
@@ -122,15 +122,15 @@ describe('a turn of Claude Code', () => {
       '--setting-sources=user',
       '--disallowedTools=ScheduleWakeup,Monitor',
     ]);
-    expect(notes[0]?.cwd).toBe(house.workspaceDir);
+    expect(notes[0]?.cwd).toBe(setup.workspaceDir);
   });
 
   it('is given the model and the options that the settings name', async () => {
-    await house.run({
+    await setup.run({
       model: 'opus',
       config: {
         providers: {
-          agent: house.settings({
+          agent: setup.settings({
             options: {
               'max-turns': 3,
               'allowed-tools': ['Read', 'Bash(ls:*)'],
@@ -143,7 +143,7 @@ describe('a turn of Claude Code', () => {
         },
       },
     });
-    expect(house.notes()[0]?.args?.slice(6)).toEqual([
+    expect(setup.notes()[0]?.args?.slice(6)).toEqual([
       '--disallowedTools=ScheduleWakeup,Monitor',
       '--model=opus',
       '--max-turns=3',
@@ -161,22 +161,22 @@ describe('a turn of Claude Code', () => {
     ['--verbose', true],
     ['a b', 1],
   ])('refuses the option %s', async (name, value) => {
-    const { meta } = await house.run({
-      config: { providers: { agent: house.settings({ options: { [name]: value } }) } },
+    const { meta } = await setup.run({
+      config: { providers: { agent: setup.settings({ options: { [name]: value } }) } },
     });
     expect(meta?.error).toMatchObject({ kind: 'format', message: expect.stringContaining(name) as string });
-    expect(house.notes()).toEqual([]);
+    expect(setup.notes()).toEqual([]);
   });
 
   it('tells of messages that it does not know, and of lines that are none', async () => {
-    await house.run({
-      model: await house.scenario(
+    await setup.run({
+      model: await setup.scenario(
         { message: { type: 'from_the_future' } },
         { raw: 'a warning\n[1]\n{"type":"assistant"}\n' },
         { say: 'ok' },
       ),
     });
-    expect(house.news).toEqual([
+    expect(setup.news).toEqual([
       expect.stringContaining('3 lines of its output are no messages, the last is: {"type":"assistant"}'),
       expect.stringContaining('1 messages of kinds that are not known'),
     ]);
@@ -185,14 +185,14 @@ describe('a turn of Claude Code', () => {
 
 describe('the sessions of Claude Code', () => {
   it('go on under their id with nothing but what is new', async () => {
-    const first = await house.run({ prompt: 'one' });
+    const first = await setup.run({ prompt: 'one' });
     const sessionId = first.meta?.sessionId ?? '';
-    const second = await house.run({
+    const second = await setup.run({
       messages: [user('one'), assistant('Hello.'), user('two'), user('three')],
       resume: { sessionId, generation: 1, newMessages: [user('two'), user('three')] },
     });
     expect(second.meta).toEqual({ sessionId, modelSteps: 1 });
-    expect(house.notes().flatMap(({ prompt }) => prompt ?? [])).toEqual(['one', 'two\n\nthree']);
+    expect(setup.notes().flatMap(({ prompt }) => prompt ?? [])).toEqual(['one', 'two\n\nthree']);
     expect(second.usage).toMatchObject({
       inputTokens: 80,
       outputTokens: 20,
@@ -201,21 +201,21 @@ describe('the sessions of Claude Code', () => {
   });
 
   it('are taken over when they go on under another id', async () => {
-    const sessionId = (await house.run()).meta?.sessionId ?? '';
-    const { meta } = await house.run({
+    const sessionId = (await setup.run()).meta?.sessionId ?? '';
+    const { meta } = await setup.run({
       messages: [user('on')],
       resume: { sessionId, generation: 1, newMessages: [user('on')] },
-      config: { providers: { agent: house.settings({ options: { fork: 'yes' } }) } },
+      config: { providers: { agent: setup.settings({ options: { fork: 'yes' } }) } },
     });
     expect(meta?.sessionId).not.toBe(sessionId);
     expect(meta?.reseeded).toBeUndefined();
   });
 
   it('that are gone give way to a new one that is told everything', async () => {
-    const sessionId = (await house.run({ prompt: 'one' })).meta?.sessionId ?? '';
-    await rm(join(house.directory, 'claude-sessions', sessionId));
+    const sessionId = (await setup.run({ prompt: 'one' })).meta?.sessionId ?? '';
+    await rm(join(setup.directory, 'claude-sessions', sessionId));
     const messages = [user('one'), assistant('Hello.'), user('two')];
-    const run = house.start({ messages, resume: { sessionId, generation: 1, newMessages: [user('two')] } });
+    const run = setup.start({ messages, resume: { sessionId, generation: 1, newMessages: [user('two')] } });
     const { meta, payloads } = await run.result;
     expect(meta?.reseeded).toContain(`No conversation found with session ID: ${sessionId}`);
     expect(meta?.error).toBeUndefined();
@@ -224,28 +224,28 @@ describe('the sessions of Claude Code', () => {
       'lifecycle start',
       'lifecycle end',
     ]);
-    const seeded = house.notes().findLast(({ prompt }) => prompt !== undefined)?.prompt ?? '';
+    const seeded = setup.notes().findLast(({ prompt }) => prompt !== undefined)?.prompt ?? '';
     expect(seeded).toContain('{"user":"one"}\n{"assistant":"Hello."}');
     expect(seeded.endsWith('\n\ntwo')).toBe(true);
   });
 
   it('whose ids could be taken for arguments are never asked for', async () => {
-    const { meta } = await house.run({
+    const { meta } = await setup.run({
       messages: [user('x')],
       resume: { sessionId: '--dangerously-skip-permissions', generation: 1, newMessages: [user('x')] },
     });
     expect(meta?.reseeded).toContain('its id is none');
-    expect(house.notes().filter(({ args }) => args !== undefined)).toHaveLength(1);
-    expect(house.notes()[0]?.args?.join(' ')).not.toContain('dangerously');
+    expect(setup.notes().filter(({ args }) => args !== undefined)).toHaveLength(1);
+    expect(setup.notes()[0]?.args?.join(' ')).not.toContain('dangerously');
   });
 
   it('are not begun anew once something has happened', async () => {
-    const sessionId = (await house.run()).meta?.sessionId ?? '';
-    const model = await house.scenario(
+    const sessionId = (await setup.run()).meta?.sessionId ?? '';
+    const model = await setup.scenario(
       { say: 'I act.' },
       { result: { is_error: true, result: 'No conversation found with session ID: x' } },
     );
-    const { meta } = await house.run({
+    const { meta } = await setup.run({
       model,
       messages: [user('on')],
       resume: { sessionId, generation: 1, newMessages: [user('on')] },
@@ -276,8 +276,8 @@ describe('the permissions of Claude Code', () => {
     ['constructor', {}, undefined],
   ])('asks for %s with what it means', async (name, input, means) => {
     const asked: RunPermissionRequest[] = [];
-    await house.run({
-      model: await house.scenario({ use: { name, input }, ask: true }, { say: 'done' }),
+    await setup.run({
+      model: await setup.scenario({ use: { name, input }, ask: true }, { say: 'done' }),
       requestPermission: (request) => {
         asked.push(request);
         return Promise.resolve({ decision: 'allow' });
@@ -285,19 +285,19 @@ describe('the permissions of Claude Code', () => {
     });
     expect(asked).toMatchObject([{ name, input }]);
     expect(asked[0]?.means).toEqual(means);
-    expect(house.notes().find(({ answer }) => answer !== undefined)?.answer?.response).toEqual({
+    expect(setup.notes().find(({ answer }) => answer !== undefined)?.answer?.response).toEqual({
       behavior: 'allow',
       updatedInput: input,
     });
   });
 
   it('announces the start of what was permitted before the program hears of it', async () => {
-    const run = house.start({
-      model: await house.scenario({ ...bash, use: { ...bash.use, hangs: true } }),
+    const run = setup.start({
+      model: await setup.scenario({ ...bash, use: { ...bash.use, hangs: true } }),
       requestPermission: () => Promise.resolve({ decision: 'allow' }),
     });
     await run.until(({ data }) => 'phase' in data && data.phase === 'started');
-    await house.runtime.abort('run_1');
+    await setup.runtime.abort('run_1');
     await run.result;
     expect(told(run.events)).toEqual([
       'lifecycle start',
@@ -309,8 +309,8 @@ describe('the permissions of Claude Code', () => {
   });
 
   it('tells the model why something is denied', async () => {
-    const run = house.start({
-      model: await house.scenario(bash, { say: 'Pity.' }),
+    const run = setup.start({
+      model: await setup.scenario(bash, { say: 'Pity.' }),
       requestPermission: () => Promise.resolve({ decision: 'deny', message: 'Not on Sundays.' }),
     });
     await run.result;
@@ -321,8 +321,8 @@ describe('the permissions of Claude Code', () => {
   });
 
   it('denies what cannot be asked for', async () => {
-    const run = house.start({
-      model: await house.scenario(bash, { say: 'Pity.' }),
+    const run = setup.start({
+      model: await setup.scenario(bash, { say: 'Pity.' }),
       requestPermission: () => Promise.reject(new Error('the store is gone')),
     });
     await run.result;
@@ -335,8 +335,8 @@ describe('the permissions of Claude Code', () => {
   it('are asked for about what would run, and show nothing that is secret', async () => {
     const secret = '/etc/credentials.json';
     const asked: RunPermissionRequest[] = [];
-    await house.run({
-      model: await house.scenario({ use: { name: 'Read', input: { file_path: secret } }, ask: true }, { say: 'done' }),
+    await setup.run({
+      model: await setup.scenario({ use: { name: 'Read', input: { file_path: secret } }, ask: true }, { say: 'done' }),
       credential: { profileId: 'work', secret },
       requestPermission: (request) => {
         asked.push(request);
@@ -350,16 +350,16 @@ describe('the permissions of Claude Code', () => {
   });
 
   it('tells what the program itself refuses as denied', async () => {
-    const run = house.start({
-      model: await house.scenario({ use: { name: 'Bash', input: {} }, refuse: true }, { say: 'Pity.' }),
+    const run = setup.start({
+      model: await setup.scenario({ use: { name: 'Bash', input: {} }, refuse: true }, { say: 'Pity.' }),
     });
     await run.result;
     expect(told(run.events)).toContain('tool ended denied');
   });
 
   it('answers questions for a person by saying that nobody is there', async () => {
-    const run = house.start({
-      model: await house.scenario(
+    const run = setup.start({
+      model: await setup.scenario(
         { use: { name: 'AskUserQuestion', input: { questions: [] } }, ask: true },
         { say: 'Pity.' },
       ),
@@ -376,8 +376,8 @@ describe('the permissions of Claude Code', () => {
       request_id: 'r',
       request: { subtype: 'can_use_tool', tool_name: 'Bash', tool_use_id: 't', input: {} },
     };
-    const run = house.start({
-      model: await house.scenario(
+    const run = setup.start({
+      model: await setup.scenario(
         { message: request },
         { message: request },
         { message: { type: 'control_cancel_request', request_id: 'r' } },
@@ -398,15 +398,15 @@ describe('the permissions of Claude Code', () => {
   });
 
   it('leave no other request of the program without an answer', async () => {
-    await house.run({
-      model: await house.scenario(
+    await setup.run({
+      model: await setup.scenario(
         { message: { type: 'control_request', request_id: 'r', request: { subtype: 'mcp_message' } } },
         { awaitMessage: true },
       ),
       prompt: 'x',
       abortSignal: AbortSignal.timeout(500),
     });
-    expect(house.notes().find(({ answer }) => answer !== undefined)?.answer).toEqual({
+    expect(setup.notes().find(({ answer }) => answer !== undefined)?.answer).toEqual({
       request_id: 'r',
       subtype: 'error',
       error: 'mcp_message is not supported here',
@@ -420,11 +420,11 @@ describe('a message for a turn of Claude Code that runs', () => {
     ['one that does not tell what it has read', ['--old']],
   ])('is answered by %s in a turn of its own when it comes late', async (_name, more) => {
     const asked: (() => void)[] = [];
-    const run = house.start({
-      model: await house.scenario({ use: { name: 'Bash', input: {} }, ask: true }, { say: 'Done. ' }),
+    const run = setup.start({
+      model: await setup.scenario({ use: { name: 'Bash', input: {} }, ask: true }, { say: 'Done. ' }),
       config: {
         providers: {
-          agent: house.settings({ program: { command: process.execPath, args: [program('claude'), ...more] } }),
+          agent: setup.settings({ program: { command: process.execPath, args: [program('claude'), ...more] } }),
         },
       },
       requestPermission: () =>
@@ -434,15 +434,15 @@ describe('a message for a turn of Claude Code that runs', () => {
     });
     await run.until(({ stream }) => stream === 'tool');
     await expect.poll(() => asked.length).toBe(1);
-    expect(await house.runtime.queueMessage?.('run_1', 'and this')).toBe(true);
+    expect(await setup.runtime.queueMessage?.('run_1', 'and this')).toBe(true);
     asked[0]?.();
     await expect.poll(() => asked.length).toBe(2);
     asked[1]?.();
     const result = await run.result;
-    expect(await house.runtime.queueMessage?.('run_1', 'too late')).toBe(false);
+    expect(await setup.runtime.queueMessage?.('run_1', 'too late')).toBe(false);
     expect(textOf(result)).toBe('Done. Done. ');
     expect(result.meta?.modelSteps).toBe(2);
-    expect(house.notes().flatMap(({ prompt }) => prompt ?? [])).toEqual(['Hello?', 'and this']);
+    expect(setup.notes().flatMap(({ prompt }) => prompt ?? [])).toEqual(['Hello?', 'and this']);
   });
 });
 

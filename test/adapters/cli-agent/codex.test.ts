@@ -1,25 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunPermissionRequest } from '../../../src/actors/run/agent-runtime.ts';
 import type { Step } from '../../fixtures/cli-agents/scenario.mjs';
-import { cliHouse, textOf, told } from './cli-house.ts';
-import type { CliHouse } from './cli-house.ts';
+import { cliSetup, textOf, told } from './cli-setup.ts';
+import type { CliSetup } from './cli-setup.ts';
 
-let house: CliHouse;
+let setup: CliSetup;
 beforeEach(async () => {
-  house = await cliHouse('codex');
+  setup = await cliSetup('codex');
 });
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const user = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] }) as const;
 const news = (method: string, params: object): Step => ({ message: { method, params } });
 const over = (item: object): Step => news('item/completed', { item });
-const withOptions = (options: object) => ({ providers: { agent: house.settings({ options: { ...options } }) } });
+const withOptions = (options: object) => ({ providers: { agent: setup.settings({ options: { ...options } }) } });
 const toolsOf = (run: { readonly events: Parameters<typeof told>[0] }) =>
   told(run.events).filter((line) => line.startsWith('tool'));
 
 describe('a turn of Codex', () => {
   it('streams texts as they grow, tells tools, and what was used', async () => {
-    const model = await house.scenario(
+    const model = await setup.scenario(
       { think: 'Hm.' },
       news('item/agentMessage/delta', { itemId: 'm', delta: 'One' }),
       news('item/agentMessage/delta', { itemId: 'm', delta: ' two' }),
@@ -34,7 +34,7 @@ describe('a turn of Codex', () => {
       news('item/commandExecution/terminalInteraction', { itemId: 'call_1', stdin: 'yes' }),
       news('item/commandExecution/terminalInteraction', { itemId: 'call_1', stdin: '' }),
     );
-    const run = house.start({ model });
+    const run = setup.start({ model });
     expect(await run.result).toMatchObject({
       payloads: [
         { type: 'reasoning', text: 'Hm.' },
@@ -72,35 +72,35 @@ describe('a turn of Codex', () => {
   it('tells what a subagent does, and not what it says', async () => {
     const threadId = 'child';
     const item = { id: 'call_0', type: 'commandExecution', command: 'ls', status: 'completed' };
-    const model = await house.scenario(
+    const model = await setup.scenario(
       { use: { name: 'command_execution', input: { command: 'pwd' } } },
       news('item/completed', { threadId, item }),
       news('item/completed', { threadId, item: { id: 'm', type: 'agentMessage', text: 'Aside.' } }),
       news('turn/completed', { threadId, turn: { id: 't', status: 'completed' } }),
       { say: 'Done.' },
     );
-    const run = house.start({ model });
+    const run = setup.start({ model });
     expect(textOf(await run.result)).toBe('Done.');
     expect(toolsOf(run).filter((line) => line.includes('requested'))).toHaveLength(2);
   });
 
   it('is begun in a sandbox that decides, where no permissions bind it', async () => {
-    await house.run({ prompt: 'the prompt', instructions: 'the instructions', model: 'gpt-5' });
-    expect(house.notes()[0]?.args).toEqual([
+    await setup.run({ prompt: 'the prompt', instructions: 'the instructions', model: 'gpt-5' });
+    expect(setup.notes()[0]?.args).toEqual([
       'app-server',
       '--config',
       'features.unbounded_connection_retries=false',
       '--config',
       'features.goals=false',
     ]);
-    expect(house.notes()[1]?.thread).toEqual({
-      cwd: house.workspaceDir,
+    expect(setup.notes()[1]?.thread).toEqual({
+      cwd: setup.workspaceDir,
       approvalPolicy: 'never',
       sandbox: 'workspace-write',
       model: 'gpt-5',
       developerInstructions: 'the instructions',
     });
-    expect(house.notes()[2]?.prompt).toBe('the prompt');
+    expect(setup.notes()[2]?.prompt).toBe('the prompt');
   });
 
   it('is given options, and its configuration in TOML', async () => {
@@ -114,8 +114,8 @@ describe('a turn of Codex', () => {
         projects: { '/some/where': { trust: [1, 'x', { a: 1.5 }] } },
       },
     };
-    await house.run({ config: withOptions(options) });
-    expect(house.notes()[0]?.args?.slice(5)).toEqual([
+    await setup.run({ config: withOptions(options) });
+    expect(setup.notes()[0]?.args?.slice(5)).toEqual([
       '--config',
       'sandbox_workspace_write.writable_roots=["/a","/b"]',
       '--config',
@@ -126,7 +126,7 @@ describe('a turn of Codex', () => {
       'projects={"/some/where"={trust=[1,"x",{a=1.5}]}}',
       '--enable=one',
     ]);
-    expect(house.notes()[1]?.thread).toMatchObject({ sandbox: 'read-only', approvalPolicy: 'never' });
+    expect(setup.notes()[1]?.thread).toMatchObject({ sandbox: 'read-only', approvalPolicy: 'never' });
   });
 
   it.each<[object, string]>([
@@ -138,14 +138,14 @@ describe('a turn of Codex', () => {
     [{ sandbox: 'none' }, 'to be one of read-only'],
     [{ json: true }, 'received "json"'],
   ])('refuses the options %j', async (options, words) => {
-    const { meta } = await house.run({ config: withOptions(options) });
+    const { meta } = await setup.run({ config: withOptions(options) });
     expect(meta?.error).toMatchObject({ kind: 'format', message: expect.stringContaining(words) });
   });
 
   it('that ends as failed is told by what it names, by a status, or by its words', async () => {
     const failing = async (error: object) => {
-      const model = await house.scenario({ result: { status: 'failed', error } });
-      return (await house.run({ model })).meta?.error?.kind;
+      const model = await setup.scenario({ result: { status: 'failed', error } });
+      return (await setup.run({ model })).meta?.error?.kind;
     };
     expect(await failing({ message: 'x', codexErrorInfo: 'serverOverloaded' })).toBe('overloaded');
     expect(await failing({ message: 'x', codexErrorInfo: { httpConnectionFailed: { httpStatusCode: 401 } } })).toBe(
@@ -166,8 +166,8 @@ describe('a turn of Codex', () => {
 
 describe('the permissions of Codex', () => {
   const asking = async (requests: RunPermissionRequest[], ...steps: readonly Step[]) => {
-    const run = house.start({
-      model: await house.scenario(...steps, { say: 'Done.' }),
+    const run = setup.start({
+      model: await setup.scenario(...steps, { say: 'Done.' }),
       permissionsBind: true,
       requestPermission: async (request) => {
         requests.push(request);
@@ -187,7 +187,7 @@ describe('the permissions of Codex', () => {
       { use: { name: 'file_change', input: { changes: [{ path: '/w/a', kind: { type: 'add' } }] } }, ask: true },
       { awaitMessage: true },
     );
-    const cwd = house.workspaceDir;
+    const cwd = setup.workspaceDir;
     expect(requests.map(({ name, means }) => [name, means])).toEqual([
       ['command_execution', { kind: 'command', command: 'ls -l', cwd }],
       ['mcp__fixture__lookup', undefined],
@@ -204,7 +204,7 @@ describe('the permissions of Codex', () => {
       'tool ended denied',
     ]);
     expect(textOf(await run.result)).toContain('file_change was not permitted: Not there.');
-    expect(house.notes()[1]?.thread).toMatchObject({ approvalPolicy: 'untrusted' });
+    expect(setup.notes()[1]?.thread).toMatchObject({ approvalPolicy: 'untrusted' });
   });
 
   it.each<[string, object, object]>([
@@ -247,23 +247,23 @@ describe('the permissions of Codex', () => {
 
 describe('a message for Codex', () => {
   it('is read in the turn that runs', async () => {
-    const run = house.start({ model: await house.scenario({ say: 'Hi.' }, { awaitMessage: true }) });
+    const run = setup.start({ model: await setup.scenario({ say: 'Hi.' }, { awaitMessage: true }) });
     await run.until(({ stream }) => stream === 'assistant');
-    expect(await house.runtime.queueMessage?.('run_1', 'And this.')).toBe(true);
+    expect(await setup.runtime.queueMessage?.('run_1', 'And this.')).toBe(true);
     expect(textOf(await run.result)).toContain('And this.');
   });
 });
 
 describe('the sessions of Codex', () => {
   it('go on with nothing but what is new, instructions included', async () => {
-    const sessionId = (await house.run({ prompt: 'one', instructions: 'be brief' })).meta?.sessionId ?? '';
-    const { meta } = await house.run({
+    const sessionId = (await setup.run({ prompt: 'one', instructions: 'be brief' })).meta?.sessionId ?? '';
+    const { meta } = await setup.run({
       instructions: 'be brief',
       messages: [user('one'), user('two')],
       resume: { sessionId, generation: 1, newMessages: [user('two')] },
     });
     expect(meta).toEqual({ sessionId, modelSteps: 1 });
-    const [thread, turn] = house.notes().slice(-2);
+    const [thread, turn] = setup.notes().slice(-2);
     expect(thread?.thread).toMatchObject({ threadId: sessionId, excludeTurns: true });
     expect([thread?.thread, turn?.prompt]).toEqual([
       expect.not.objectContaining({ developerInstructions: 'be brief' }),
@@ -275,17 +275,17 @@ describe('the sessions of Codex', () => {
     ['when the program says so', {}],
     ['when the program begins another without a word', { FIXTURE_FORGETFUL: '1' }],
   ])('that are gone give way to a new one that is told everything, %s', async (_name, set) => {
-    const settings = house.settings();
+    const settings = setup.settings();
     const providers = {
       agent: { ...settings, program: { command: '', ...settings.program, set: { ...settings.program?.set, ...set } } },
     };
-    const result = await house.run({
+    const result = await setup.run({
       config: { providers },
       messages: [user('one'), { role: 'assistant', content: [{ type: 'text', text: 'so' }] }, user('two')],
       resume: { sessionId: 'gone', generation: 3, newMessages: [user('two')] },
     });
     expect(result.meta?.reseeded).toMatch(/session gone of codex could not go on/);
     expect([textOf(result), result.meta?.error]).toEqual(['Hello.', undefined]);
-    expect(house.notes().at(-1)?.prompt).toContain('{"user":"one"}');
+    expect(setup.notes().at(-1)?.prompt).toContain('{"user":"one"}');
   });
 });

@@ -9,8 +9,8 @@ import type {
 } from '../../../src/testing/agent-runtime-contract-subject.ts';
 import type { RunFailureKind } from '../../../src/machines/run/run-failure.ts';
 import type { Step } from '../../fixtures/cli-agents/scenario.mjs';
-import { cliHouse } from './cli-house.ts';
-import type { CliHouse, Family } from './cli-house.ts';
+import { cliSetup } from './cli-setup.ts';
+import type { CliSetup, Family } from './cli-setup.ts';
 
 const CLAUDE_FAILURES: Partial<Record<RunFailureKind, readonly Step[]>> = {
   auth: [{ result: { is_error: true, result: 'Invalid API key · Please run /login' } }],
@@ -81,12 +81,12 @@ const CODEX_FAILURES: Partial<Record<RunFailureKind, readonly Step[]>> = {
   empty_response: [{}],
 };
 
-const changeOf = async (house: CliHouse, ...steps: readonly Step[]): Promise<Partial<RunSetting>> => ({
-  model: await house.scenario(...steps),
+const changeOf = async (setup: CliSetup, ...steps: readonly Step[]): Promise<Partial<RunSetting>> => ({
+  model: await setup.scenario(...steps),
 });
 
 async function subject(family: Family): Promise<AgentRuntimeUnderTest> {
-  const house = await cliHouse(family);
+  const setup = await cliSetup(family);
   const failures = family === 'claude' ? CLAUDE_FAILURES : CODEX_FAILURES;
   const nameOf = ({ name, input }: ContractToolUse): { readonly name: string; readonly input: object } => ({
     name,
@@ -95,35 +95,35 @@ async function subject(family: Family): Promise<AgentRuntimeUnderTest> {
   const tools = (uses: readonly ContractToolUse[], more: Partial<Step>): readonly Step[] =>
     uses.map((use) => ({ use: nameOf(use), ...more }));
   const onlyClaude = {
-    usesTools: (uses: readonly ContractToolUse[], text: string) => changeOf(house, ...tools(uses, {}), { say: text }),
+    usesTools: (uses: readonly ContractToolUse[], text: string) => changeOf(setup, ...tools(uses, {}), { say: text }),
     usesToolsIfAllowed: (uses: readonly ContractToolUse[], text: string) =>
-      changeOf(house, ...tools(uses, { ask: true }), { say: text }),
+      changeOf(setup, ...tools(uses, { ask: true }), { say: text }),
   };
   return {
-    runtime: house.runtime,
+    runtime: setup.runtime,
     setting: {
       sessionId: 'session_1',
       provider: 'agent',
       model: 'default',
-      config: { providers: { agent: house.settings() } },
-      workspaceDir: house.workspaceDir,
-      agentDir: house.directory,
+      config: { providers: { agent: setup.settings() } },
+      workspaceDir: setup.workspaceDir,
+      agentDir: setup.directory,
       modelStepsTaken: 0,
     },
     situations: {
-      answers: (text) => changeOf(house, { say: text }),
-      reasons: (reasoning, text) => changeOf(house, { think: reasoning }, { say: text }),
-      fails: (kind) => changeOf(house, ...(failures[kind] ?? [])),
+      answers: (text) => changeOf(setup, { say: text }),
+      reasons: (reasoning, text) => changeOf(setup, { think: reasoning }, { say: text }),
+      fails: (kind) => changeOf(setup, ...(failures[kind] ?? [])),
       tells: async (secret) => ({
-        ...(await changeOf(house, { tellSecret: true }, { noResult: true, exit: 1 })),
+        ...(await changeOf(setup, { tellSecret: true }, { noResult: true, exit: 1 })),
         credential: { profileId: 'p', secret },
       }),
-      hangs: () => changeOf(house, { hang: true }),
-      hangsAfter: (text) => changeOf(house, { say: text }, { hang: true }),
-      hangsInTool: (use) => changeOf(house, { use: { ...nameOf(use), hangs: true } }),
-      losesSession: (id) => rm(join(house.directory, `${family}-sessions`, id), { force: true }),
+      hangs: () => changeOf(setup, { hang: true }),
+      hangsAfter: (text) => changeOf(setup, { say: text }, { hang: true }),
+      hangsInTool: (use) => changeOf(setup, { use: { ...nameOf(use), hangs: true } }),
+      losesSession: (id) => rm(join(setup.directory, `${family}-sessions`, id), { force: true }),
       heard: async () => {
-        const notes = house.notes();
+        const notes = setup.notes();
         const last = notes.findLast(({ args }) => args !== undefined)?.pid;
         return notes
           .flatMap(({ pid, initialize, prompt }) =>
@@ -131,16 +131,16 @@ async function subject(family: Family): Promise<AgentRuntimeUnderTest> {
           )
           .join('\n');
       },
-      awaitsMessage: (text: string) => changeOf(house, { say: text }, { awaitMessage: true }),
+      awaitsMessage: (text: string) => changeOf(setup, { say: text }, { awaitMessage: true }),
       ...(family === 'claude' ? onlyClaude : {}),
     },
-    leftBehind: async () => [...house.left(), ...(await records(house))],
-    close: () => house.close(),
+    leftBehind: async () => [...setup.left(), ...(await records(setup))],
+    close: () => setup.close(),
   };
 }
 
 /** Process trees that are still on record. */
-async function records({ directory }: CliHouse): Promise<readonly string[]> {
+async function records({ directory }: CliSetup): Promise<readonly string[]> {
   return readdir(join(directory, 'processes')).catch(() => []);
 }
 

@@ -7,18 +7,18 @@ import { claudeDialect } from '../../../src/adapters/cli-agent/claude-dialect.ts
 import { MemoryCandidateHealthStore } from '../../../src/adapters/memory/memory-candidate-health-store.ts';
 import { MAX_TOOL_CALLS } from '../../../src/actors/run/tool-ledger.ts';
 import type { Step } from '../../fixtures/cli-agents/scenario.mjs';
-import { cliHouse, textOf, told } from './cli-house.ts';
-import type { CliHouse, CliHouseOptions, Family, Note } from './cli-house.ts';
+import { cliSetup, textOf, told } from './cli-setup.ts';
+import type { CliSetup, CliSetupOptions, Family, Note } from './cli-setup.ts';
 
-let house: CliHouse | undefined;
-const open = async (family: Family, options?: CliHouseOptions): Promise<CliHouse> => {
-  house = await cliHouse(family, options);
-  return house;
+let setup: CliSetup | undefined;
+const open = async (family: Family, options?: CliSetupOptions): Promise<CliSetup> => {
+  setup = await cliSetup(family, options);
+  return setup;
 };
 afterEach(async () => {
-  const left = house?.left() ?? [];
-  await house?.close();
-  house = undefined;
+  const left = setup?.left() ?? [];
+  await setup?.close();
+  setup = undefined;
   expect(left).toEqual([]);
 });
 
@@ -139,7 +139,7 @@ describe('a question of Claude Code', () => {
 
 describe('a program that is asked over candidates', () => {
   async function execute(
-    { runtime, directory, workspaceDir, settings }: CliHouse,
+    { runtime, directory, workspaceDir, settings }: CliSetup,
     model: string,
     {
       command,

@@ -5,18 +5,18 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import type { AgentRunParams } from '../../../src/actors/run/agent-runtime.ts';
 import type { RunFailureKind } from '../../../src/machines/run/run-failure.ts';
 import type { Step } from '../../fixtures/cli-agents/scenario.mjs';
-import { cliHouse, textOf, told } from './cli-house.ts';
-import type { CliHouse, CliHouseOptions, Family } from './cli-house.ts';
+import { cliSetup, textOf, told } from './cli-setup.ts';
+import type { CliSetup, CliSetupOptions, Family } from './cli-setup.ts';
 
-let house: CliHouse | undefined;
-const open = async (family: Family, options?: CliHouseOptions): Promise<CliHouse> => {
-  house = await cliHouse(family, options);
-  return house;
+let setup: CliSetup | undefined;
+const open = async (family: Family, options?: CliSetupOptions): Promise<CliSetup> => {
+  setup = await cliSetup(family, options);
+  return setup;
 };
 afterEach(async () => {
-  const left = house?.left();
-  await house?.close();
-  house = undefined;
+  const left = setup?.left();
+  await setup?.close();
+  setup = undefined;
   expect(left).toEqual([]);
 });
 
@@ -229,7 +229,7 @@ describe('a program that has answered', () => {
 });
 
 describe('what cannot be started', () => {
-  const startWith = async (params: (house: CliHouse) => Partial<AgentRunParams>): Promise<string> => {
+  const startWith = async (params: (setup: CliSetup) => Partial<AgentRunParams>): Promise<string> => {
     const opened = await open('claude');
     const run = opened.start(params(opened));
     const { meta } = await run.result;
@@ -264,7 +264,7 @@ describe('what cannot be started', () => {
     });
   });
 
-  it.each<[string, (house: CliHouse) => Partial<AgentRunParams>, string]>([
+  it.each<[string, (setup: CliSetup) => Partial<AgentRunParams>, string]>([
     [
       'because it is no program',
       ({ directory }) => provider({ dialect: 'claude', program: { command: directory } }),

@@ -7,21 +7,21 @@ import {
   answersWithPause,
   says,
 } from '../../support/http-models/behaviors.ts';
-import { APIS, EmbeddedHouse } from './embedded-house.ts';
+import { APIS, EmbeddedSetup } from './embedded-setup.ts';
 
 const UNICODE = 'Häuser: 東京 and 🏠, "quoted",\nin two lines.';
 
-let house: EmbeddedHouse;
+let setup: EmbeddedSetup;
 
 beforeEach(async () => {
-  house = await EmbeddedHouse.open();
+  setup = await EmbeddedSetup.open();
 });
 
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 describe.each(APIS)('a model over %s', (api) => {
   it('says a text in pieces, which are told as they come and joined in the result', async () => {
-    const run = house.ask(api, answersByEvent([{ text: ['One, ', 'two, ', 'three.'] }]));
+    const run = setup.ask(api, answersByEvent([{ text: ['One, ', 'two, ', 'three.'] }]));
     expect(await run.result).toMatchObject({
       payloads: [{ type: 'text', text: 'One, two, three.' }],
       usage: { inputTokens: 11, outputTokens: 7 },
@@ -34,12 +34,12 @@ describe.each(APIS)('a model over %s', (api) => {
       ['assistant', 'three.'],
       ['lifecycle', 'end'],
     ]);
-    expect(house.server.openAnswers).toBe(0);
+    expect(setup.server.openAnswers).toBe(0);
   });
 
   it('tells each piece before the next one is sent', async () => {
     let release = (): void => undefined;
-    const run = house.ask(
+    const run = setup.ask(
       api,
       answersWithPause([{ text: 'First. ' }], new Promise<void>((resolve) => (release = resolve)), [
         { text: 'Second.' },
@@ -53,7 +53,7 @@ describe.each(APIS)('a model over %s', (api) => {
   });
 
   it('reasons, says something and asks for two tools at once', async () => {
-    const run = house.ask(
+    const run = setup.ask(
       api,
       answersByEvent([
         { reasoning: ['Let me ', 'see.'] },
@@ -77,12 +77,12 @@ describe.each(APIS)('a model over %s', (api) => {
   });
 
   it('asks for a tool without any input', async () => {
-    const { payloads } = await house.ask(api, answers([{ tool: 'list', callId: 'call_a', input: '' }])).result;
+    const { payloads } = await setup.ask(api, answers([{ tool: 'list', callId: 'call_a', input: '' }])).result;
     expect(payloads).toEqual([{ type: 'tool_call', callId: 'call_a', name: 'list', input: {} }]);
   });
 
   it('gives the input of a tool as it came when it is no JSON', async () => {
-    const { payloads, meta } = await house.ask(
+    const { payloads, meta } = await setup.ask(
       api,
       answers([{ tool: 'read', callId: 'call_a', input: '{"path": "a.t' }]),
     ).result;
@@ -91,25 +91,25 @@ describe.each(APIS)('a model over %s', (api) => {
   });
 
   it.each([1, 3, 7])('is understood when its bytes come %i at a time, characters torn apart', async (size) => {
-    const run = house.ask(api, answersInBytes(size, [{ text: UNICODE }]));
+    const run = setup.ask(api, answersInBytes(size, [{ text: UNICODE }]));
     expect((await run.result).payloads).toEqual([{ type: 'text', text: UNICODE }]);
   });
 
   it('says a megabyte in one piece', async () => {
     const text = 'äb'.repeat(500_000);
-    expect((await house.ask(api, answers([{ text }])).result).payloads).toEqual([{ type: 'text', text }]);
+    expect((await setup.ask(api, answers([{ text }])).result).payloads).toEqual([{ type: 'text', text }]);
   });
 
   it('says ten thousand tiny pieces, each of them told', async () => {
     const pieces = Array.from({ length: 10_000 }, (_, index) => `${index} `);
-    const run = house.ask(api, answers([{ text: pieces }]));
+    const run = setup.ask(api, answers([{ text: pieces }]));
     expect((await run.result).payloads).toEqual([{ type: 'text', text: pieces.join('') }]);
     expect(run.events.length).toBe(10_002);
   });
 
   it('is heard out when an event of an unknown kind comes in between', async () => {
     const said = { text: 'Still there.' } as const;
-    const run = house.ask(
+    const run = setup.ask(
       api,
       says([{ text: 'Hello. ' }], ({ protocol }) =>
         [protocol.unknownEvent, ': a comment\n\n', ...protocol.saying(said, 1), ...protocol.closing({}, [said])].join(
@@ -123,26 +123,26 @@ describe.each(APIS)('a model over %s', (api) => {
   });
 
   it('keeps what it has said when it reaches its limit of output', async () => {
-    const { payloads, meta } = await house.ask(api, answers([{ text: 'And so' }], { reason: 'length' })).result;
+    const { payloads, meta } = await setup.ask(api, answers([{ text: 'And so' }], { reason: 'length' })).result;
     expect(payloads).toEqual([{ type: 'text', text: 'And so' }]);
     expect(meta).toEqual({ modelSteps: 1 });
   });
 
   it('fails as empty when it says nothing, or blanks only', async () => {
     for (const said of [[], [{ text: ' \n' }], [{ reasoning: 'Hm.' }]]) {
-      expect((await house.ask(api, answers(said)).result).meta?.error?.kind).toBe('empty_response');
+      expect((await setup.ask(api, answers(said)).result).meta?.error?.kind).toBe('empty_response');
     }
   });
 
   it('fails as a refusal when its provider stops it, and keeps what was paid for', async () => {
-    const { usage, meta } = await house.ask(api, answers([{ text: 'I would' }], { reason: 'refusal' })).result;
+    const { usage, meta } = await setup.ask(api, answers([{ text: 'I would' }], { reason: 'refusal' })).result;
     expect(meta?.error).toMatchObject({ kind: 'refusal', message: expect.stringContaining('I would') });
     expect(usage).toMatchObject({ outputTokens: 7 });
   });
 
   it('is listened to by somebody who throws, and does not mind', async () => {
     const errors: unknown[] = [];
-    const other = await EmbeddedHouse.open({ onListenerError: (error) => errors.push(error) });
+    const other = await EmbeddedSetup.open({ onListenerError: (error) => errors.push(error) });
     try {
       const run = other.ask(api, answers([{ text: 'Fine.' }]), {
         onEvent: () => {
@@ -160,7 +160,7 @@ describe.each(APIS)('a model over %s', (api) => {
 describe('what a step costs', () => {
   it('is told by Anthropic with what its cache has read and written', async () => {
     const usage = { input: 10, output: 5, cached: 100, cacheWrites: 20 };
-    expect((await house.ask('anthropic', answers([{ text: 'Hi.' }], { usage })).result).usage).toMatchObject({
+    expect((await setup.ask('anthropic', answers([{ text: 'Hi.' }], { usage })).result).usage).toMatchObject({
       inputTokens: 130,
       outputTokens: 5,
       cachedInputTokens: 100,
@@ -171,21 +171,21 @@ describe('what a step costs', () => {
   it('is told by OpenAI with what its cache has read and what was reasoned', async () => {
     const usage = { input: 110, output: 50, cached: 100, reasoning: 40 };
     const told = { inputTokens: 110, outputTokens: 50, cachedInputTokens: 100, reasoningTokens: 40 };
-    expect((await house.ask('openai', answers([{ text: 'Hi.' }], { usage })).result).usage).toMatchObject(told);
-    expect((await house.ask('openai-chat', answers([{ text: 'Hi.' }], { usage })).result).usage).toMatchObject(told);
+    expect((await setup.ask('openai', answers([{ text: 'Hi.' }], { usage })).result).usage).toMatchObject(told);
+    expect((await setup.ask('openai-chat', answers([{ text: 'Hi.' }], { usage })).result).usage).toMatchObject(told);
   });
 
   it('is told in money by a provider that says so', async () => {
     expect(
       (
-        await house.ask('openai-chat', answers([{ text: 'Hi.' }], { usage: { input: 1, output: 2, cost: 0.0123 } }))
+        await setup.ask('openai-chat', answers([{ text: 'Hi.' }], { usage: { input: 1, output: 2, cost: 0.0123 } }))
           .result
       ).usage,
     ).toMatchObject({ cost: 0.0123 });
   });
 
   it('is not known when the server counts nothing', async () => {
-    const run = house.ask('openai-chat', answers([{ text: 'Hi.' }], { usage: { input: 0, output: 0 } }));
+    const run = setup.ask('openai-chat', answers([{ text: 'Hi.' }], { usage: { input: 0, output: 0 } }));
     expect((await run.result).usage).toBeUndefined();
   });
 });

@@ -15,15 +15,15 @@ import {
 } from '../../support/http-models/behaviors.ts';
 import type { Behavior } from '../../support/http-models/model-server.ts';
 import type { WireError } from '../../support/http-models/protocol.ts';
-import { APIS, EmbeddedHouse, KEY } from './embedded-house.ts';
+import { APIS, EmbeddedSetup, KEY } from './embedded-setup.ts';
 
-let house: EmbeddedHouse;
+let setup: EmbeddedSetup;
 
 beforeEach(async () => {
-  house = await EmbeddedHouse.open();
+  setup = await EmbeddedSetup.open();
 });
 
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const HELLO = [{ text: 'Hello' }] as const;
 const RATE: WireError = { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'Slow down.' };
@@ -112,18 +112,18 @@ const SCENARIOS: readonly (readonly [string, Behavior, RunFailureKind])[] = [
 
 describe.each(APIS)('over %s', (api) => {
   it.each(SCENARIOS)('%s is a failure of the kind that it is', async (_, behavior, kind) => {
-    const run = house.ask(api, behavior);
+    const run = setup.ask(api, behavior);
     const { meta } = await run.result;
     expect(meta?.error).toMatchObject({ kind, message: expect.stringMatching(/\S/) });
     expect(run.events.at(-1)?.data).toEqual({ phase: 'error', error: meta?.error });
     expect(JSON.stringify([meta, run.events])).not.toContain(KEY);
-    expect(house.server.requests).toHaveLength(1);
+    expect(setup.server.requests).toHaveLength(1);
   });
 
   it('a key that is refused is named by its variable, where it came from one', async () => {
-    const { meta } = await house.ask(api, failsWithError(401, WRONG_KEY)).result;
+    const { meta } = await setup.ask(api, failsWithError(401, WRONG_KEY)).result;
     expect(meta?.error?.message).toMatch(/\(the key is that of [A-Z_]+\)$/);
-    const { meta: other } = await house.ask(api, failsWithError(429, RATE)).result;
+    const { meta: other } = await setup.ask(api, failsWithError(429, RATE)).result;
     expect(other?.error?.message).not.toContain('the key is');
   });
 
@@ -134,14 +134,14 @@ describe.each(APIS)('over %s', (api) => {
       [{ 'retry-after-ms': '1500' }, 1_500, 1_500],
       [{ 'retry-after': inTwoMinutes }, 60_000, 121_000],
     ] as const) {
-      const { meta } = await house.ask(api, failsWithError(429, RATE, headers)).result;
+      const { meta } = await setup.ask(api, failsWithError(429, RATE, headers)).result;
       expect(meta?.error?.retryAfterMs).toBeGreaterThanOrEqual(least);
       expect(meta?.error?.retryAfterMs).toBeLessThanOrEqual(most);
     }
   });
 
   it('what was said before a failure is in the payloads, and what was asked for is not run', async () => {
-    const run = house.ask(
+    const run = setup.ask(
       api,
       failsInMidStream([{ text: 'Hello' }, { tool: 'read', callId: 'call_a', input: '{}' }], () => OVERLOADED),
     );
@@ -149,15 +149,15 @@ describe.each(APIS)('over %s', (api) => {
   });
 
   it('a server that nobody listens at is a failure that can pass', async () => {
-    const gone = await EmbeddedHouse.open();
+    const gone = await EmbeddedSetup.open();
     const baseUrl = gone.server.baseUrl(api);
     await gone.close();
-    const { meta } = await house.ask(api, answers(HELLO), { settings: { baseUrl } }).result;
+    const { meta } = await setup.ask(api, answers(HELLO), { settings: { baseUrl } }).result;
     expect(meta?.error?.kind).toBe('server_error');
   });
 
   it('a redirection is told by where it leads, without what its address carries', async () => {
-    const { meta } = await house.ask(
+    const { meta } = await setup.ask(
       api,
       failsWith({
         status: 307,
@@ -175,7 +175,7 @@ describe.each(APIS)('over %s', (api) => {
     ['hex', Buffer.from(KEY).toString('hex')],
     ['upper-case hex', Buffer.from(KEY).toString('hex').toUpperCase()],
   ])('a key that is quoted in %s is told to nobody', async (_, form) => {
-    const { meta } = await house.ask(
+    const { meta } = await setup.ask(
       api,
       failsWithError(401, { type: 'authentication_error', code: 'invalid_api_key', message: `not known: ${form}.` }),
     ).result;
@@ -189,16 +189,16 @@ describe.each(APIS)('over %s', (api) => {
       const pieces = ['data: {"x":"', ...Array.from({ length: 32 }, () => 'x'.repeat(1024 * 1024))];
       await pipeline(Readable.from(pieces), response).catch(() => undefined);
     };
-    const { meta } = await house.ask(api, endless).result;
+    const { meta } = await setup.ask(api, endless).result;
     expect(meta?.error).toMatchObject({
       kind: 'server_error',
       message: expect.stringMatching(/one event of it has more than 16777216 bytes/),
     });
-    expect(await house.server.request.ended).toBe('cut');
+    expect(await setup.server.request.ended).toBe('cut');
   });
 
   it('a failure leaves no connection with an answer that goes on', async () => {
-    await house.ask(
+    await setup.ask(
       api,
       says(HELLO, ({ protocol }) => protocol.streamedError(OVERLOADED)),
     ).result;
@@ -210,8 +210,8 @@ describe.each(APIS)('over %s', (api) => {
         ),
       );
     };
-    await house.ask(api, hanging).result;
-    expect(await house.server.request.ended).toBe('cut');
-    expect(house.server.openAnswers).toBe(0);
+    await setup.ask(api, hanging).result;
+    expect(await setup.server.request.ended).toBe('cut');
+    expect(setup.server.openAnswers).toBe(0);
   });
 });

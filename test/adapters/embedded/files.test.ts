@@ -11,7 +11,7 @@ import type { ProviderSettings } from '../../../src/machines/run/provider-settin
 import { workspaceFiles } from '../../../src/adapters/embedded/workspace-files.ts';
 import { answers } from '../../support/http-models/behaviors.ts';
 import type { EmbeddedApi } from '../../support/http-models/protocol.ts';
-import { APIS, EmbeddedHouse } from './embedded-house.ts';
+import { APIS, EmbeddedSetup } from './embedded-setup.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -20,17 +20,17 @@ const PNG = Buffer.from(
 const PDF = Buffer.from('%PDF-1.4\n1 0 obj\n');
 const BASE64 = PNG.toString('base64');
 
-let house: EmbeddedHouse;
+let setup: EmbeddedSetup;
 
 beforeEach(async () => {
-  house = await EmbeddedHouse.open();
+  setup = await EmbeddedSetup.open();
 });
 
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 async function file(path: string, bytes: Buffer, mediaType = 'application/octet-stream'): Promise<FilePart> {
-  await mkdir(join(house.workspaceDir, 'in'), { recursive: true });
-  await writeFile(join(house.workspaceDir, path), bytes);
+  await mkdir(join(setup.workspaceDir, 'in'), { recursive: true });
+  await writeFile(join(setup.workspaceDir, path), bytes);
   return {
     type: 'file',
     mediaType,
@@ -46,9 +46,9 @@ async function asked(
   messages: readonly ProviderMessage[],
   settings: Partial<ProviderSettings> = {},
 ): Promise<string> {
-  const { meta } = await house.ask(api, answers([{ text: 'Yes.' }]), { messages, settings }).result;
+  const { meta } = await setup.ask(api, answers([{ text: 'Yes.' }]), { messages, settings }).result;
   expect(meta?.error).toBeUndefined();
-  return house.server.request.text;
+  return setup.server.request.text;
 }
 
 const sent = (...content: readonly FilePart[]): readonly ProviderMessage[] => [
@@ -83,9 +83,9 @@ describe.each(APIS)('a file that came with a message to a model over %s', (api) 
 
   it('is told of when it is gone, has changed, is too large or lies elsewhere', async () => {
     const gone = await file('in/gone.png', PNG, 'image/png');
-    await rm(join(house.workspaceDir, 'in/gone.png'));
+    await rm(join(setup.workspaceDir, 'in/gone.png'));
     const changed = await file('in/changed.png', PNG, 'image/png');
-    await writeFile(join(house.workspaceDir, 'in/changed.png'), Buffer.concat([PNG, PNG]));
+    await writeFile(join(setup.workspaceDir, 'in/changed.png'), Buffer.concat([PNG, PNG]));
     const large = await file('in/large.png', Buffer.concat([PNG, Buffer.alloc(21_000_000)]), 'image/png');
     const outside = { ...gone, name: 'passwd', path: '../../../../../../../../etc/passwd' };
     const body = await asked(api, sent(gone, changed, large, outside));
@@ -132,7 +132,7 @@ describe('an image in the result of a tool', () => {
   it('is part of the result for Anthropic and the Responses interface', async () => {
     await file('shot.png', PNG);
     await asked('anthropic', read({ text: 'A shot.', images: [reference] }));
-    expect(house.server.request.body['messages']).toMatchObject([
+    expect(setup.server.request.body['messages']).toMatchObject([
       {},
       {},
       {
@@ -145,7 +145,7 @@ describe('an image in the result of a tool', () => {
       },
     ]);
     await asked('openai', read(reference));
-    expect(house.server.request.body['input']).toMatchObject([
+    expect(setup.server.request.body['input']).toMatchObject([
       {},
       {},
       {
@@ -158,7 +158,7 @@ describe('an image in the result of a tool', () => {
   it('follows the results in a message of its own for Chat Completions, which has no images in results', async () => {
     await file('shot.png', PNG);
     await asked('openai-chat', read([reference, reference]));
-    expect(house.server.request.body['messages']).toMatchObject([
+    expect(setup.server.request.body['messages']).toMatchObject([
       {},
       {},
       { role: 'tool', tool_call_id: 'call_1', content: expect.not.stringContaining(BASE64) },
@@ -204,12 +204,12 @@ describe('an image in the result of a tool', () => {
 
 describe('the files of a workspace', () => {
   const check = (path: string, maxBytes = 100): ReturnType<typeof workspaceFiles.read> =>
-    workspaceFiles.read({ workspaceDir: house.workspaceDir, path, maxBytes });
+    workspaceFiles.read({ workspaceDir: setup.workspaceDir, path, maxBytes });
 
   it('are read', async () => {
     await file('in/a.txt', Buffer.from('äb'));
     expect(await check('in/a.txt')).toEqual({ kind: 'bytes', bytes: Buffer.from('äb') });
-    await symlink('in/a.txt', join(house.workspaceDir, 'inner-link'));
+    await symlink('in/a.txt', join(setup.workspaceDir, 'inner-link'));
     expect(await check('inner-link')).toMatchObject({ kind: 'bytes' });
   });
 
@@ -224,9 +224,9 @@ describe('the files of a workspace', () => {
     ['large.txt', 'it has 101 bytes, and 100 are shown at most'],
     ['a\0b', expect.stringContaining('it cannot be read')],
   ])('are not read at %j', async (path, reason) => {
-    await symlink('/etc/passwd', join(house.workspaceDir, 'outer-link'));
-    await mkdir(join(house.workspaceDir, 'folder'));
-    await writeFile(join(house.workspaceDir, 'large.txt'), 'x'.repeat(101));
+    await symlink('/etc/passwd', join(setup.workspaceDir, 'outer-link'));
+    await mkdir(join(setup.workspaceDir, 'folder'));
+    await writeFile(join(setup.workspaceDir, 'large.txt'), 'x'.repeat(101));
     expect(await check(path)).toEqual({ kind: 'unusable', reason });
   });
 });

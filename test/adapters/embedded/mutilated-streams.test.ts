@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Exchange } from '../../support/http-models/model-server.ts';
 import type { Said } from '../../support/http-models/protocol.ts';
-import { APIS, EmbeddedHouse } from './embedded-house.ts';
+import { APIS, EmbeddedSetup } from './embedded-setup.ts';
 
 const SAID: readonly Said[] = [
   { reasoning: 'Hm. 東京', seal: 'signed' },
@@ -58,13 +58,13 @@ const mutilation = fc.oneof(
     ),
 );
 
-let house: EmbeddedHouse;
+let setup: EmbeddedSetup;
 
 beforeAll(async () => {
-  house = await EmbeddedHouse.open();
+  setup = await EmbeddedSetup.open();
 });
 
-afterAll(() => house.close());
+afterAll(() => setup.close());
 
 function streamOf({ protocol, request }: Exchange): Buffer {
   return Buffer.from(
@@ -80,7 +80,7 @@ describe.each(APIS)('a mutilated stream over %s', (api) => {
   it('is the end of its run, once, as an answer or as a failure that says why', async () => {
     await fc.assert(
       fc.asyncProperty(mutilation, async (mutilate) => {
-        const run = house.ask(api, (exchange) => {
+        const run = setup.ask(api, (exchange) => {
           exchange.response.writeHead(200, { 'content-type': 'text/event-stream' }).end(mutilate(streamOf(exchange)));
         });
         const { meta, payloads } = await run.result;
@@ -97,8 +97,8 @@ describe.each(APIS)('a mutilated stream over %s', (api) => {
         expect(
           payloads.map((payload) => ('text' in payload && payload.type === 'text' ? payload.text : '')).join(''),
         ).toBe(run.text);
-        await house.server.request.ended;
-        expect(house.server.openAnswers).toBe(0);
+        await setup.server.request.ended;
+        expect(setup.server.openAnswers).toBe(0);
       }),
       { numRuns: 80 },
     );

@@ -7,15 +7,15 @@ import type { ProviderSettings } from '../../../src/machines/run/provider-settin
 import type { ProviderMessage } from '../../../src/machines/turn/provider-message.ts';
 import { answers, answersByEvent } from '../../support/http-models/behaviors.ts';
 import type { EmbeddedApi, Said } from '../../support/http-models/protocol.ts';
-import { APIS, EmbeddedHouse, KEY } from './embedded-house.ts';
+import { APIS, EmbeddedSetup, KEY } from './embedded-setup.ts';
 
-let house: EmbeddedHouse;
+let setup: EmbeddedSetup;
 
 beforeEach(async () => {
-  house = await EmbeddedHouse.open();
+  setup = await EmbeddedSetup.open();
 });
 
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 const YES = [{ text: 'Yes.' }] as const;
 const EPHEMERAL = { type: 'ephemeral' };
@@ -69,13 +69,13 @@ async function bodyOf(
   } = {},
 ): Promise<Readonly<Record<string, unknown>>> {
   const { messages, ...others } = params;
-  const { meta } = await house.ask(api, answers(YES), {
+  const { meta } = await setup.ask(api, answers(YES), {
     ...others,
     ...(messages === undefined ? {} : { messages }),
     ...(settings === undefined ? {} : { settings }),
   }).result;
   expect(meta?.error).toBeUndefined();
-  return house.server.request.body;
+  return setup.server.request.body;
 }
 
 describe('a conversation', () => {
@@ -114,7 +114,7 @@ describe('a conversation', () => {
         },
       ],
     });
-    expect(house.server.request.text.match(/cache_control/g)).toHaveLength(4);
+    expect(setup.server.request.text.match(/cache_control/g)).toHaveLength(4);
   });
 
   it('reaches the Responses interface, which is to keep nothing, and is not strict', async () => {
@@ -165,21 +165,21 @@ describe('a conversation', () => {
   });
 
   it.each(APIS)('of one prompt reaches %s, and no instructions and no tools with it', async (api) => {
-    house.server.when('prompted', answers(YES));
-    const { runtime, workspaceDir } = house;
+    setup.server.when('prompted', answers(YES));
+    const { runtime, workspaceDir } = setup;
     await runtime.run({
       runId: 'r',
       sessionId: 's',
       provider: 'fixture',
       model: 'prompted',
-      config: { providers: { fixture: house.settings(api) } },
+      config: { providers: { fixture: setup.settings(api) } },
       workspaceDir,
       agentDir: workspaceDir,
       modelStepsTaken: 0,
       prompt: 'Hello?',
       instructions: ' ',
     });
-    const { body, text } = house.server.request;
+    const { body, text } = setup.server.request;
     expect(text).toContain('Hello?');
     expect([body['tools'], body['system'], body['instructions']]).toEqual([undefined, undefined, undefined]);
   });
@@ -187,7 +187,7 @@ describe('a conversation', () => {
 
 describe('what only the model that reasoned can read', () => {
   const thought = async (api: EmbeddedApi, said: readonly Said[]): Promise<readonly ProviderMessage[]> => {
-    const { payloads } = await house.ask(
+    const { payloads } = await setup.ask(
       api,
       answersByEvent([...said, { tool: 'read', callId: 'call_1', input: '{}' }]),
       { model: 'thinker' },
@@ -256,9 +256,9 @@ describe('what only the model that reasoned can read', () => {
     await bodyOf(api, {
       messages,
       ...params,
-      config: { providers: { fixture: house.settings(api), second: house.settings(api) } },
+      config: { providers: { fixture: setup.settings(api), second: setup.settings(api) } },
     });
-    for (const secret of ['signed-1', 'hidden-2', 'I think.']) expect(house.server.request.text).not.toContain(secret);
+    for (const secret of ['signed-1', 'hidden-2', 'I think.']) expect(setup.server.request.text).not.toContain(secret);
   });
 
   describe('is not asked for anew in a turn that another model began', () => {
@@ -279,7 +279,7 @@ describe('what only the model that reasoned can read', () => {
     it('though another turn, or the same one before a message, began with thoughts', async () => {
       const own = await thought('anthropic', SAID);
       expect(await isAsked([...own, ...NO_THOUGHT], { model: 'thinker' })).toBe(false);
-      expect(house.server.request.text).not.toContain('signed-1');
+      expect(setup.server.request.text).not.toContain('signed-1');
       expect(await isAsked([...own, user('And that?'), ...NO_THOUGHT], { model: 'thinker' })).toBe(false);
     });
 
@@ -294,7 +294,7 @@ describe('what only the model that reasoned can read', () => {
       ).toBe(true);
       expect(await isAsked(own, { model: 'thinker' })).toBe(true);
       expect(await isAsked([...own, user('Faster.')], { model: 'thinker' })).toBe(true);
-      expect(house.server.request.text).toContain('signed-1');
+      expect(setup.server.request.text).toContain('signed-1');
     });
 
     it('but is where thinking adapts itself, which takes a turn as it began', async () => {
@@ -314,13 +314,13 @@ describe('what only the model that reasoned can read', () => {
       messages: [asked, { role: 'assistant', content }, results] as readonly ProviderMessage[],
       model: 'thinker',
     });
-    expect(house.server.request.text).not.toContain('signed-1');
-    expect(house.server.request.text).toContain('call_1');
+    expect(setup.server.request.text).not.toContain('signed-1');
+    expect(setup.server.request.text).toContain('call_1');
   });
 });
 
 describe('the account', () => {
-  const keys = (): unknown => [house.server.request.headers.authorization, house.server.request.headers['x-api-key']];
+  const keys = (): unknown => [setup.server.request.headers.authorization, setup.server.request.headers['x-api-key']];
 
   it('is opened by the variable of the provider, and by a credential before that', async () => {
     await bodyOf('anthropic');
@@ -332,9 +332,9 @@ describe('the account', () => {
   });
 
   it.each(APIS)('of a server without keys over %s is nobody, even where another is in the environment', async (api) => {
-    await bodyOf(api, { settings: { keyVariable: undefined, needsKey: false, headers: { 'x-house': 'ours' } } });
+    await bodyOf(api, { settings: { keyVariable: undefined, needsKey: false, headers: { 'x-setup': 'ours' } } });
     expect(keys()).toEqual([undefined, undefined]);
-    expect(house.server.request.headers['x-house']).toBe('ours');
+    expect(setup.server.request.headers['x-setup']).toBe('ours');
   });
 
   it.each([
@@ -354,13 +354,13 @@ describe('the account', () => {
       /^(?!.*a94f3b21).*looks like a key itself.*--env VARIABLE$/,
     ],
   ] as const)('that lacks its key fails as auth: %s', async (_, settings, message) => {
-    const { meta } = await house.ask('openai', answers(YES), { settings }).result;
+    const { meta } = await setup.ask('openai', answers(YES), { settings }).result;
     expect(meta?.error).toMatchObject({ kind: 'auth', message: expect.stringMatching(message), isLocal: true });
-    expect(house.server.requests).toHaveLength(0);
+    expect(setup.server.requests).toHaveLength(0);
   });
 
   it('whose key no header can carry fails as auth, without telling the key', async () => {
-    const { meta } = await house.ask('openai', answers(YES), {
+    const { meta } = await setup.ask('openai', answers(YES), {
       credential: { profileId: 'work', secret: 'sk-ünlikely\nkey' },
     }).result;
     expect(meta?.error?.kind).toBe('auth');
@@ -379,7 +379,7 @@ describe('a provider', () => {
       /settings that are not valid/,
     ],
   ] as const)('that %s fails as format', async (_, providers, message) => {
-    const run = house.start({ model: 'm', config: { providers } });
+    const run = setup.start({ model: 'm', config: { providers } });
     expect((await run.result).meta?.error).toMatchObject({ kind: 'format', message: expect.stringMatching(message) });
     expect(run.events).toHaveLength(2);
   });

@@ -12,12 +12,12 @@ import { ModelServer } from '../../support/http-models/model-server.ts';
 import type { Exchange } from '../../support/http-models/model-server.ts';
 import type { ApiName, EmbeddedApi, Said } from '../../support/http-models/protocol.ts';
 import { requestProblems, sealOf } from '../../support/http-models/strict-rules.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { TurnSetup } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
 let server: ModelServer;
-let house: TurnHouse;
+let setup: TurnSetup;
 
 /** What the models do, one for each time that one is asked; then they answer. */
 let plays: Play[];
@@ -42,7 +42,7 @@ beforeAll(async () => {
   for (const { model } of MODELS) server.when(model, strictly);
   const { tool } = noteTools();
   const stop = async (): Promise<string> => {
-    await house.runtime.sessions.interrupt(session, { reason: 'stop' });
+    await setup.runtime.sessions.interrupt(session, { reason: 'stop' });
     return 'stopped';
   };
   const settings = (api: EmbeddedApi): ProviderSettings => ({
@@ -52,7 +52,7 @@ beforeAll(async () => {
     needsKey: false,
     ...(api === 'anthropic' ? { options: THINKING } : {}),
   });
-  house = await openTurnHouse({
+  setup = await openTurnSetup({
     runtimes: [createEmbeddedAgentRuntime({ clock: createSystemClock(), environment: {} })],
     runConfig: { providers: Object.fromEntries(MODELS.map(({ provider, api }) => [provider, settings(api)])) },
     tools: [
@@ -65,7 +65,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await house[Symbol.asyncDispose]();
+  await setup[Symbol.asyncDispose]();
   await server.close();
 });
 
@@ -117,7 +117,7 @@ function fail({ how }: Extract<Play, { do: 'fail' }>, exchange: Exchange): Promi
 
 async function say({ parts, meanwhile, end }: Extract<Play, { do: 'say' }>, exchange: Exchange): Promise<void> {
   const said = parts.flatMap((part) => saidOf(part, exchange));
-  const { sessions } = house.runtime;
+  const { sessions } = setup.runtime;
   if (meanwhile === 'interrupt') {
     await hangsAfter(said)(exchange);
     await sessions.interrupt(session, { reason: 'enough' });
@@ -207,8 +207,8 @@ const story = fc.record({
 });
 
 async function act(what: Act): Promise<void> {
-  const { sessions } = house.runtime;
-  const [request] = await house.requests(session);
+  const { sessions } = setup.runtime;
+  const [request] = await setup.requests(session);
   if (what === 'write' || what === 'steer')
     await sessions.send(
       session,
@@ -216,10 +216,10 @@ async function act(what: Act): Promise<void> {
       { delivery: what === 'write' ? 'queue' : 'steer' },
     );
   else if (what === 'interrupt') await sessions.interrupt(session, { reason: 'changed my mind' });
-  else if (what === 'later') await house.clock.advance(3_600_000);
+  else if (what === 'later') await setup.clock.advance(3_600_000);
   else if (what !== 'wake' && request !== undefined)
-    await house.confirm(session, { requestId: request, allowed: what === 'allow' });
-  await house.runtime.wake(session);
+    await setup.confirm(session, { requestId: request, allowed: what === 'allow' });
+  await setup.runtime.wake(session);
 }
 
 type Story = typeof story extends fc.Arbitrary<infer Told> ? Told : never;
@@ -233,13 +233,13 @@ async function tell({ models: [first, ...others], context, plays: given, acts }:
     model,
   });
   const agentId = `worker${cases}`;
-  await house.agent(agentId, [], {
+  await setup.agent(agentId, [], {
     ...choice(first ?? MODELS[0]),
     fallbacks: others.map(choice),
     tools: ['check', 'silent', 'stop', 'launch'],
     ...(context === undefined ? {} : { context }),
   });
-  session = await house.start(agentId);
+  session = await setup.start(agentId);
   for (const each of ['wake', ...acts, 'write', 'wake'] as const) await act(each);
   expect(refused).toEqual([]);
 }
@@ -247,11 +247,11 @@ async function tell({ models: [first, ...others], context, plays: given, acts }:
 describe('arguments that are cut off', () => {
   it.each(MODELS)('are told to $model as no whole JSON, and it goes on', async ({ provider, model }) => {
     [plays, refused] = [[{ do: 'say', parts: ['thought', 'cut'], meanwhile: 'nothing', end: 'length' }], []];
-    await house.agent(`cut-by-${provider}`, [], { provider, model, tools: ['check'] });
-    session = await house.start(`cut-by-${provider}`);
-    expect(await house.runtime.wake(session)).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
+    await setup.agent(`cut-by-${provider}`, [], { provider, model, tools: ['check'] });
+    session = await setup.start(`cut-by-${provider}`);
+    expect(await setup.runtime.wake(session)).toMatchObject({ outcome: 'sleep', modelSteps: 2 });
     const told = `The arguments of check are not valid JSON: they end at character ${CUT.length}, after ${JSON.stringify(CUT)}, before they are complete; perhaps the limit of output cut them off.`;
-    expect(await house.results(session)).toEqual([{ outcome: 'failed', output: expect.stringContaining(told) }]);
+    expect(await setup.results(session)).toEqual([{ outcome: 'failed', output: expect.stringContaining(told) }]);
     expect(refused).toEqual([]);
   });
 });

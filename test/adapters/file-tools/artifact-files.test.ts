@@ -17,7 +17,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ArtifactFiles } from '../../../src/actors/artifact/artifact-files.ts';
 import { createArtifactFiles } from '../../../src/adapters/file-tools/artifact-files.ts';
-import { SECRET, fileToolsHouse, refusalOf } from './file-tools-house.ts';
+import { SECRET, fileToolsSetup, refusalOf } from './file-tools-setup.ts';
 
 const FACTS = [
   { name: 'index.md', text: '# here\n' },
@@ -31,7 +31,7 @@ async function laidOut(): Promise<{
   readonly folder: string;
   readonly outside: string;
 }> {
-  const { workspace, outside } = await fileToolsHouse();
+  const { workspace, outside } = await fileToolsSetup();
   const files = createArtifactFiles();
   expect(await files.layOut({ workspaceDirectory: workspace }, FACTS)).toEqual(FACTS.map(({ name }) => name));
   return { files, workspaceDirectory: workspace, folder: join(workspace, '.wakechart-runtime'), outside };
@@ -83,7 +83,7 @@ describe('the files of a session', () => {
   });
 
   it('are in a folder of each session where several share a workspace', async () => {
-    const { workspace: workspaceDirectory } = await fileToolsHouse();
+    const { workspace: workspaceDirectory } = await fileToolsSetup();
     const files = createArtifactFiles();
     await Promise.all(
       ['one', 'two'].map((sessionId) =>
@@ -115,7 +115,7 @@ describe('a place where they cannot be', () => {
     ['a file', async (folder: string) => writeFile(folder, '')],
     ['a link that leads nowhere', async (folder: string, outside: string) => symlink(join(outside, 'made'), folder)],
   ])('(%s) is refused with a reason, and nothing is written anywhere', async (_what, plant) => {
-    const { workspace, outside } = await fileToolsHouse();
+    const { workspace, outside } = await fileToolsSetup();
     await plant(join(workspace, '.wakechart-runtime'), outside);
     expect(await refusalOf(createArtifactFiles().layOut({ workspaceDirectory: workspace }, FACTS))).toBe(
       'ARTIFACTS_NOT_WRITTEN',
@@ -124,7 +124,7 @@ describe('a place where they cannot be', () => {
   });
 
   it('is a folder in place of one of them, which keeps no other from being', async () => {
-    const { workspace } = await fileToolsHouse();
+    const { workspace } = await fileToolsSetup();
     await mkdir(join(workspace, '.wakechart-runtime/index.md/full'), { recursive: true });
     expect(await refusalOf(createArtifactFiles().layOut({ workspaceDirectory: workspace }, FACTS))).toBe(
       'ARTIFACTS_NOT_WRITTEN',
@@ -138,7 +138,7 @@ describe('a place where they cannot be', () => {
   });
 
   it('is a workspace that is gone', async () => {
-    const { workspace } = await fileToolsHouse();
+    const { workspace } = await fileToolsSetup();
     await rm(workspace, { recursive: true });
     expect(await refusalOf(createArtifactFiles().layOut({ workspaceDirectory: workspace }, FACTS))).toBe(
       'ARTIFACTS_NOT_WRITTEN',
@@ -146,7 +146,7 @@ describe('a place where they cannot be', () => {
   });
 
   it.skipIf(process.platform !== 'linux')('comes and goes while they are written, and nothing gets out', async () => {
-    const { workspace, outside } = await fileToolsHouse();
+    const { workspace, outside } = await fileToolsSetup();
     const folder = join(workspace, '.wakechart-runtime');
     const files = createArtifactFiles();
     let isDone = false;

@@ -20,7 +20,7 @@ import { describe, expect, it } from 'vitest';
 import { pathOfHandle } from '../../../src/adapters/system/held-folder.ts';
 import { Places } from '../../../src/adapters/file-tools/places.ts';
 import type { Place } from '../../../src/adapters/file-tools/places.ts';
-import { SECRET, fileToolsHouse, refusalOf } from './file-tools-house.ts';
+import { SECRET, fileToolsSetup, refusalOf } from './file-tools-setup.ts';
 
 /** Both ways in which open files are told apart: through /proc, and by checking their path again. */
 const WAYS =
@@ -36,7 +36,7 @@ const CALLS = [
 
 describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
   it('whatever a path looks like that leads out', async () => {
-    const { call, workspace, outside } = await fileToolsHouse(way);
+    const { call, workspace, outside } = await fileToolsSetup(way);
     await symlink(outside, join(workspace, 'out'));
     await symlink(join(outside, 'secret.txt'), join(workspace, 'secret'));
     await symlink('out', join(workspace, 'again'));
@@ -74,7 +74,7 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
   });
 
   it('in any tree of folders, files and symbolic links', async () => {
-    const house = await fileToolsHouse(way);
+    const setup = await fileToolsSetup(way);
     const name = fc.constantFrom('a', 'b', 'c');
     const target = fc.constantFrom(
       '../outside',
@@ -86,9 +86,9 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
       'b',
       '../a',
       '/',
-      house.outside,
-      join(house.outside, 'secret.txt'),
-      join(house.workspace, 'a'),
+      setup.outside,
+      join(setup.outside, 'secret.txt'),
+      join(setup.workspace, 'a'),
     );
     const thing = fc.record({ path: fc.array(name, { minLength: 1, maxLength: 3 }), target: fc.option(target) });
     const walked = fc.array(fc.constantFrom('a', 'b', 'c', '..', 'secret.txt', 'outside'), {
@@ -100,26 +100,26 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
         fc.array(thing, { maxLength: 8 }),
         fc.array(walked, { minLength: 1, maxLength: 6 }),
         async (things, paths) => {
-          for (const folder of [house.workspace, house.outside]) {
+          for (const folder of [setup.workspace, setup.outside]) {
             await rm(folder, { recursive: true });
             await mkdir(folder);
           }
-          await writeFile(join(house.outside, 'secret.txt'), SECRET);
-          for (const { path, target: leadsTo } of things) await plant(house.workspace, path, leadsTo);
-          const before = await contentsOf(house.outside);
+          await writeFile(join(setup.outside, 'secret.txt'), SECRET);
+          for (const { path, target: leadsTo } of things) await plant(setup.workspace, path, leadsTo);
+          const before = await contentsOf(setup.outside);
           for (const path of paths) {
             for (const make of CALLS) {
               const [tool, input] = make(path.join('/'));
-              const result = await house.call(tool, input).catch(() => undefined);
+              const result = await setup.call(tool, input).catch(() => undefined);
               expect(JSON.stringify(result ?? null)).not.toContain(SECRET);
             }
           }
           // What is reached from the top through links shows as little.
-          expect(await house.call('grep', { pattern: 'secret' })).not.toContain(SECRET);
-          const { files } = (await house.call('glob', { pattern: '**' })) as { readonly files: readonly string[] };
+          expect(await setup.call('grep', { pattern: 'secret' })).not.toContain(SECRET);
+          const { files } = (await setup.call('glob', { pattern: '**' })) as { readonly files: readonly string[] };
           for (const file of files)
-            expect((await realpath(join(house.workspace, file))).startsWith(`${house.workspace}/`)).toBe(true);
-          expect(await contentsOf(house.outside)).toEqual(before);
+            expect((await realpath(join(setup.workspace, file))).startsWith(`${setup.workspace}/`)).toBe(true);
+          expect(await contentsOf(setup.outside)).toEqual(before);
         },
       ),
       { numRuns: 12 },
@@ -127,7 +127,7 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
   });
 
   it('in a glob pattern too', async () => {
-    const { call, workspace, outside } = await fileToolsHouse(way);
+    const { call, workspace, outside } = await fileToolsSetup(way);
     await symlink(outside, join(workspace, 'out'));
     for (const pattern of [
       'out/*',
@@ -146,7 +146,7 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
   });
 
   it('when they may read elsewhere, they still do not write there', async () => {
-    const { call, outside } = await fileToolsHouse({ ...way, mayReadOutside: true });
+    const { call, outside } = await fileToolsSetup({ ...way, mayReadOutside: true });
     const path = join(outside, 'secret.txt');
     expect(await call('read', { path })).toContain(SECRET);
     expect(await call('grep', { path: outside, pattern: 'secret' })).toContain(SECRET);
@@ -155,7 +155,7 @@ describe.each(WAYS)('with %j, the tools stay in the workspace', (way) => {
   });
 
   it('do not wait for the other end of a named pipe, nor take a socket or a folder for a file', async () => {
-    const { call, workspace } = await fileToolsHouse(way);
+    const { call, workspace } = await fileToolsSetup(way);
     execFileSync('mkfifo', [join(workspace, 'pipe')]);
     const server = createServer().listen(join(workspace, 'socket'));
     try {
@@ -200,7 +200,7 @@ async function plant(workspace: string, names: readonly string[], target: string
 
 describe.skipIf(process.platform !== 'linux')('while somebody puts links in place of folders', () => {
   it('nothing outside is read or written', async () => {
-    const { call, workspace, outside, put } = await fileToolsHouse();
+    const { call, workspace, outside, put } = await fileToolsSetup();
     await mkdir(join(outside, 'd'));
     await writeFile(join(outside, 'd/f.txt'), SECRET);
     await put('d/f.txt', 'plain');
@@ -237,7 +237,7 @@ describe.skipIf(process.platform !== 'linux')('while somebody puts links in plac
   });
 
   it('nothing is read or written in another folder of the workspace, and what was allowed still happens', async () => {
-    const { call, subject, workspace, put } = await fileToolsHouse();
+    const { call, subject, workspace, put } = await fileToolsSetup();
     await put('.git/d/f.txt', SECRET);
     await put('a/d/f.txt', 'plain');
     const [folder, aside] = [join(workspace, 'a'), join(workspace, 'aside')];
@@ -276,7 +276,7 @@ describe.skipIf(process.platform !== 'linux')('while somebody puts links in plac
   });
 
   it('nothing outside is read when a file itself is swapped', async () => {
-    const { call, workspace, outside, put } = await fileToolsHouse();
+    const { call, workspace, outside, put } = await fileToolsSetup();
     await put('f.txt', 'plain');
     let isDone = false;
     const swapping = (async () => {
@@ -313,7 +313,7 @@ describe.each(WAYS)('with %j, what was allowed for one path', (way) => {
   ];
 
   it.each(INPUTS)('does not happen in another: %s %j', async (tool, input) => {
-    const { call, subject, put, workspace } = await fileToolsHouse(way);
+    const { call, subject, put, workspace } = await fileToolsSetup(way);
     for (const folder of ['d', '.git']) {
       await put(`${folder}/config`, `c of ${folder}`);
       await mkdir(join(workspace, folder, 'hooks'));
@@ -331,7 +331,7 @@ describe.each(WAYS)('with %j, what was allowed for one path', (way) => {
   });
 
   it('does not happen where a missing folder has been put in the meantime', async () => {
-    const { call, subject, put, workspace } = await fileToolsHouse(way);
+    const { call, subject, put, workspace } = await fileToolsSetup(way);
     await put('.git/hooks/x', 'x');
     const input = { path: 'd/new', content: 'mine' };
     const allowed = subject('write', input);
@@ -341,7 +341,7 @@ describe.each(WAYS)('with %j, what was allowed for one path', (way) => {
   });
 
   it('does not happen where a folder above it leads by the time it is opened', async () => {
-    const { workspace, put } = await fileToolsHouse(way);
+    const { workspace, put } = await fileToolsSetup(way);
     await put('a/d/f.txt', 'plain');
     await put('.git/d/f.txt', SECRET);
     const places = await Places.open({ workspaceDirectory: workspace, ...way });
@@ -362,7 +362,7 @@ describe.each(WAYS)('with %j, what was allowed for one path', (way) => {
   });
 
   it.runIf(way.usesDescriptors)('still happens when the file has been replaced since it was opened', async () => {
-    const { workspace, put } = await fileToolsHouse(way);
+    const { workspace, put } = await fileToolsSetup(way);
     const path = await put('f.txt', 'plain');
     const handle = await open(path);
     try {
@@ -375,7 +375,7 @@ describe.each(WAYS)('with %j, what was allowed for one path', (way) => {
   });
 
   it('happens under whatever name the workspace has for the runtime', async () => {
-    const { workspace, tool, put } = await fileToolsHouse(way);
+    const { workspace, tool, put } = await fileToolsSetup(way);
     await put('d/f.txt', 'plain');
     await symlink('workspace', `${workspace}2`);
     for (const workspaceDirectory of [workspace, `${workspace}2`, `${workspace}/`, `${workspace}/../workspace2`]) {
@@ -401,7 +401,7 @@ describe.each(WAYS)('with %j, what was allowed for one path', (way) => {
 
 describe('the subject of a call', () => {
   it('is where its path leads, under the name of the workspace', async () => {
-    const { tool, workspace, outside, put } = await fileToolsHouse();
+    const { tool, workspace, outside, put } = await fileToolsSetup();
     await put('secrets/key', 'x');
     await symlink('secrets', join(workspace, 'innocent'));
     await symlink(outside, join(workspace, 'out'));

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_EDIT_BYTES } from '../../../src/machines/turn/files/file-limits.ts';
-import { fileToolsHouse, refusalOf } from './file-tools-house.ts';
+import { fileToolsSetup, refusalOf } from './file-tools-setup.ts';
 
 describe('editing', () => {
   it('changes one place and shows the difference', async () => {
-    const { call, put, workspace } = await fileToolsHouse();
+    const { call, put, workspace } = await fileToolsSetup();
     await put('a.ts', 'one\ntwo\nthree\n');
     expect(await call('edit', { path: 'a.ts', oldText: 'two', newText: 'zwei' })).toEqual({
       path: 'a.ts',
@@ -18,7 +18,7 @@ describe('editing', () => {
   });
 
   it('makes several changes or none', async () => {
-    const { call, put } = await fileToolsHouse();
+    const { call, put } = await fileToolsSetup();
     const path = await put('a.ts', 'one\ntwo\n');
     const edits = [
       { oldText: 'one', newText: 'eins' },
@@ -31,7 +31,7 @@ describe('editing', () => {
   });
 
   it('loses none of many changes that are asked for at once', async () => {
-    const { call, put } = await fileToolsHouse();
+    const { call, put } = await fileToolsSetup();
     const marks = Array.from({ length: 20 }, (_, index) => `<${index}>`);
     const path = await put('a.ts', marks.join('\n'));
     await Promise.all(marks.map((mark) => call('edit', { path: 'a.ts', oldText: mark, newText: mark.slice(1, -1) })));
@@ -39,17 +39,17 @@ describe('editing', () => {
   });
 
   it('leaves the rest of a file as it is to the byte', async () => {
-    const house = await fileToolsHouse();
+    const setup = await fileToolsSetup();
     const part = fc.string({
       unit: fc.constantFrom('a', ' ', '\t', '\r\n', '\n', '\r', 'é', '😀', '\uFEFF'),
       maxLength: 30,
     });
     await fc.assert(
       fc.asyncProperty(part, part, async (before, after) => {
-        const path = await house.put('f.txt', `${before}<mark>${after}`);
-        await house.call('edit', { path: 'f.txt', oldText: '<mark>', newText: '<other>' });
+        const path = await setup.put('f.txt', `${before}<mark>${after}`);
+        await setup.call('edit', { path: 'f.txt', oldText: '<mark>', newText: '<other>' });
         expect(await readFile(path, 'utf8')).toBe(`${before}<other>${after}`);
-        await house.call('edit', { path: 'f.txt', oldText: '<other>', newText: '<mark>' });
+        await setup.call('edit', { path: 'f.txt', oldText: '<other>', newText: '<mark>' });
         expect(await readFile(path, 'utf8')).toBe(`${before}<mark>${after}`);
       }),
       { numRuns: 60 },
@@ -57,7 +57,7 @@ describe('editing', () => {
   });
 
   it('lets a session that knew the file write it, and no other', async () => {
-    const { call, put } = await fileToolsHouse();
+    const { call, put } = await fileToolsSetup();
     await put('a.ts', 'one');
     await call('edit', { path: 'a.ts', oldText: 'one', newText: 'two' });
     expect(await refusalOf(call('write', { path: 'a.ts', content: 'x' }))).toBe('FILE_NOT_READ');
@@ -73,7 +73,7 @@ describe('editing', () => {
     ['latin', 'FILE_NOT_TEXT'],
     ['large', 'FILE_TOO_LARGE'],
   ])('of %s is refused as %s', async (path, code) => {
-    const { call, put, workspace } = await fileToolsHouse();
+    const { call, put, workspace } = await fileToolsSetup();
     await put('binary', Buffer.from([97, 0, 98]));
     await put('latin', Buffer.from('a caf\xe9', 'latin1'));
     await put('large', `a${' '.repeat(MAX_EDIT_BYTES)}`);
@@ -82,7 +82,7 @@ describe('editing', () => {
   });
 
   it('tells the forms of its input apart', async () => {
-    const { call } = await fileToolsHouse();
+    const { call } = await fileToolsSetup();
     for (const input of [
       { path: 'a' },
       { path: 'a', oldText: 'b' },

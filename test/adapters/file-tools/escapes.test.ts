@@ -5,9 +5,9 @@ import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { SECRET, refusalOf } from './file-tools-house.ts';
-import { mountedHouse } from './mounted-house.ts';
-import type { MountedHouse } from './mounted-house.ts';
+import { SECRET, refusalOf } from './file-tools-setup.ts';
+import { mountedSetup } from './mounted-setup.ts';
+import type { MountedSetup } from './mounted-setup.ts';
 
 const CALLS = [
   (path: string) => ['read', { path }] as const,
@@ -19,7 +19,7 @@ const CALLS = [
 
 /** Every tool is refused with one of these codes, says nothing of the secret, and nothing has changed outside. */
 async function expectNoEscape(
-  { call, outside }: Pick<MountedHouse, 'call' | 'outside'>,
+  { call, outside }: Pick<MountedSetup, 'call' | 'outside'>,
   path: string,
   codes: readonly string[] = ['PATH_OUTSIDE_WORKSPACE'],
 ): Promise<void> {
@@ -47,11 +47,11 @@ describe('a path that climbs or begins elsewhere', () => {
     '//etc//passwd',
     '/home',
   ])('%s stays outside', async (path) => {
-    await expectNoEscape(await mountedHouse(), path);
+    await expectNoEscape(await mountedSetup(), path);
   });
 
   it('does not expand a "~"', async () => {
-    const { call } = await mountedHouse();
+    const { call } = await mountedSetup();
     expect(await refusalOf(call('read', { path: '~/.ssh/id_rsa' }))).toBe('FILE_NOT_FOUND');
   });
 
@@ -72,21 +72,21 @@ describe('a path that climbs or begins elsewhere', () => {
       '/dev/zero',
       '/sys/kernel',
     ])('%s is of the system', async (path) => {
-    await expectNoEscape(await mountedHouse(), path, ['PATH_OUTSIDE_WORKSPACE', 'FILE_ACCESS_DENIED']);
+    await expectNoEscape(await mountedSetup(), path, ['PATH_OUTSIDE_WORKSPACE', 'FILE_ACCESS_DENIED']);
   });
 
   it.skipIf(process.platform !== 'linux')('is not reached through the root or the folder of a process', async () => {
-    const house = await mountedHouse();
-    const { outside, workspace } = house;
-    await expectNoEscape(house, `/proc/self/root${join(outside, 'secret.txt')}`);
-    await expectNoEscape(house, `/proc/${process.pid}/root${outside}`);
+    const setup = await mountedSetup();
+    const { outside, workspace } = setup;
+    await expectNoEscape(setup, `/proc/self/root${join(outside, 'secret.txt')}`);
+    await expectNoEscape(setup, `/proc/${process.pid}/root${outside}`);
     await symlink('/proc/self/root', join(workspace, 'root'));
-    await expectNoEscape(house, `root${join(outside, 'secret.txt')}`);
+    await expectNoEscape(setup, `root${join(outside, 'secret.txt')}`);
     const handle = await open(join(outside, 'secret.txt'));
     try {
       await symlink(`/proc/${process.pid}/fd/${handle.fd}`, join(workspace, 'open'));
-      await expectNoEscape(house, 'open');
-      await expectNoEscape(house, `/dev/fd/${handle.fd}`);
+      await expectNoEscape(setup, 'open');
+      await expectNoEscape(setup, `/dev/fd/${handle.fd}`);
     } finally {
       await handle.close();
     }
@@ -95,8 +95,8 @@ describe('a path that climbs or begins elsewhere', () => {
 
 describe('a symbolic link', () => {
   it.each(['workspace', 'runtime', 'data'])('in %s leads out of no mount', async (folder) => {
-    const house = await mountedHouse();
-    const { top, outside } = house;
+    const setup = await mountedSetup();
+    const { top, outside } = setup;
     const here = join(top, folder);
     const name = folder === 'workspace' ? '' : `/${folder}/`;
     await symlink(join(outside, 'secret.txt'), join(here, 'file'));
@@ -117,11 +117,11 @@ describe('a symbolic link', () => {
       'chain2/secret.txt',
       'deep/up',
     ])
-      await expectNoEscape(house, name + path, ['PATH_OUTSIDE_WORKSPACE', 'NOT_A_FILE']);
+      await expectNoEscape(setup, name + path, ['PATH_OUTSIDE_WORKSPACE', 'NOT_A_FILE']);
     for (const tool of ['grep', 'glob'] as const)
       expect(
         JSON.stringify(
-          await house.call(tool, {
+          await setup.call(tool, {
             ...(tool === 'grep' ? { pattern: 'secret' } : { pattern: '**' }),
             path: name === '' ? '.' : name,
           }),
@@ -130,18 +130,18 @@ describe('a symbolic link', () => {
   });
 
   it('in a loop leads nowhere', async () => {
-    const house = await mountedHouse();
-    await symlink('two', join(house.workspace, 'one'));
-    await symlink('one', join(house.workspace, 'two'));
-    await symlink('self', join(house.workspace, 'self'));
+    const setup = await mountedSetup();
+    await symlink('two', join(setup.workspace, 'one'));
+    await symlink('one', join(setup.workspace, 'two'));
+    await symlink('self', join(setup.workspace, 'self'));
     for (const path of ['one', 'self', 'one/x', 'self/x'])
-      await expectNoEscape(house, path, ['PATH_INVALID', 'NOT_A_FILE']);
+      await expectNoEscape(setup, path, ['PATH_INVALID', 'NOT_A_FILE']);
   });
 
   it.skipIf(process.platform !== 'linux')(
     'that is swapped between the check and the opening shows and changes nothing, in any of many tries',
     async () => {
-      const { call, outside, directory, workspace } = await mountedHouse();
+      const { call, outside, directory, workspace } = await mountedSetup();
       await mkdir(join(outside, 'd'));
       await writeFile(join(outside, 'd/f.txt'), SECRET);
       await mkdir(join(directory('/runtime'), 'd'));
@@ -188,7 +188,7 @@ describe('a symbolic link', () => {
 
 describe('a hard link to a file outside', () => {
   it('is a file of the workspace: writing puts another one in its place, and the one outside stays as it is', async () => {
-    const { call, workspace, outside } = await mountedHouse();
+    const { call, workspace, outside } = await mountedSetup();
     await link(join(outside, 'secret.txt'), join(workspace, 'linked.txt'));
     await link(join(outside, 'secret.txt'), join(workspace, 'edited.txt'));
     await call('read', { path: 'linked.txt' });
@@ -213,7 +213,7 @@ describe('a name that looks like something else', () => {
   ])(
     '(%s) is a name like any other: nothing is there, and what is written stays in the workspace',
     async (_what, path) => {
-      const { call, outside, workspace } = await mountedHouse();
+      const { call, outside, workspace } = await mountedSetup();
       expect(await refusalOf(call('read', { path }))).toBe('FILE_NOT_FOUND');
       await call('write', { path, content: 'mine' });
       expect(await readFile(join(workspace, path), 'utf8')).toBe('mine');
@@ -222,7 +222,7 @@ describe('a name that looks like something else', () => {
   );
 
   it('names no mount and no vault that way', async () => {
-    const { call } = await mountedHouse();
+    const { call } = await mountedSetup();
     for (const path of [
       '/ｒuntime/x',
       '/runtime\u200d/x',
@@ -237,7 +237,7 @@ describe('a name that looks like something else', () => {
   });
 
   it.skipIf(process.platform !== 'linux')('is not taken for the same name in another spelling', async () => {
-    const { call, put, subject } = await mountedHouse();
+    const { call, put, subject } = await mountedSetup();
     await put('caf\u00e9.txt', 'composed');
     expect(await refusalOf(call('read', { path: 'cafe\u0301.txt' }))).toBe('FILE_NOT_FOUND');
     await put('Makefile', 'upper');
@@ -248,7 +248,7 @@ describe('a name that looks like something else', () => {
   });
 
   it('is refused with a NUL in it, and when it is too long', async () => {
-    const { call } = await mountedHouse();
+    const { call } = await mountedSetup();
     for (const path of ['a\0b', '/runtime/\0', '']) await expect(call('read', { path })).rejects.toThrow();
     expect(await refusalOf(call('write', { path: `/runtime/${'x'.repeat(300)}`, content: '' }))).toBe('PATH_INVALID');
     expect(await refusalOf(call('read', { path: `${'a/'.repeat(2_040)}b` }))).toMatch(
@@ -260,7 +260,7 @@ describe('a name that looks like something else', () => {
 
 describe('what is no file', () => {
   it.skipIf(process.platform === 'win32')('is neither read nor written in any mount', async () => {
-    const { call, directory } = await mountedHouse();
+    const { call, directory } = await mountedSetup();
     execFileSync('mkfifo', [join(directory('/runtime'), 'pipe')]);
     const server = createServer().listen(join(directory('/data'), 'socket'));
     await mkdir(join(directory('/data'), 'folder'));
@@ -280,7 +280,7 @@ describe('what is no file', () => {
   it.skipIf(process.platform !== 'linux')(
     'takes the place of a folder in the middle of a write, and nothing is lost or put elsewhere',
     async () => {
-      const { call, workspace, directory } = await mountedHouse();
+      const { call, workspace, directory } = await mountedSetup();
       const folder = join(workspace, 'd');
       let isDone = false;
       const swapping = (async () => {
@@ -319,7 +319,7 @@ describe('what is no file', () => {
 
 describe('a mount whose folder was put elsewhere since the session began', () => {
   it('is not followed', async () => {
-    const { call, directory, outside, top } = await mountedHouse();
+    const { call, directory, outside, top } = await mountedSetup();
     await rename(directory('/data'), join(top, 'aside'));
     await symlink(outside, directory('/data'));
     await expectNoEscape({ call, outside }, '/data/secret.txt');

@@ -3,40 +3,40 @@ import { mkdir, rm, symlink, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fileToolsHouse, refusalOf } from './file-tools-house.ts';
-import type { FileToolsHouse } from './file-tools-house.ts';
+import { fileToolsSetup, refusalOf } from './file-tools-setup.ts';
+import type { FileToolsSetup } from './file-tools-setup.ts';
 
-async function plant({ put }: FileToolsHouse, files: Readonly<Record<string, string>>): Promise<void> {
+async function plant({ put }: FileToolsSetup, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, content] of Object.entries(files)) await put(path, content);
 }
 
 /** The files that a call names, in the order of their names. */
-async function found({ call }: FileToolsHouse, input: Readonly<Record<string, unknown>>): Promise<readonly string[]> {
+async function found({ call }: FileToolsSetup, input: Readonly<Record<string, unknown>>): Promise<readonly string[]> {
   const { files } = (await call('glob', input)) as { readonly files: readonly string[] };
   return files.toSorted();
 }
 
 describe('finding files', () => {
   it('names the one changed last first', async () => {
-    const house = await fileToolsHouse();
+    const setup = await fileToolsSetup();
     for (const [index, name] of ['old', 'new', 'middle'].entries())
-      await utimes(await house.put(`${name}.ts`, ''), 0, [1, 3, 2][index] ?? 0);
-    expect(await house.call('glob', { pattern: '*.ts' })).toEqual({
+      await utimes(await setup.put(`${name}.ts`, ''), 0, [1, 3, 2][index] ?? 0);
+    expect(await setup.call('glob', { pattern: '*.ts' })).toEqual({
       files: ['new.ts', 'middle.ts', 'old.ts'],
       found: 3,
     });
   });
 
   it('begins where it is told to and names files from the workspace', async () => {
-    const house = await fileToolsHouse();
-    await plant(house, { 'a.ts': '', 'src/b.ts': '', 'src/deep/c.ts': '' });
-    expect(await found(house, { pattern: '**/*.ts', path: 'src' })).toEqual(['src/b.ts', 'src/deep/c.ts']);
-    expect(await found(house, { pattern: '*.ts', path: 'src' })).toEqual(['src/b.ts']);
+    const setup = await fileToolsSetup();
+    await plant(setup, { 'a.ts': '', 'src/b.ts': '', 'src/deep/c.ts': '' });
+    expect(await found(setup, { pattern: '**/*.ts', path: 'src' })).toEqual(['src/b.ts', 'src/deep/c.ts']);
+    expect(await found(setup, { pattern: '*.ts', path: 'src' })).toEqual(['src/b.ts']);
   });
 
   it('leaves out hidden files, node_modules, .git and what .gitignore names, unless it is told otherwise', async () => {
-    const house = await fileToolsHouse();
-    await plant(house, {
+    const setup = await fileToolsSetup();
+    await plant(setup, {
       '.gitignore': 'dist/\n*.log\n!keep.log\n',
       'a.js': '',
       'a.log': '',
@@ -48,46 +48,46 @@ describe('finding files', () => {
       'node_modules/m/i.js': '',
       '.git/config': '',
     });
-    expect(await found(house, { pattern: '**' })).toEqual(['a.js', 'keep.log']);
-    expect(await found(house, { pattern: '**', includeHidden: true })).toEqual([
+    expect(await found(setup, { pattern: '**' })).toEqual(['a.js', 'keep.log']);
+    expect(await found(setup, { pattern: '**', includeHidden: true })).toEqual([
       '.env',
       '.gitignore',
       'a.js',
       'keep.log',
       'src/.gitignore',
     ]);
-    expect(await found(house, { pattern: '**/*.js', includeIgnored: true })).toEqual([
+    expect(await found(setup, { pattern: '**/*.js', includeIgnored: true })).toEqual([
       'a.js',
       'dist/a.js',
       'node_modules/m/i.js',
       'src/a.js',
     ]);
-    expect(await found(house, { pattern: '.env' })).toEqual(['.env']);
+    expect(await found(setup, { pattern: '.env' })).toEqual(['.env']);
   });
 
   it('takes what an ignored folder holds when it begins there', async () => {
-    const house = await fileToolsHouse();
-    await plant(house, { '.gitignore': 'dist/\n', 'dist/a.js': '', 'dist/deep/b.js': '' });
-    expect(await found(house, { pattern: '**', path: 'dist' })).toEqual(['dist/a.js', 'dist/deep/b.js']);
-    expect(await found(house, { pattern: '**', path: 'dist/deep' })).toEqual(['dist/deep/b.js']);
+    const setup = await fileToolsSetup();
+    await plant(setup, { '.gitignore': 'dist/\n', 'dist/a.js': '', 'dist/deep/b.js': '' });
+    expect(await found(setup, { pattern: '**', path: 'dist' })).toEqual(['dist/a.js', 'dist/deep/b.js']);
+    expect(await found(setup, { pattern: '**', path: 'dist/deep' })).toEqual(['dist/deep/b.js']);
   });
 
   it('says when it names fewer than it found', async () => {
-    const house = await fileToolsHouse();
-    for (let index = 0; index < 5; index += 1) await house.put(`${index}.ts`, '');
-    expect(await house.call('glob', { pattern: '*', limit: 2 })).toMatchObject({
+    const setup = await fileToolsSetup();
+    for (let index = 0; index < 5; index += 1) await setup.put(`${index}.ts`, '');
+    expect(await setup.call('glob', { pattern: '*', limit: 2 })).toMatchObject({
       found: 5,
       notes: ['The 2 changed last of 5 files are named. Narrow the pattern or begin in another folder to see others.'],
     });
   });
 
   it('names links to files inside, and follows none to a folder', async () => {
-    const house = await fileToolsHouse();
-    await plant(house, { 'real/a.ts': '' });
-    await symlink('real', join(house.workspace, 'folder'));
-    await symlink('real/a.ts', join(house.workspace, 'file.ts'));
-    await symlink('.', join(house.workspace, 'real/loop'));
-    expect(await found(house, { pattern: '**/*.ts' })).toEqual(['file.ts', 'real/a.ts']);
+    const setup = await fileToolsSetup();
+    await plant(setup, { 'real/a.ts': '' });
+    await symlink('real', join(setup.workspace, 'folder'));
+    await symlink('real/a.ts', join(setup.workspace, 'file.ts'));
+    await symlink('.', join(setup.workspace, 'real/loop'));
+    expect(await found(setup, { pattern: '**/*.ts' })).toEqual(['file.ts', 'real/a.ts']);
   });
 
   it.each([
@@ -95,13 +95,13 @@ describe('finding files', () => {
     [{ pattern: '*', path: 'nowhere' }, 'FILE_NOT_FOUND'],
     [{ pattern: '../*' }, 'PATTERN_INVALID'],
   ])('%j is refused as %s', async (input, code) => {
-    const house = await fileToolsHouse();
-    await house.put('a.ts', '');
-    expect(await refusalOf(house.call('glob', input))).toBe(code);
+    const setup = await fileToolsSetup();
+    await setup.put('a.ts', '');
+    expect(await refusalOf(setup.call('glob', input))).toBe(code);
   });
 
   it('stops when it is told to', async () => {
-    const { call } = await fileToolsHouse();
+    const { call } = await fileToolsSetup();
     await expect(call('glob', { pattern: '**' }, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow(
       'enough',
     );
@@ -119,7 +119,7 @@ const hasGit = (() => {
 
 describe.skipIf(!hasGit)('the files that git ignores', () => {
   it('are the files that are left out', async () => {
-    const house = await fileToolsHouse();
+    const setup = await fileToolsSetup();
     const name = fc.constantFrom('a', 'b', 'a.b', 'c d', 'ab', '#a', '!b');
     const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('/'));
     const part = fc.constantFrom(
@@ -154,21 +154,21 @@ describe.skipIf(!hasGit)('the files that git ignores', () => {
         fc.array(rule, { maxLength: 4 }),
         fc.option(fc.tuple(name, rule)),
         async (paths, rules, deeper) => {
-          await rm(house.workspace, { recursive: true });
-          await mkdir(house.workspace);
-          for (const each of paths) await house.put(each, '').catch(() => undefined);
-          await house.put('.gitignore', rules.join('\n'));
-          if (deeper !== null) await house.put(`${deeper[0]}/.gitignore`, deeper[1]).catch(() => undefined);
+          await rm(setup.workspace, { recursive: true });
+          await mkdir(setup.workspace);
+          for (const each of paths) await setup.put(each, '').catch(() => undefined);
+          await setup.put('.gitignore', rules.join('\n'));
+          if (deeper !== null) await setup.put(`${deeper[0]}/.gitignore`, deeper[1]).catch(() => undefined);
           const git = (...args: readonly string[]): string =>
-            execFileSync('git', ['-C', house.workspace, ...args], {
+            execFileSync('git', ['-C', setup.workspace, ...args], {
               encoding: 'utf8',
-              env: { PATH: process.env['PATH'], HOME: dirname(house.workspace), GIT_CONFIG_NOSYSTEM: '1' },
+              env: { PATH: process.env['PATH'], HOME: dirname(setup.workspace), GIT_CONFIG_NOSYSTEM: '1' },
             });
           git('init', '-q');
           const expected = git('ls-files', '-co', '--exclude-standard', '-z')
             .split('\0')
             .filter((each) => each !== '' && !each.endsWith('.gitignore'));
-          expect({ rules, deeper, files: await found(house, { pattern: '**' }) }).toEqual({
+          expect({ rules, deeper, files: await found(setup, { pattern: '**' }) }).toEqual({
             rules,
             deeper,
             files: expected.toSorted(),

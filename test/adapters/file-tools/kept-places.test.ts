@@ -3,28 +3,28 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SessionEnvironment } from '../../../src/actors/environment/session-environment.ts';
 import { SANDBOXED_ENVIRONMENT } from '../../../src/machines/environment/environment-definition.ts';
-import { mountedHouse } from './mounted-house.ts';
-import type { MountedHouse } from './mounted-house.ts';
+import { mountedSetup } from './mounted-setup.ts';
+import type { MountedSetup } from './mounted-setup.ts';
 
 const SECRET = 'secrets: { key: { value: "KEPT-SECRET" } }\n';
 const DENIED = { code: 'FILE_ACCESS_DENIED' };
 
 interface Place {
-  readonly house: MountedHouse;
+  readonly setup: MountedSetup;
   call(name: string, input: unknown): Promise<unknown>;
 }
 
 /** A project with the home in it, another home below, and a repository. */
 async function project(sandbox: 'required' | 'off'): Promise<Place> {
-  const house = await mountedHouse({ homeIn: 'workspace/.wakechart' });
+  const setup = await mountedSetup({ homeIn: 'workspace/.wakechart' });
   for (const path of ['.wakechart/vaults/v.yaml', '.wakechart/auth/a.json', 'tools/.wakechart/vaults/o.yaml'])
-    await house.putIn('workspace', path, SECRET);
-  await house.putIn('workspace', '.wakechart/notes.md', 'notes\n');
-  await house.putIn('workspace', '.git/config', '[core]\n');
-  const { environment } = house;
+    await setup.putIn('workspace', path, SECRET);
+  await setup.putIn('workspace', '.wakechart/notes.md', 'notes\n');
+  await setup.putIn('workspace', '.git/config', '[core]\n');
+  const { environment } = setup;
   const shutIn: SessionEnvironment =
     sandbox === 'off' ? environment : { ...environment, definition: SANDBOXED_ENVIRONMENT };
-  return { house, call: (name, input) => house.call(name, input, { environment: shutIn }) };
+  return { setup, call: (name, input) => setup.call(name, input, { environment: shutIn }) };
 }
 
 describe('file tools of a session whose commands are shut in', () => {
@@ -58,29 +58,29 @@ describe('file tools of a session whose commands are shut in', () => {
   });
 
   it('do not get there through a link either', async () => {
-    const { house, call } = await project('required');
-    await symlink(join(house.workspace, '.wakechart'), join(house.workspace, 'way'));
+    const { setup, call } = await project('required');
+    await symlink(join(setup.workspace, '.wakechart'), join(setup.workspace, 'way'));
     await expect(call('read', { path: 'way/vaults/v.yaml' })).rejects.toMatchObject(DENIED);
     await expect(call('write', { path: 'way/x', content: '' })).rejects.toMatchObject(DENIED);
   });
 
   it('write nothing into a repository, whose hooks people run, and read it', async () => {
-    const { house, call } = await project('required');
+    const { setup, call } = await project('required');
     for (const path of ['.git/hooks/post-commit', 'sub/.git/config', 'sub/.git', '/data/.git/config'])
       await expect(call('write', { path, content: 'x' })).rejects.toMatchObject(DENIED);
     await call('read', { path: '.git/config' });
     await expect(call('edit', { path: '.git/config', oldText: '[core]', newText: '[evil]' })).rejects.toThrow();
-    expect(await readFile(join(house.workspace, '.git/config'), 'utf8')).toBe('[core]\n');
+    expect(await readFile(join(setup.workspace, '.git/config'), 'utf8')).toBe('[core]\n');
   });
 
   it('work in mounts that lie in the home', async () => {
-    const house = await mountedHouse({ homeIn: '.' });
-    const shutIn = { ...house.environment, definition: SANDBOXED_ENVIRONMENT };
-    await expect(house.call('write', { path: 'a.txt', content: 'a' }, { environment: shutIn })).resolves.toMatchObject({
+    const setup = await mountedSetup({ homeIn: '.' });
+    const shutIn = { ...setup.environment, definition: SANDBOXED_ENVIRONMENT };
+    await expect(setup.call('write', { path: 'a.txt', content: 'a' }, { environment: shutIn })).resolves.toMatchObject({
       action: 'created',
     });
     await expect(
-      house.call('write', { path: '/runtime/b.txt', content: 'b' }, { environment: shutIn }),
+      setup.call('write', { path: '/runtime/b.txt', content: 'b' }, { environment: shutIn }),
     ).resolves.toMatchObject({ action: 'created' });
   });
 });

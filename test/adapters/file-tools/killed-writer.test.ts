@@ -4,7 +4,7 @@ import { readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { fileToolsHouse } from './file-tools-house.ts';
+import { fileToolsSetup } from './file-tools-setup.ts';
 
 const BUILT = pathToFileURL(join(import.meta.dirname, '../../../dist/adapters/file-tools/file-tools.js')).href;
 
@@ -21,7 +21,7 @@ for (let round = 0; ; round += 1) {
 
 describe('a writer that is killed', () => {
   it('leaves the file whole, and what it had begun out of sight of searches', async () => {
-    const { call, workspace } = await fileToolsHouse();
+    const { call, workspace } = await fileToolsSetup();
     for (let round = 0; round < 6; round += 1) {
       const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, workspace], {
         stdio: ['ignore', 'pipe', 'inherit'],

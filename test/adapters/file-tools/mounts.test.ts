@@ -2,8 +2,8 @@ import { mkdir, readFile, readdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFileTools } from '../../../src/adapters/file-tools/file-tools.ts';
-import { refusalOf } from './file-tools-house.ts';
-import { mountedHouse } from './mounted-house.ts';
+import { refusalOf } from './file-tools-setup.ts';
+import { mountedSetup } from './mounted-setup.ts';
 
 describe('a path that is given by the name of a mount', () => {
   it.each([
@@ -17,7 +17,7 @@ describe('a path that is given by the name of a mount', () => {
     ['/reference/manual.md', 'reference', '/reference/manual.md'],
     ['//data/./x/../b.md', 'data', '/data/b.md'],
   ])('%s is read, found and named as the agent does', async (path, folder, shown) => {
-    const { call, putIn } = await mountedHouse();
+    const { call, putIn } = await mountedSetup();
     const rest = shown.replace(/^\/(?:workspace\/agent|runtime|memory\/learnings|skills|reference|data)\//, '');
     await putIn(folder, rest, 'what is there');
     expect(await call('read', { path })).toContain('what is there');
@@ -27,7 +27,7 @@ describe('a path that is given by the name of a mount', () => {
   });
 
   it('is written where the mount may be written, by its name and by its path on the host', async () => {
-    const { call, directory } = await mountedHouse();
+    const { call, directory } = await mountedSetup();
     expect(await call('write', { path: '/runtime/notes/a.md', content: 'one\n' })).toMatchObject({
       path: '/runtime/notes/a.md',
       action: 'created',
@@ -49,7 +49,7 @@ describe('a path that is given by the name of a mount', () => {
     '/reference/x',
     '/reference',
   ])('%s is not written, nor a folder made for it', async (path) => {
-    const { call, putIn, top } = await mountedHouse();
+    const { call, putIn, top } = await mountedSetup();
     await putIn('substrate', 'MEMORY.md', 'memory');
     const before = await readdir(top, { recursive: true });
     expect(await refusalOf(call('write', { path, content: 'mine' }))).toBe('MOUNT_READ_ONLY');
@@ -65,7 +65,7 @@ describe('a path that is given by the name of a mount', () => {
     '/vaults/github/../github/token',
     '/workspace/../vaults/github/token',
   ])('%s is never readable', async (path) => {
-    const { call, subject } = await mountedHouse();
+    const { call, subject } = await mountedSetup();
     for (const [tool, input] of [
       ['read', { path }],
       ['write', { path, content: '' }],
@@ -79,7 +79,7 @@ describe('a path that is given by the name of a mount', () => {
   });
 
   it('says of a refusal which folders there are', async () => {
-    const { call } = await mountedHouse();
+    const { call } = await mountedSetup();
     await expect(call('read', { path: '/etc/passwd' })).rejects.toMatchObject({
       code: 'PATH_OUTSIDE_WORKSPACE',
       hint: expect.stringContaining('/memory/learnings'),
@@ -91,7 +91,7 @@ describe('a path that is given by the name of a mount', () => {
 
 describe('a folder of the workspace that is called agent', () => {
   it('goes before what the agent shares, from the workspace, and not under its absolute name', async () => {
-    const { call, put, putIn } = await mountedHouse();
+    const { call, put, putIn } = await mountedSetup();
     await putIn('substrate', 'MEMORY.md', 'shared');
     await put('agent/MEMORY.md', 'own');
     expect(await call('read', { path: 'agent/MEMORY.md' })).toContain('own');
@@ -103,7 +103,7 @@ describe('a folder of the workspace that is called agent', () => {
 
 describe('a link from one mount into another', () => {
   it('is judged by where it leads', async () => {
-    const { call, subject, put, putIn, workspace, directory } = await mountedHouse();
+    const { call, subject, put, putIn, workspace, directory } = await mountedSetup();
     await putIn('substrate', 'MEMORY.md', 'shared');
     await put('plain.txt', 'plain');
     await symlink(directory('/workspace/agent'), join(workspace, 'shared'));
@@ -127,7 +127,7 @@ describe('a link from one mount into another', () => {
   });
 
   it('leads nowhere but into mounts', async () => {
-    const { call, directory, outside } = await mountedHouse();
+    const { call, directory, outside } = await mountedSetup();
     await symlink(outside, join(directory('/runtime'), 'out'));
     for (const path of ['/runtime/out/secret.txt', '/runtime/out', '/runtime/out/new'])
       expect(await refusalOf(call('read', { path }))).toBe('PATH_OUTSIDE_WORKSPACE');
@@ -138,7 +138,7 @@ describe('a link from one mount into another', () => {
 
 describe('a mount whose folder lies in the workspace', () => {
   it('is read-only there too, under every name', async () => {
-    const { environment, call: plain, workspace, put } = await mountedHouse();
+    const { environment, call: plain, workspace, put } = await mountedSetup();
     await put('vendor/a.txt', 'vendored');
     const mounts = [
       ...environment.mounts,
@@ -155,7 +155,7 @@ describe('a mount whose folder lies in the workspace', () => {
 
 describe('a workspace that lies in a folder of the host with the name of a mount', () => {
   it('is meant by its path on the host, which fits more of it', async () => {
-    const { environment, call: plain, top, workspace, put } = await mountedHouse();
+    const { environment, call: plain, top, workspace, put } = await mountedSetup();
     await put('a.txt', 'of the workspace');
     const mounts = [
       ...environment.mounts.filter(({ path }) => path !== '/data'),
@@ -168,7 +168,7 @@ describe('a workspace that lies in a folder of the host with the name of a mount
 
 describe('what rules are asked about', () => {
   it('is a path as the agent names it, in a mount, and one of the host in the workspace', async () => {
-    const { subject, workspace, directory } = await mountedHouse();
+    const { subject, workspace, directory } = await mountedSetup();
     expect(subject('write', { path: '/runtime/a/b.md' })).toEqual({
       kind: 'path',
       path: '/runtime/a/b.md',
@@ -201,7 +201,7 @@ describe('what rules are asked about', () => {
   });
 
   it('is what happens: allowed in one mount, a call does nothing in another', async () => {
-    const { call, subject, workspace, directory } = await mountedHouse();
+    const { call, subject, workspace, directory } = await mountedSetup();
     await mkdir(join(workspace, 'd'));
     const input = { path: 'd/x.md', content: 'x' };
     const allowed = subject('write', input);
@@ -216,7 +216,7 @@ describe('what rules are asked about', () => {
 
 describe('the tools for files', () => {
   it('say of themselves what they are, do and give', async () => {
-    const { call, put } = await mountedHouse();
+    const { call, put } = await mountedSetup();
     await put('a.txt', 'text');
     const tools = new Map(createFileTools().map((tool) => [tool.definition.name, tool.definition]));
     for (const definition of tools.values())

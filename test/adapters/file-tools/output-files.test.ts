@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createOutputFiles } from '../../../src/adapters/file-tools/output-files.ts';
 import { MAX_OUTPUT_FILE_BYTES } from '../../../src/machines/turn/files/file-limits.ts';
-import { fileToolsHouse, refusalOf } from './file-tools-house.ts';
+import { fileToolsSetup, refusalOf } from './file-tools-setup.ts';
 
 const session = { sessionId: 's', agentId: 'a' };
 
 async function outputs(maxSessionBytes?: number) {
-  const { workspace, outside, call } = await fileToolsHouse();
+  const { workspace, outside, call } = await fileToolsSetup();
   const keeper = createOutputFiles({ workspaceDirectory: () => Promise.resolve(workspace), maxSessionBytes });
   return {
     workspace,

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createFileTools } from '../../../src/adapters/file-tools/file-tools.ts';
-import { fileToolsHouse } from './file-tools-house.ts';
+import { fileToolsSetup } from './file-tools-setup.ts';
 
 const BUILT = pathToFileURL(join(import.meta.dirname, '../../../dist/adapters/file-tools/file-tools.js')).href;
 
@@ -40,7 +40,7 @@ function writer(...words: readonly [workspace: string, locks: string, name: stri
 
 describe('two processes that change one file', { timeout: 120_000 }, () => {
   it('lose no change of each other and leave it whole', async () => {
-    const { workspace, put } = await fileToolsHouse();
+    const { workspace, put } = await fileToolsSetup();
     const locks = join(dirname(workspace), 'locks');
     await put('f', 'END\n');
     const endings = await Promise.all(
@@ -60,7 +60,7 @@ describe('two processes that change one file', { timeout: 120_000 }, () => {
   });
 
   it('wait for none that was killed, whenever that was', async () => {
-    const { workspace, put } = await fileToolsHouse();
+    const { workspace, put } = await fileToolsSetup();
     const locks = join(dirname(workspace), 'locks');
     await put('f', 'END\n');
     // The bound is far below that after which a lock of an unknown holder is taken away.

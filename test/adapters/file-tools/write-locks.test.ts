@@ -8,8 +8,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { WriteLocks } from '../../../src/adapters/file-tools/write-locks.ts';
 import { thisProcess } from '../../../src/adapters/system/process-life.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
-import { refusalOf } from './file-tools-house.ts';
-import { mountedHouse } from './mounted-house.ts';
+import { refusalOf } from './file-tools-setup.ts';
+import { mountedSetup } from './mounted-setup.ts';
 
 const never = (): AbortSignal => new AbortController().signal;
 
@@ -166,7 +166,7 @@ describe.skipIf(process.platform !== 'linux')('a lock that another process holds
 describe('the tools that write', () => {
   it('write one after the other, and wait no longer than they may', async () => {
     const lockDirectory = await lockFolder();
-    const { call, workspace } = await mountedHouse({ lockDirectory });
+    const { call, workspace } = await mountedSetup({ lockDirectory });
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => call('write', { path: `d/${index}.txt`, content: 'x' })),
     );
@@ -185,7 +185,7 @@ describe('the tools that write', () => {
     const lockDirectory = await lockFolder();
     await mkdir(join(lockDirectory, '..'), { recursive: true });
     await writeFile(lockDirectory, 'no folder');
-    const { call, workspace } = await mountedHouse({ lockDirectory });
+    const { call, workspace } = await mountedSetup({ lockDirectory });
     expect(await refusalOf(call('write', { path: 'a.txt', content: 'x' }))).toBe('NOT_A_FILE');
     expect(await readdir(workspace)).toEqual([]);
   });

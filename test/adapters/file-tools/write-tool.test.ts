@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAX_SEEN_FILES } from '../../../src/machines/turn/files/file-limits.ts';
 import { SeenFiles } from '../../../src/adapters/file-tools/file-tool-ports.ts';
-import { fileToolsHouse, refusalOf } from './file-tools-house.ts';
+import { fileToolsSetup, refusalOf } from './file-tools-setup.ts';
 
 describe('writing', () => {
   it('makes a file and the folders above it', async () => {
-    const { call, workspace } = await fileToolsHouse();
+    const { call, workspace } = await fileToolsSetup();
     expect(await call('write', { path: 'a/b/c.txt', content: 'é\nx' })).toEqual({
       path: 'a/b/c.txt',
       action: 'created',
@@ -19,7 +19,7 @@ describe('writing', () => {
   });
 
   it('replaces a file that was read, and one that was written before', async () => {
-    const { call, put, workspace } = await fileToolsHouse();
+    const { call, put, workspace } = await fileToolsSetup();
     await put('a.txt', 'old');
     await call('read', { path: 'a.txt' });
     expect(await call('write', { path: 'a.txt', content: 'new\n' })).toEqual({
@@ -33,7 +33,7 @@ describe('writing', () => {
   });
 
   it('refuses to replace a file that this session has not read', async () => {
-    const { call, put } = await fileToolsHouse();
+    const { call, put } = await fileToolsSetup();
     const path = await put('a.txt', 'old');
     await call('read', { path: 'a.txt' }, { sessionId: 'another' });
     expect(await refusalOf(call('write', { path: 'a.txt', content: 'new' }))).toBe('FILE_NOT_READ');
@@ -41,7 +41,7 @@ describe('writing', () => {
   });
 
   it('refuses to replace a file that has changed since it was read, though its size and time are the same', async () => {
-    const { call, put } = await fileToolsHouse();
+    const { call, put } = await fileToolsSetup();
     await put('a.txt', 'old');
     await call('read', { path: 'a.txt' });
     const path = await put('a.txt', 'odd');
@@ -50,7 +50,7 @@ describe('writing', () => {
   });
 
   it('knows a file under every name that leads to it', async () => {
-    const { call, put, workspace } = await fileToolsHouse();
+    const { call, put, workspace } = await fileToolsSetup();
     await put('real.txt', 'old');
     await symlink('real.txt', join(workspace, 'link.txt'));
     await call('read', { path: 'link.txt' });
@@ -60,7 +60,7 @@ describe('writing', () => {
   });
 
   it('keeps the mode of a file', async () => {
-    const { call, put } = await fileToolsHouse();
+    const { call, put } = await fileToolsSetup();
     const path = await put('run.sh', 'old');
     await chmod(path, 0o750);
     await call('read', { path: 'run.sh' });
@@ -69,7 +69,7 @@ describe('writing', () => {
   });
 
   it('never changes a file outside that a hard link in the workspace names too', async () => {
-    const { call, workspace, outside } = await fileToolsHouse();
+    const { call, workspace, outside } = await fileToolsSetup();
     await link(join(outside, 'secret.txt'), join(workspace, 'hard.txt'));
     await call('read', { path: 'hard.txt' });
     const before = await readFile(join(outside, 'secret.txt'), 'utf8');
@@ -78,7 +78,7 @@ describe('writing', () => {
   });
 
   it('lets one of two that make the same file at once win, and refuses the other', async () => {
-    const { call, workspace } = await fileToolsHouse();
+    const { call, workspace } = await fileToolsSetup();
     const contents = ['one', 'two'];
     const results = await Promise.allSettled(
       contents.map((content) => call('write', { path: 'a.txt', content }, { sessionId: content })),
@@ -90,7 +90,7 @@ describe('writing', () => {
   });
 
   it('shows others the old content or the new one, never a part', async () => {
-    const { call, workspace } = await fileToolsHouse();
+    const { call, workspace } = await fileToolsSetup();
     const contents = ['a'.repeat(300_000), 'b'.repeat(300_000)];
     await call('write', { path: 'f', content: contents[0] });
     let isDone = false;
@@ -107,7 +107,7 @@ describe('writing', () => {
   });
 
   it('leaves nothing behind when it is refused or stopped', async () => {
-    const { call, workspace } = await fileToolsHouse();
+    const { call, workspace } = await fileToolsSetup();
     await expect(
       call('write', { path: 'a.txt', content: 'x' }, { signal: AbortSignal.abort(new Error('enough')) }),
     ).rejects.toThrow('enough');
@@ -122,7 +122,7 @@ describe('writing', () => {
     ['dangling', 'NOT_A_FILE'],
     ['dangling/x', 'NOT_A_FILE'],
   ])('to %s is refused as %s', async (path, code) => {
-    const { call, put, workspace, outside } = await fileToolsHouse();
+    const { call, put, workspace, outside } = await fileToolsSetup();
     await put('file', 'x');
     await put('folder/x', 'x');
     await symlink(join(outside, 'new'), join(workspace, 'dangling'));
@@ -131,12 +131,12 @@ describe('writing', () => {
   });
 
   it('refuses text that could not be read back as it is', async () => {
-    const { call } = await fileToolsHouse();
+    const { call } = await fileToolsSetup();
     expect(await refusalOf(call('write', { path: 'a', content: 'x\ud800y' }))).toBe('CONTENT_NOT_TEXT');
   });
 
   it.skipIf(process.getuid?.() === 0)('refuses a file that its mode protects', async () => {
-    const { call, put } = await fileToolsHouse();
+    const { call, put } = await fileToolsSetup();
     const path = await put('a.txt', 'old');
     await chmod(path, 0o444);
     await call('read', { path: 'a.txt' });

@@ -15,7 +15,7 @@ import { acquireLease, leaseFreed } from '../../../src/adapters/files/lease.ts';
 import type { LeaseRequest } from '../../../src/adapters/files/lease.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { SESSION_ID } from '../../support/session-events.ts';
-import { until } from '../../support/session-house.ts';
+import { until } from '../../support/session-setup.ts';
 import { openFilesOf } from '../../setup/open-files.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';

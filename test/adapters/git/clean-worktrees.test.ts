@@ -2,14 +2,14 @@ import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
-import { git, gitHouse, put, removeTemplate, tracesOf } from './git-house.ts';
-import type { GitHouse } from './git-house.ts';
+import { git, gitSetup, put, removeTemplate, tracesOf } from './git-setup.ts';
+import type { GitSetup } from './git-setup.ts';
 
-let house: GitHouse;
+let setup: GitSetup;
 beforeEach(() => {
-  house = gitHouse();
+  setup = gitSetup();
 });
-afterEach(() => house.remove());
+afterEach(() => setup.remove());
 afterAll(removeTemplate);
 
 /** Each leaves nothing that could be lost. */
@@ -58,65 +58,65 @@ const HARMLESS: readonly (readonly [what: string, act: (worktree: PreparedSubage
 
 describe('a worktree in which nothing could be lost', () => {
   it.each(HARMLESS)('is removed with every trace when its agent %s', async (_, act) => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     act(worktree);
-    expect(await house.adapter.inspect(worktree)).toMatchObject({ isClean: true, findings: [] });
-    await house.adapter.remove(worktree);
-    expect(tracesOf(house, worktree)).toEqual([]);
-    expect(house.names()).toEqual([]);
-    expect(await house.adapter.list()).toEqual([]);
+    expect(await setup.adapter.inspect(worktree)).toMatchObject({ isClean: true, findings: [] });
+    await setup.adapter.remove(worktree);
+    expect(tracesOf(setup, worktree)).toEqual([]);
+    expect(setup.names()).toEqual([]);
+    expect(await setup.adapter.list()).toEqual([]);
   });
 
   it.each(HARMLESS)('is removed by the next start when its process died and its agent %s', async (_, act) => {
-    const worktree = await house.crashed();
+    const worktree = await setup.crashed();
     act(worktree);
-    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'removed' }]);
-    expect(tracesOf(house, worktree)).toEqual([]);
-    expect(house.names()).toEqual([]);
+    expect(await setup.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'removed' }]);
+    expect(tracesOf(setup, worktree)).toEqual([]);
+    expect(setup.names()).toEqual([]);
   });
 
   it('is removed where nobody said that the agent begins', async () => {
-    const worktree = await house.adapter.prepare({ jobId: 'agent_1', cwd: house.repository });
-    await house.adapter.remove(worktree);
-    expect(tracesOf(house, worktree)).toEqual([]);
+    const worktree = await setup.adapter.prepare({ jobId: 'agent_1', cwd: setup.repository });
+    await setup.adapter.remove(worktree);
+    expect(tracesOf(setup, worktree)).toEqual([]);
   });
 
   it('is removed once, however many ask for it and how often', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     await Promise.all([
-      house.adapter.remove(worktree),
-      house.adapter.remove(worktree),
-      house.adapterWith().remove(worktree),
+      setup.adapter.remove(worktree),
+      setup.adapter.remove(worktree),
+      setup.adapterWith().remove(worktree),
     ]);
-    await house.adapter.remove(worktree);
-    expect(tracesOf(house, worktree)).toEqual([]);
+    await setup.adapter.remove(worktree);
+    expect(tracesOf(setup, worktree)).toEqual([]);
   });
 
   it('does not count what was there when the agent began', async () => {
-    const worktree = await house.adapter.prepare({ jobId: 'agent_1', cwd: house.repository });
+    const worktree = await setup.adapter.prepare({ jobId: 'agent_1', cwd: setup.repository });
     put(join(worktree.worktreePath, 'build/out.js'), 'built by a hook');
     put(join(worktree.worktreePath, 'seed.txt'), 'made by a hook');
     put(join(worktree.worktreePath, 'a.txt'), 'written by a hook\n');
-    await house.adapter.begin(worktree);
-    expect(await house.adapter.inspect(worktree)).toMatchObject({ findings: [] });
-    await house.adapter.remove(worktree);
-    expect(tracesOf(house, worktree)).toEqual([]);
+    await setup.adapter.begin(worktree);
+    expect(await setup.adapter.inspect(worktree)).toMatchObject({ findings: [] });
+    await setup.adapter.remove(worktree);
+    expect(tracesOf(setup, worktree)).toEqual([]);
   });
 
   it('leaves the checkout that it was made from as it was', async () => {
-    writeFileSync(join(house.repository, 'a.txt'), 'work of the user\n');
-    const worktree = await house.prepare();
+    writeFileSync(join(setup.repository, 'a.txt'), 'work of the user\n');
+    const worktree = await setup.prepare();
     expect(readFileSync(join(worktree.worktreePath, 'a.txt'), 'utf8')).toBe('one\n');
-    await house.adapter.remove(worktree);
-    expect(git(house.repository, 'status', '--porcelain')).toBe(' M a.txt');
-    expect(git(house.repository, 'branch', '--format=%(refname:short)')).toBe('main');
-    expect(existsSync(join(house.repository, '.git/worktrees'))).toBe(false);
+    await setup.adapter.remove(worktree);
+    expect(git(setup.repository, 'status', '--porcelain')).toBe(' M a.txt');
+    expect(git(setup.repository, 'branch', '--format=%(refname:short)')).toBe('main');
+    expect(existsSync(join(setup.repository, '.git/worktrees'))).toBe(false);
   });
 
   it('is forgotten where somebody else has removed it', async () => {
-    const worktree = await house.crashed();
-    git(house.repository, 'worktree', 'remove', '--force', '--force', worktree.worktreePath);
-    expect(await house.adapter.reconcile()).toMatchObject([{ action: 'forgotten' }]);
-    expect(tracesOf(house, worktree)).toEqual([]);
+    const worktree = await setup.crashed();
+    git(setup.repository, 'worktree', 'remove', '--force', '--force', worktree.worktreePath);
+    expect(await setup.adapter.reconcile()).toMatchObject([{ action: 'forgotten' }]);
+    expect(tracesOf(setup, worktree)).toEqual([]);
   });
 });

@@ -3,19 +3,19 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { worktreeAdapterContract } from '../../../src/testing/worktree-adapter-contract.ts';
-import { gitHouse, removeTemplate } from './git-house.ts';
-import type { GitHouse } from './git-house.ts';
+import { gitSetup, removeTemplate } from './git-setup.ts';
+import type { GitSetup } from './git-setup.ts';
 
-let house: GitHouse;
+let setup: GitSetup;
 beforeEach(() => {
-  house = gitHouse();
+  setup = gitSetup();
 });
-afterEach(() => house.remove());
+afterEach(() => setup.remove());
 afterAll(removeTemplate);
 
 describe('worktrees of git', () => {
   it.each(worktreeAdapterContract.map(({ name, run }) => [name, run] as const))('%s', async (_name, run) => {
-    const { adapter, repository, outside } = house;
+    const { adapter, repository, outside } = setup;
     const subject = {
       adapter,
       cwd: repository,

@@ -3,30 +3,30 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, wri
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
-import { contentOf, git, gitHouse, makeRepository, put, removeTemplate, tracesOf } from './git-house.ts';
-import type { GitHouse } from './git-house.ts';
+import { contentOf, git, gitSetup, makeRepository, put, removeTemplate, tracesOf } from './git-setup.ts';
+import type { GitSetup } from './git-setup.ts';
 
-let house: GitHouse;
+let setup: GitSetup;
 beforeEach(() => {
-  house = gitHouse();
+  setup = gitSetup();
 });
 afterEach(() => {
   vi.unstubAllEnvs();
-  house.remove();
+  setup.remove();
 });
 afterAll(removeTemplate);
 
-const prepare = (cwd = house.repository): Promise<PreparedSubagentWorktree> =>
-  house.adapter.prepare({ jobId: 'agent_1', cwd });
+const prepare = (cwd = setup.repository): Promise<PreparedSubagentWorktree> =>
+  setup.adapter.prepare({ jobId: 'agent_1', cwd });
 
 /** Made, whole, found clean, and gone again. */
 async function expectUsable(worktree: PreparedSubagentWorktree): Promise<void> {
-  await house.adapter.begin(worktree);
+  await setup.adapter.begin(worktree);
   expect(git(worktree.worktreePath, 'status', '--porcelain')).toBe('');
   expect(git(worktree.worktreePath, 'rev-parse', 'HEAD')).toBe(worktree.baseRevision);
   expect(git(worktree.worktreePath, 'branch', '--show-current')).toBe(worktree.branchName);
-  expect((await house.adapter.inspect(worktree)).findings).toEqual([]);
-  await house.adapter.remove(worktree);
+  expect((await setup.adapter.inspect(worktree)).findings).toEqual([]);
+  await setup.adapter.remove(worktree);
   expect(existsSync(worktree.worktreePath)).toBe(false);
   expect(git(worktree.repoRoot, 'branch', '--list', worktree.branchName)).toBe('');
 }
@@ -35,12 +35,12 @@ describe('a worktree', () => {
   it('has a folder and a branch of its own, named after its job', async () => {
     const worktree = await prepare();
     expect(worktree).toMatchObject({
-      repoRoot: house.repository,
-      baseRevision: git(house.repository, 'rev-parse', 'HEAD'),
+      repoRoot: setup.repository,
+      baseRevision: git(setup.repository, 'rev-parse', 'HEAD'),
       cwd: worktree.worktreePath,
     });
     expect(worktree.id).toMatch(/^agent_1-[\da-f]{8}$/);
-    expect(worktree.worktreePath).toBe(join(house.worktrees, worktree.id ?? ''));
+    expect(worktree.worktreePath).toBe(join(setup.worktrees, worktree.id ?? ''));
     expect(worktree.branchName).toBe(`wakechart/${worktree.id}`);
     expect(worktree).not.toHaveProperty('parentStatus');
     expect(readdirSync(worktree.worktreePath).sort()).toEqual(['.git', '.gitignore', 'a.txt', 'bin', 'link', 'src']);
@@ -49,7 +49,7 @@ describe('a worktree', () => {
 
   it('is written down before it is there, readable by its owner only', async () => {
     const worktree = await prepare();
-    const record = join(house.worktrees, `${worktree.id}.json`);
+    const record = join(setup.worktrees, `${worktree.id}.json`);
     expect(statSync(record).mode & 0o777).toBe(0o600);
     expect(JSON.parse(contentOf(record))).toMatchObject({
       version: 1,
@@ -58,36 +58,36 @@ describe('a worktree', () => {
       baseRevision: worktree.baseRevision,
     });
     expect(
-      JSON.parse(contentOf(join(house.repository, '.git/worktrees', worktree.id ?? '', 'wakechart.json'))),
+      JSON.parse(contentOf(join(setup.repository, '.git/worktrees', worktree.id ?? '', 'wakechart.json'))),
     ).toMatchObject({ id: worktree.id, jobId: 'agent_1' });
-    await house.adapter.remove(worktree);
+    await setup.adapter.remove(worktree);
   });
 
   it('is left alone by git itself', async () => {
     const worktree = await prepare();
-    expect(() => git(house.repository, 'worktree', 'remove', worktree.worktreePath)).toThrow(/locked working tree/);
+    expect(() => git(setup.repository, 'worktree', 'remove', worktree.worktreePath)).toThrow(/locked working tree/);
     await expectUsable(worktree);
   });
 
   it('says what the checkout around it has that is in no commit', async () => {
-    writeFileSync(join(house.repository, 'a.txt'), 'mine\n');
-    writeFileSync(join(house.repository, 'src/b.txt'), 'mine\n');
-    writeFileSync(join(house.repository, 'new.txt'), 'mine\n');
+    writeFileSync(join(setup.repository, 'a.txt'), 'mine\n');
+    writeFileSync(join(setup.repository, 'src/b.txt'), 'mine\n');
+    writeFileSync(join(setup.repository, 'new.txt'), 'mine\n');
     expect((await prepare()).parentStatus).toBe('2 changed files, 1 untracked file, which are not in the worktree');
   });
 
   it('has the folder below the root that was asked for, even where git has nothing in it', async () => {
-    expect(await prepare(join(house.repository, 'src'))).toMatchObject({ repoRoot: house.repository });
-    mkdirSync(join(house.repository, 'notes/deep'), { recursive: true });
-    const worktree = await prepare(join(house.repository, 'notes/deep'));
+    expect(await prepare(join(setup.repository, 'src'))).toMatchObject({ repoRoot: setup.repository });
+    mkdirSync(join(setup.repository, 'notes/deep'), { recursive: true });
+    const worktree = await prepare(join(setup.repository, 'notes/deep'));
     expect(worktree.cwd).toBe(join(worktree.worktreePath, 'notes/deep'));
     expect(statSync(worktree.cwd ?? '').isDirectory()).toBe(true);
     await expectUsable(worktree);
   });
 
   it('is stamped by the clock it was given', async () => {
-    const adapter = house.adapterWith({ clock: { now: () => 0 } });
-    await adapter.prepare({ jobId: 'agent_1', cwd: house.repository });
+    const adapter = setup.adapterWith({ clock: { now: () => 0 } });
+    await adapter.prepare({ jobId: 'agent_1', cwd: setup.repository });
     expect(await adapter.list()).toMatchObject([
       { createdAt: '1970-01-01T00:00:00.000Z', status: 'ready', isOwned: true, jobId: 'agent_1' },
     ]);
@@ -96,23 +96,23 @@ describe('a worktree', () => {
   it.each(['', ' ', 'Ä/ö ü', '../../x', '-rf', 'a.lock', 'x'.repeat(500), 'CON', 'a\nb'].filter((name) => name !== ''))(
     'has a plain name whatever its job is called: %j',
     async (jobId) => {
-      const worktree = await house.adapter.prepare({ jobId, cwd: house.repository });
+      const worktree = await setup.adapter.prepare({ jobId, cwd: setup.repository });
       expect(basename(worktree.worktreePath)).toMatch(/^[a-z0-9_][a-z0-9_-]{0,60}-[\da-f]{8}$/);
-      expect(await house.adapter.find(jobId)).toMatchObject({ id: worktree.id, jobId });
-      await house.adapter.remove(worktree);
+      expect(await setup.adapter.find(jobId)).toMatchObject({ id: worktree.id, jobId });
+      await setup.adapter.remove(worktree);
     },
   );
 });
 
 describe('a worktree can be made from', () => {
   it('a detached HEAD', async () => {
-    git(house.repository, 'checkout', '-q', '--detach');
+    git(setup.repository, 'checkout', '-q', '--detach');
     await expectUsable(await prepare());
   });
 
   it('a repository that is a worktree itself, to which its work then belongs', async () => {
-    const linked = join(house.outside, 'linked');
-    git(house.repository, 'worktree', 'add', '-q', '-b', 'side', linked);
+    const linked = join(setup.outside, 'linked');
+    git(setup.repository, 'worktree', 'add', '-q', '-b', 'side', linked);
     writeFileSync(join(linked, 'a.txt'), 'side\n');
     git(linked, 'commit', '-qam', 'side');
     const worktree = await prepare(linked);
@@ -121,14 +121,14 @@ describe('a worktree can be made from', () => {
   });
 
   it('a worktree of a bare repository', async () => {
-    const bare = join(house.outside, 'bare.git');
-    git(house.outside, 'clone', '-q', '--bare', house.repository, bare);
-    git(bare, 'worktree', 'add', '-q', '-b', 'side', join(house.outside, 'side'));
-    await expectUsable(await prepare(join(house.outside, 'side')));
+    const bare = join(setup.outside, 'bare.git');
+    git(setup.outside, 'clone', '-q', '--bare', setup.repository, bare);
+    git(bare, 'worktree', 'add', '-q', '-b', 'side', join(setup.outside, 'side'));
+    await expectUsable(await prepare(join(setup.outside, 'side')));
   });
 
   it('a sparse checkout, and is as sparse', async () => {
-    git(house.repository, 'sparse-checkout', 'set', '--cone', 'src');
+    git(setup.repository, 'sparse-checkout', 'set', '--cone', 'src');
     const worktree = await prepare();
     expect(existsSync(join(worktree.worktreePath, 'bin'))).toBe(false);
     expect(existsSync(join(worktree.worktreePath, 'src/b.txt'))).toBe(true);
@@ -136,25 +136,25 @@ describe('a worktree can be made from', () => {
   });
 
   it('a repository with settings for each worktree', async () => {
-    git(house.repository, 'config', 'extensions.worktreeConfig', 'true');
-    git(house.repository, 'config', '--worktree', 'user.name', 'Somebody');
+    git(setup.repository, 'config', 'extensions.worktreeConfig', 'true');
+    git(setup.repository, 'config', '--worktree', 'user.name', 'Somebody');
     await expectUsable(await prepare());
   });
 
   it('a repository with submodules, which are empty in it', async () => {
-    makeRepository(join(house.outside, 'library'));
+    makeRepository(join(setup.outside, 'library'));
     git(
-      house.repository,
+      setup.repository,
       '-c',
       'protocol.file.allow=always',
       'submodule',
       '--quiet',
       'add',
       '--',
-      join(house.outside, 'library'),
+      join(setup.outside, 'library'),
       'library',
     );
-    git(house.repository, 'commit', '-qm', 'library');
+    git(setup.repository, 'commit', '-qm', 'library');
     const worktree = await prepare();
     expect(worktree.parentStatus).toBe('submodules, which are empty in the worktree');
     expect(readdirSync(join(worktree.worktreePath, 'library'))).toEqual([]);
@@ -164,9 +164,9 @@ describe('a worktree can be made from', () => {
   it.each(['with blanks', 'ünïcödé 漢字', '-dash', 'it\'s $(odd) "quoted"', 'two\nlines'])(
     'a path such as %j',
     async (name) => {
-      const folder = join(house.outside, name);
-      cpSync(house.repository, join(folder, 'r'), { recursive: true, verbatimSymlinks: true });
-      const adapter = house.adapterWith({ worktreesDirectory: join(folder, 'w') });
+      const folder = join(setup.outside, name);
+      cpSync(setup.repository, join(folder, 'r'), { recursive: true, verbatimSymlinks: true });
+      const adapter = setup.adapterWith({ worktreesDirectory: join(folder, 'w') });
       const worktree = await adapter.prepare({ jobId: 'agent_1', cwd: join(folder, 'r', 'src') });
       await adapter.begin(worktree);
       expect(worktree).toMatchObject({ repoRoot: join(folder, 'r'), cwd: join(worktree.worktreePath, 'src') });
@@ -177,75 +177,75 @@ describe('a worktree can be made from', () => {
   );
 
   it('a repository in whose own files the worktrees lie, without showing there', async () => {
-    const adapter = house.adapterWith({ worktreesDirectory: join(house.repository, '.wakechart/worktrees') });
-    const worktree = await adapter.prepare({ jobId: 'agent_1', cwd: house.repository });
-    expect(git(house.repository, 'status', '--porcelain')).toBe('');
+    const adapter = setup.adapterWith({ worktreesDirectory: join(setup.repository, '.wakechart/worktrees') });
+    const worktree = await adapter.prepare({ jobId: 'agent_1', cwd: setup.repository });
+    expect(git(setup.repository, 'status', '--porcelain')).toBe('');
     await adapter.remove(worktree);
-    expect(git(house.repository, 'status', '--porcelain')).toBe('');
+    expect(git(setup.repository, 'status', '--porcelain')).toBe('');
   });
 
   it('one repository, by 32 at once', async () => {
     const made = await Promise.all(
       Array.from({ length: 32 }, async (_, index) =>
-        house.adapter.prepare({ jobId: `agent_${index}`, cwd: house.repository }),
+        setup.adapter.prepare({ jobId: `agent_${index}`, cwd: setup.repository }),
       ),
     );
     expect(new Set(made.map(({ branchName }) => branchName)).size).toBe(32);
-    expect(git(house.repository, 'worktree', 'list').split('\n')).toHaveLength(33);
-    await Promise.all(made.map(async (worktree) => house.adapter.remove(worktree)));
-    expect(git(house.repository, 'worktree', 'list').split('\n')).toHaveLength(1);
-    expect(house.names()).toEqual([]);
+    expect(git(setup.repository, 'worktree', 'list').split('\n')).toHaveLength(33);
+    await Promise.all(made.map(async (worktree) => setup.adapter.remove(worktree)));
+    expect(git(setup.repository, 'worktree', 'list').split('\n')).toHaveLength(1);
+    expect(setup.names()).toEqual([]);
   });
 
   it('a repository that is told apart from the one our own environment names', async () => {
-    makeRepository(join(house.outside, 'wrong'));
-    const wrong = join(house.outside, 'wrong/.git');
-    const before = git(join(house.outside, 'wrong'), 'for-each-ref');
+    makeRepository(join(setup.outside, 'wrong'));
+    const wrong = join(setup.outside, 'wrong/.git');
+    const before = git(join(setup.outside, 'wrong'), 'for-each-ref');
     for (const [name, value] of Object.entries({
       GIT_DIR: wrong,
-      GIT_WORK_TREE: join(house.outside, 'wrong'),
+      GIT_WORK_TREE: join(setup.outside, 'wrong'),
       GIT_INDEX_FILE: join(wrong, 'index'),
       GIT_COMMON_DIR: wrong,
       GIT_CEILING_DIRECTORIES: '/',
     }))
       vi.stubEnv(name, value);
     await expectUsable(await prepare());
-    expect(git(join(house.outside, 'wrong'), 'for-each-ref')).toBe(before);
+    expect(git(join(setup.outside, 'wrong'), 'for-each-ref')).toBe(before);
   });
 });
 
 describe('a worktree is refused', () => {
   const refusals: readonly (readonly [what: string, code: string, cwd: () => string])[] = [
-    ['outside a repository', 'WORKTREE_NOT_A_REPOSITORY', () => house.outside],
-    ['where there is no folder', 'WORKTREE_NOT_A_REPOSITORY', () => join(house.outside, 'nowhere')],
-    ['for a file', 'WORKTREE_NOT_A_REPOSITORY', () => join(house.repository, 'a.txt')],
-    ["in git's own folder", 'WORKTREE_NOT_A_REPOSITORY', () => join(house.repository, '.git')],
+    ['outside a repository', 'WORKTREE_NOT_A_REPOSITORY', () => setup.outside],
+    ['where there is no folder', 'WORKTREE_NOT_A_REPOSITORY', () => join(setup.outside, 'nowhere')],
+    ['for a file', 'WORKTREE_NOT_A_REPOSITORY', () => join(setup.repository, 'a.txt')],
+    ["in git's own folder", 'WORKTREE_NOT_A_REPOSITORY', () => join(setup.repository, '.git')],
     [
       'where there is no commit',
       'WORKTREE_NO_COMMIT',
       () => {
-        git(house.outside, 'init', '-q', 'empty');
-        return join(house.outside, 'empty');
+        git(setup.outside, 'init', '-q', 'empty');
+        return join(setup.outside, 'empty');
       },
     ],
   ];
   it.each(refusals)('%s', async (_, code, cwd) => {
     const refusal = await prepare(cwd()).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code, category: 'validation', hint: expect.any(String) });
-    expect(house.names()).toEqual([]);
+    expect(setup.names()).toEqual([]);
   });
 
   it('where worktrees cannot lie', async () => {
     for (const worktreesDirectory of [
-      house.repository,
-      join(house.repository, '.git/worktrees'),
-      join(house.repository, 'a.txt/x'),
+      setup.repository,
+      join(setup.repository, '.git/worktrees'),
+      join(setup.repository, 'a.txt/x'),
     ]) {
       await expect(
-        house.adapterWith({ worktreesDirectory }).prepare({ jobId: 'j', cwd: house.repository }),
+        setup.adapterWith({ worktreesDirectory }).prepare({ jobId: 'j', cwd: setup.repository }),
       ).rejects.toMatchObject({ code: 'WORKTREE_PLACE_INVALID' });
     }
-    expect(git(house.repository, 'status', '--porcelain')).toBe('');
+    expect(git(setup.repository, 'status', '--porcelain')).toBe('');
   });
 
   it.each([
@@ -259,89 +259,89 @@ describe('a worktree is refused', () => {
     { gitPath: '' },
     { unknown: 1 },
   ])('by options such as %j', (options) => {
-    expect(() => house.adapterWith(options)).toThrow(expect.objectContaining({ code: 'WORKTREE_OPTIONS_INVALID' }));
+    expect(() => setup.adapterWith(options)).toThrow(expect.objectContaining({ code: 'WORKTREE_OPTIONS_INVALID' }));
   });
 
   it('for requests that say too little', async () => {
-    await expect(house.adapter.prepare({ jobId: '', cwd: house.repository })).rejects.toMatchObject({
+    await expect(setup.adapter.prepare({ jobId: '', cwd: setup.repository })).rejects.toMatchObject({
       code: 'WORKTREE_REQUEST_INVALID',
     });
-    await expect(house.adapter.prepare({ jobId: 'a', cwd: house.repository, keepFilesIn: 'x' })).rejects.toMatchObject({
+    await expect(setup.adapter.prepare({ jobId: 'a', cwd: setup.repository, keepFilesIn: 'x' })).rejects.toMatchObject({
       code: 'WORKTREE_REQUEST_INVALID',
     });
   });
 
   it('where a branch stands in the way of all names, and leaves nothing behind', async () => {
-    git(house.repository, 'branch', 'wakechart');
+    git(setup.repository, 'branch', 'wakechart');
     const refusal = await prepare().catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'WORKTREE_NOT_CREATED', message: expect.stringContaining('wakechart') });
-    expect(house.names()).toEqual([]);
-    expect(git(house.repository, 'worktree', 'list').split('\n')).toHaveLength(1);
+    expect(setup.names()).toEqual([]);
+    expect(git(setup.repository, 'worktree', 'list').split('\n')).toHaveLength(1);
   });
 
   it('where there is no git', async () => {
     await expect(
-      house.adapterWith({ gitPath: join(house.outside, 'no-git') }).prepare({ jobId: 'j', cwd: house.repository }),
+      setup.adapterWith({ gitPath: join(setup.outside, 'no-git') }).prepare({ jobId: 'j', cwd: setup.repository }),
     ).rejects.toMatchObject({ code: 'WORKTREE_NOT_CREATED', message: expect.stringContaining('could not be started') });
   });
 
   it('by a request that was aborted, before or while it was made, and leaves nothing behind', async () => {
     await expect(
-      house.adapter.prepare({ jobId: 'j', cwd: house.repository, signal: AbortSignal.abort() }),
+      setup.adapter.prepare({ jobId: 'j', cwd: setup.repository, signal: AbortSignal.abort() }),
     ).rejects.toMatchObject({ code: 'WORKTREE_CANCELLED' });
     for (const delayMs of [1, 15, 30]) {
       const controller = new AbortController();
-      const made = house.adapter
-        .prepare({ jobId: 'j', cwd: house.repository, signal: controller.signal })
+      const made = setup.adapter
+        .prepare({ jobId: 'j', cwd: setup.repository, signal: controller.signal })
         .catch((error: unknown) => error);
       setTimeout(() => controller.abort(), delayMs);
       const end = await made;
-      if (!(end instanceof Error)) await house.adapter.remove(end as PreparedSubagentWorktree);
-      expect(house.names()).toEqual([]);
-      expect(git(house.repository, 'branch', '--format=%(refname:short)')).toBe('main');
-      expect(git(house.repository, 'worktree', 'list').split('\n')).toHaveLength(1);
+      if (!(end instanceof Error)) await setup.adapter.remove(end as PreparedSubagentWorktree);
+      expect(setup.names()).toEqual([]);
+      expect(git(setup.repository, 'branch', '--format=%(refname:short)')).toBe('main');
+      expect(git(setup.repository, 'worktree', 'list').split('\n')).toHaveLength(1);
     }
   });
 
   it('by a git that hangs, within the time limit', async () => {
-    const gitPath = join(house.outside, 'slow-git');
+    const gitPath = join(setup.outside, 'slow-git');
     writeFileSync(gitPath, '#!/bin/sh\ncase "$*" in *"worktree add"*) exec sleep 60;; esac\nexec git "$@"\n', {
       mode: 0o755,
     });
     await expect(
-      house.adapterWith({ gitPath, timeoutMs: 400 }).prepare({ jobId: 'j', cwd: house.repository }),
+      setup.adapterWith({ gitPath, timeoutMs: 400 }).prepare({ jobId: 'j', cwd: setup.repository }),
     ).rejects.toMatchObject({ code: 'WORKTREE_NOT_CREATED', category: 'timeout' });
-    expect(house.names()).toEqual([]);
+    expect(setup.names()).toEqual([]);
   });
 
   it('never twice under one name: another is tried', async () => {
     // Says of the first name that it is taken, as git does.
-    const gitPath = join(house.outside, 'taken-git');
+    const gitPath = join(setup.outside, 'taken-git');
     writeFileSync(
       gitPath,
-      `#!/bin/sh\ncase "$*" in *"worktree add"*) if mkdir "${house.outside}/once" 2>/dev/null; then echo "fatal: a branch named 'x' already exists" >&2; exit 255; fi;; esac\nexec git "$@"\n`,
+      `#!/bin/sh\ncase "$*" in *"worktree add"*) if mkdir "${setup.outside}/once" 2>/dev/null; then echo "fatal: a branch named 'x' already exists" >&2; exit 255; fi;; esac\nexec git "$@"\n`,
       { mode: 0o755 },
     );
-    const worktree = await house.adapterWith({ gitPath }).prepare({ jobId: 'j', cwd: house.repository });
-    expect(house.names().filter((name) => name.endsWith('.json'))).toEqual([`${worktree.id}.json`]);
-    execFileSync('rmdir', [join(house.outside, 'once')]);
+    const worktree = await setup.adapterWith({ gitPath }).prepare({ jobId: 'j', cwd: setup.repository });
+    expect(setup.names().filter((name) => name.endsWith('.json'))).toEqual([`${worktree.id}.json`]);
+    execFileSync('rmdir', [join(setup.outside, 'once')]);
     await expect(
-      house.adapterWith({ gitPath, maxCreateAttempts: 1 }).prepare({ jobId: 'j', cwd: house.repository }),
+      setup.adapterWith({ gitPath, maxCreateAttempts: 1 }).prepare({ jobId: 'j', cwd: setup.repository }),
     ).rejects.toMatchObject({ code: 'WORKTREE_NOT_CREATED', message: expect.stringContaining('already exists') });
-    await house.adapter.remove(worktree);
-    expect(tracesOf(house, worktree)).toEqual([]);
+    await setup.adapter.remove(worktree);
+    expect(tracesOf(setup, worktree)).toEqual([]);
   });
 
   it('not by a lock that another git holds for a moment', async () => {
-    const gitPath = join(house.outside, 'locked-git');
+    const gitPath = join(setup.outside, 'locked-git');
     writeFileSync(
       gitPath,
-      `#!/bin/sh\ncase "$*" in *"worktree add"*) if mkdir "${house.outside}/once" 2>/dev/null; then echo "fatal: Unable to create '/x/packed-refs.lock': File exists." >&2; exit 128; fi;; esac\nexec git "$@"\n`,
+      `#!/bin/sh\ncase "$*" in *"worktree add"*) if mkdir "${setup.outside}/once" 2>/dev/null; then echo "fatal: Unable to create '/x/packed-refs.lock': File exists." >&2; exit 128; fi;; esac\nexec git "$@"\n`,
       { mode: 0o755 },
     );
-    const worktree = await house.adapterWith({ gitPath }).prepare({ jobId: 'j', cwd: house.repository });
+    const worktree = await setup.adapterWith({ gitPath }).prepare({ jobId: 'j', cwd: setup.repository });
     expect(readFileSync(join(worktree.worktreePath, 'a.txt'), 'utf8')).toBe('one\n');
-    await house.adapter.remove(worktree);
+    await setup.adapter.remove(worktree);
   });
 });
 
@@ -349,33 +349,33 @@ describe('a key', () => {
   it('names one worktree, however many ask at once', async () => {
     const made = await Promise.all(
       [1, 2, 3].map(async (index) =>
-        house.adapter.prepare({ jobId: `agent_${index}`, cwd: house.repository, key: 'feature' }),
+        setup.adapter.prepare({ jobId: `agent_${index}`, cwd: setup.repository, key: 'feature' }),
       ),
     );
     expect(new Set(made.map(({ worktreePath }) => worktreePath)).size).toBe(1);
-    expect(await house.adapter.list()).toMatchObject([{ key: 'feature' }]);
+    expect(await setup.adapter.list()).toMatchObject([{ key: 'feature' }]);
   });
 
   it('names the worktree that a dead process left, with the work in it', async () => {
-    const before = await house.crashed({ key: 'feature' });
+    const before = await setup.crashed({ key: 'feature' });
     put(join(before.worktreePath, 'new.txt'), 'work\n');
-    const after = await house.prepare({ jobId: 'agent_2', key: 'feature' });
+    const after = await setup.prepare({ jobId: 'agent_2', key: 'feature' });
     expect(after).toMatchObject({
       worktreePath: before.worktreePath,
       branchName: before.branchName,
       baseRevision: before.baseRevision,
     });
-    expect((await house.adapter.inspect(after)).findings).toMatchObject([{ kind: 'untracked' }]);
-    expect(await house.adapter.list()).toMatchObject([{ status: 'ready', isOwned: true }]);
-    await expect(house.adapter.remove(after)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
-    expect(await house.prepare({ key: 'feature' })).toMatchObject({ worktreePath: before.worktreePath });
+    expect((await setup.adapter.inspect(after)).findings).toMatchObject([{ kind: 'untracked' }]);
+    expect(await setup.adapter.list()).toMatchObject([{ status: 'ready', isOwned: true }]);
+    await expect(setup.adapter.remove(after)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    expect(await setup.prepare({ key: 'feature' })).toMatchObject({ worktreePath: before.worktreePath });
   });
 
   it('does not lead into the work of a process that lives', async () => {
-    const alive = house.adapterWith({ host: { pid: process.ppid, startTime: '', system: 'another system' } });
-    await alive.prepare({ jobId: 'agent_1', cwd: house.repository, key: 'feature' });
+    const alive = setup.adapterWith({ host: { pid: process.ppid, startTime: '', system: 'another system' } });
+    await alive.prepare({ jobId: 'agent_1', cwd: setup.repository, key: 'feature' });
     await expect(
-      house.adapter.prepare({ jobId: 'agent_2', cwd: house.repository, key: 'feature' }),
+      setup.adapter.prepare({ jobId: 'agent_2', cwd: setup.repository, key: 'feature' }),
     ).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
   });
 });

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deleteWalked, deleteWhole } from '../../../src/adapters/git/delete-walked.ts';
 import { walkFolder } from '../../../src/adapters/git/folder-walk.ts';
-import { put } from './git-house.ts';
+import { put } from './git-setup.ts';
 
 let top: string;
 let root: string;

@@ -15,14 +15,14 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGitFolderChanges } from '../../../src/adapters/git/folder-changes.ts';
 import type { FolderChanges, FolderDifference } from '../../../src/actors/inspection/folder-changes.ts';
-import { git, gitHouse, put, removeTemplate } from './git-house.ts';
-import type { GitHouse } from './git-house.ts';
+import { git, gitSetup, put, removeTemplate } from './git-setup.ts';
+import type { GitSetup } from './git-setup.ts';
 
-let house: GitHouse;
+let setup: GitSetup;
 beforeEach(() => {
-  house = gitHouse();
+  setup = gitSetup();
 });
-afterEach(() => house.remove());
+afterEach(() => setup.remove());
 afterAll(removeTemplate);
 
 function changes(
@@ -32,11 +32,11 @@ function changes(
     readonly ceilingDirectories?: readonly string[];
   } = {},
 ): FolderChanges {
-  return createGitFolderChanges({ near: join(house.outside, 'private'), ...options });
+  return createGitFolderChanges({ near: join(setup.outside, 'private'), ...options });
 }
 
 function read(
-  folder = house.repository,
+  folder = setup.repository,
   check: Partial<Parameters<FolderChanges['read']>[1]> = {},
 ): Promise<FolderDifference> {
   return changes().read(folder, { maxCharacters: 100_000, ...check });
@@ -58,12 +58,12 @@ describe('the changes in a folder', () => {
   });
 
   it('are told by file, with a difference that has new files whole', async () => {
-    put(join(house.repository, 'a.txt'), 'one and a half\n');
-    put(join(house.repository, 'new/file.txt'), 'something ü new\n');
-    put(join(house.repository, 'staged.txt'), 'staged\n');
-    git(house.repository, 'add', 'staged.txt');
-    rmSync(join(house.repository, 'src/b.txt'));
-    put(join(house.repository, 'x.log'), 'ignored\n');
+    put(join(setup.repository, 'a.txt'), 'one and a half\n');
+    put(join(setup.repository, 'new/file.txt'), 'something ü new\n');
+    put(join(setup.repository, 'staged.txt'), 'staged\n');
+    git(setup.repository, 'add', 'staged.txt');
+    rmSync(join(setup.repository, 'src/b.txt'));
+    put(join(setup.repository, 'x.log'), 'ignored\n');
     const found = await read();
     expect(named(found)).toEqual({
       'a.txt': 'changed',
@@ -85,18 +85,18 @@ describe('the changes in a folder', () => {
   });
 
   it('tell what was renamed as that', async () => {
-    put(join(house.repository, 'long.txt'), 'line\n'.repeat(40));
-    git(house.repository, 'add', '-A');
-    git(house.repository, 'commit', '-q', '-m', 'long');
-    renameSync(join(house.repository, 'long.txt'), join(house.repository, 'other.txt'));
-    git(house.repository, 'add', '-A');
+    put(join(setup.repository, 'long.txt'), 'line\n'.repeat(40));
+    git(setup.repository, 'add', '-A');
+    git(setup.repository, 'commit', '-q', '-m', 'long');
+    renameSync(join(setup.repository, 'long.txt'), join(setup.repository, 'other.txt'));
+    git(setup.repository, 'add', '-A');
     const found = await read();
     expect(named(found)).toEqual({ 'other.txt': 'renamed' });
     expect(found.difference).toContain('rename from long.txt\nrename to other.txt\n');
   });
 
   it('are those since a commit, with what was committed', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     put(join(worktree.worktreePath, 'done.txt'), 'done\n');
     git(worktree.worktreePath, 'add', '-A');
     git(worktree.worktreePath, 'commit', '-q', '-m', 'work');
@@ -113,17 +113,17 @@ describe('the changes in a folder', () => {
   });
 
   it('are those within it, where it is a part of a repository', async () => {
-    put(join(house.repository, 'a.txt'), 'changed\n');
-    put(join(house.repository, 'src/b.txt'), 'changed\n');
-    put(join(house.repository, 'src/c.txt'), 'new\n');
-    expect(named(await read(join(house.repository, 'src')))).toEqual({
+    put(join(setup.repository, 'a.txt'), 'changed\n');
+    put(join(setup.repository, 'src/b.txt'), 'changed\n');
+    put(join(setup.repository, 'src/c.txt'), 'new\n');
+    expect(named(await read(join(setup.repository, 'src')))).toEqual({
       'src/b.txt': 'changed',
       'src/c.txt': 'untracked',
     });
   });
 
   it('tell a merge that is under way, with the files in conflict', async () => {
-    const { repository } = house;
+    const { repository } = setup;
     const commit = (line: string): void => {
       put(join(repository, 'a.txt'), line);
       git(repository, 'commit', '-q', '-a', '-m', line.trim());
@@ -141,13 +141,13 @@ describe('the changes in a folder', () => {
     expect((await read()).underWay).toEqual({ what: 'merge', files: [] });
     git(repository, 'merge', '--abort');
     expect((await read()).underWay).toBeUndefined();
-    expect(await changes().underWay?.(house.outside)).toBeUndefined();
+    expect(await changes().underWay?.(setup.outside)).toBeUndefined();
   });
 
   it('are cut where they are long, and large files are only named', async () => {
-    for (let index = 0; index < 30; index += 1) put(join(house.repository, `n${index}.txt`), 'x\n'.repeat(200));
-    put(join(house.repository, 'large.txt'), 'y\n'.repeat(400_000));
-    const found = await read(house.repository, { maxCharacters: 5_000 });
+    for (let index = 0; index < 30; index += 1) put(join(setup.repository, `n${index}.txt`), 'x\n'.repeat(200));
+    put(join(setup.repository, 'large.txt'), 'y\n'.repeat(400_000));
+    const found = await read(setup.repository, { maxCharacters: 5_000 });
     expect([found.fileCount, found.isCut, found.difference.length]).toEqual([31, true, 5_000]);
     const whole = await read();
     expect(whole.difference).toContain('Binary files /dev/null and b/large.txt differ');
@@ -156,28 +156,28 @@ describe('the changes in a folder', () => {
 
   it('tell names that are patterns, options or have lines of their own as they are', async () => {
     const names = ['*.txt', '-p', ':(top)x', 'two\nlines', 'tab\there', '"quoted"', 'ünï', ' '];
-    for (const name of names) put(join(house.repository, name), `in ${names.indexOf(name)}\n`);
+    for (const name of names) put(join(setup.repository, name), `in ${names.indexOf(name)}\n`);
     const found = await read();
     expect(found.files.map(({ path }) => path).toSorted()).toEqual(names.toSorted());
     for (const index of names.keys()) expect(found.difference).toContain(`+in ${index}\n`);
   });
 
   it('follow no link out of it', async () => {
-    put(join(house.outside, 'secret/key'), 'the key\n');
-    symlinkSync(join(house.outside, 'secret'), join(house.repository, 'way'));
-    symlinkSync(join(house.outside, 'secret/key'), join(house.repository, 'key'));
+    put(join(setup.outside, 'secret/key'), 'the key\n');
+    symlinkSync(join(setup.outside, 'secret'), join(setup.repository, 'way'));
+    symlinkSync(join(setup.outside, 'secret/key'), join(setup.repository, 'key'));
     const found = await read();
     expect(named(found)).toEqual({ way: 'untracked', key: 'untracked' });
     expect(found.difference).not.toContain('the key');
   });
 
   it.each([
-    ['no repository is around it', () => house.outside, 'it is not in a git repository'],
-    ['it is gone', () => join(house.outside, 'gone'), 'it is not in a git repository'],
+    ['no repository is around it', () => setup.outside, 'it is not in a git repository'],
+    ['it is gone', () => join(setup.outside, 'gone'), 'it is not in a git repository'],
     [
       'nothing was committed',
       () => {
-        const empty = join(house.outside, 'empty');
+        const empty = join(setup.outside, 'empty');
         put(join(empty, 'a'), 'a');
         git(empty, 'init', '-q');
         return empty;
@@ -187,8 +187,8 @@ describe('the changes in a folder', () => {
     [
       'the settings lead elsewhere',
       () => {
-        git(house.repository, 'config', 'core.worktree', house.outside);
-        return house.repository;
+        git(setup.repository, 'config', 'core.worktree', setup.outside);
+        return setup.repository;
       },
       undefined,
     ],
@@ -199,20 +199,20 @@ describe('the changes in a folder', () => {
   });
 
   it('do not count what lies around a ceiling', async () => {
-    const workspace = join(house.repository, 'home/workspace');
+    const workspace = join(setup.repository, 'home/workspace');
     put(join(workspace, 'a'), 'a');
-    const found = await changes({ ceilingDirectories: [join(house.repository, 'home')] }).read(workspace, {
+    const found = await changes({ ceilingDirectories: [join(setup.repository, 'home')] }).read(workspace, {
       maxCharacters: 1_000,
     });
     expect(found.because).toBe('it is not in a git repository');
   });
 
   it('leave the repository as it was, and nothing of their own', async () => {
-    put(join(house.repository, 'a.txt'), 'changed\n');
-    put(join(house.repository, 'new.txt'), 'new\n');
+    put(join(setup.repository, 'a.txt'), 'changed\n');
+    put(join(setup.repository, 'new.txt'), 'new\n');
     const all = (): string =>
       execFileSync('find', ['.git', '-type', 'f', '-printf', '%p %s %T@\n'], {
-        cwd: house.repository,
+        cwd: setup.repository,
         encoding: 'utf8',
       })
         .split('\n')
@@ -221,13 +221,13 @@ describe('the changes in a folder', () => {
     const before = all();
     await read();
     expect(all()).toBe(before);
-    expect(readdirSync(join(house.outside, 'private'))).toEqual([]);
-    expect(statSync(join(house.outside, 'private')).mode & 0o777).toBe(0o700);
+    expect(readdirSync(join(setup.outside, 'private'))).toEqual([]);
+    expect(statSync(join(setup.outside, 'private')).mode & 0o777).toBe(0o700);
   });
 
   it('are given up when they are not wanted any more', async () => {
-    await expect(read(house.repository, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
-    expect(existsSync(join(house.outside, 'private')) ? readdirSync(join(house.outside, 'private')) : []).toEqual([]);
+    await expect(read(setup.repository, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+    expect(existsSync(join(setup.outside, 'private')) ? readdirSync(join(setup.outside, 'private')) : []).toEqual([]);
   });
 });
 
@@ -258,7 +258,7 @@ describe('what has changed since some work began', () => {
 
   /** A repository whose only commit is of the time that is asked for. */
   function begunRepository(seconds: number): string {
-    const folder = join(house.outside, 'begun');
+    const folder = join(setup.outside, 'begun');
     put(join(folder, 'a.txt'), 'one\n');
     git(folder, 'init', '-q', '-b', 'main');
     git(folder, 'config', 'user.name', 'n');
@@ -349,8 +349,8 @@ describe('what has changed since some work began', () => {
     commitAt(10, 'second', folder);
     put(join(folder, 'c.txt'), 'c\n');
     commitAt(20, 'third', folder);
-    const shallow = join(house.outside, 'shallow');
-    git(house.outside, 'clone', '-q', '--depth', '2', `file://${folder}`, shallow);
+    const shallow = join(setup.outside, 'shallow');
+    git(setup.outside, 'clone', '-q', '--depth', '2', `file://${folder}`, shallow);
     const found = await read(shallow, { begunAt: began });
     expect([found.because, named(found), found.commits?.map(({ subject }) => subject)]).toEqual([
       undefined,
@@ -375,8 +375,8 @@ describe('what has changed since some work began', () => {
 
   it('runs nothing that the repository names for its commits', async () => {
     const folder = begunRepository(-60);
-    const proof = join(house.outside, 'proof');
-    const program = join(house.outside, 'program');
+    const proof = join(setup.outside, 'proof');
+    const program = join(setup.outside, 'program');
     writeFileSync(program, `#!/bin/sh\ntouch '${proof}'\n`, { mode: 0o755 });
     put(join(folder, 'a.txt'), 'two\n');
     commitAt(10, 'second', folder);
@@ -391,11 +391,11 @@ describe('what has changed since some work began', () => {
 });
 
 describe('a hostile repository', () => {
-  const proof = (): string => join(house.outside, 'proof');
-  const config = (): string => join(house.repository, '.git/config');
+  const proof = (): string => join(setup.outside, 'proof');
+  const config = (): string => join(setup.repository, '.git/config');
 
   it('has none of its programs run: filters, text conversions, drivers, hooks, monitors, pagers', async () => {
-    const program = join(house.outside, 'program');
+    const program = join(setup.outside, 'program');
     writeFileSync(program, `#!/bin/sh\ntouch '${proof()}'\ncat "$@"\n`, { mode: 0o755 });
     put(
       config(),
@@ -403,7 +403,7 @@ describe('a hostile repository', () => {
 [core]
 \tfsmonitor = ${program}
 \tpager = ${program}
-\thooksPath = ${house.outside}
+\thooksPath = ${setup.outside}
 \teditor = ${program}
 [diff]
 \texternal = ${program}
@@ -421,10 +421,10 @@ describe('a hostile repository', () => {
 \tdiff = !${program}
 `,
     );
-    writeFileSync(join(house.outside, 'post-index-change'), `#!/bin/sh\ntouch '${proof()}'\n`, { mode: 0o755 });
-    put(join(house.repository, '.gitattributes'), '* diff=bad filter=bad\n');
-    put(join(house.repository, 'a.txt'), 'changed\n');
-    put(join(house.repository, 'new.txt'), 'new\n');
+    writeFileSync(join(setup.outside, 'post-index-change'), `#!/bin/sh\ntouch '${proof()}'\n`, { mode: 0o755 });
+    put(join(setup.repository, '.gitattributes'), '* diff=bad filter=bad\n');
+    put(join(setup.repository, 'a.txt'), 'changed\n');
+    put(join(setup.repository, 'new.txt'), 'new\n');
     const found = await read();
     expect(found.difference).toContain('+changed\n');
     expect(found.difference).toContain('+new\n');
@@ -432,39 +432,39 @@ describe('a hostile repository', () => {
   });
 
   it('cannot name a program while it is checked', async () => {
-    const gitPath = join(house.outside, 'naming-git');
+    const gitPath = join(setup.outside, 'naming-git');
     writeFileSync(
       gitPath,
-      `#!/bin/sh\nfor what in clean smudge process textconv; do git config -f '${config()}' filter.late.$what "touch '${proof()}'; cat"; git config -f '${config()}' diff.late.$what "touch '${proof()}'; cat"; done\necho '* filter=late diff=late' > '${house.repository}/.git/info/attributes'\nexec git "$@"\n`,
+      `#!/bin/sh\nfor what in clean smudge process textconv; do git config -f '${config()}' filter.late.$what "touch '${proof()}'; cat"; git config -f '${config()}' diff.late.$what "touch '${proof()}'; cat"; done\necho '* filter=late diff=late' > '${setup.repository}/.git/info/attributes'\nexec git "$@"\n`,
       { mode: 0o755 },
     );
-    put(join(house.repository, 'a.txt'), 'changed\n');
-    put(join(house.repository, 'new.txt'), 'new\n');
-    const found = await changes({ gitPath }).read(house.repository, { maxCharacters: 10_000 });
+    put(join(setup.repository, 'a.txt'), 'changed\n');
+    put(join(setup.repository, 'new.txt'), 'new\n');
+    const found = await changes({ gitPath }).read(setup.repository, { maxCharacters: 10_000 });
     expect(named(found)).toEqual({ 'a.txt': 'changed', 'new.txt': 'untracked' });
     expect(existsSync(proof())).toBe(false);
   });
 
   it('keeps nobody waiting with pipes in place of its files', async () => {
-    put(join(house.repository, 'a.txt'), 'changed\n');
-    put(join(house.repository, 'new.txt'), 'new\n');
+    put(join(setup.repository, 'a.txt'), 'changed\n');
+    put(join(setup.repository, 'new.txt'), 'new\n');
     for (const name of ['info/attributes', 'info/exclude', 'logs/refs/stash']) {
-      rmSync(join(house.repository, '.git', name), { force: true });
+      rmSync(join(setup.repository, '.git', name), { force: true });
       execFileSync('sh', ['-c', `mkdir -p "$(dirname '.git/${name}')" && mkfifo '.git/${name}'`], {
-        cwd: house.repository,
+        cwd: setup.repository,
       });
     }
-    execFileSync('mkfifo', ['pipe'], { cwd: house.repository });
+    execFileSync('mkfifo', ['pipe'], { cwd: setup.repository });
     expect(named(await read())).toEqual({ 'a.txt': 'changed', 'new.txt': 'untracked' });
   });
 
   it('that keeps git waiting is given up', async () => {
-    rmSync(join(house.repository, '.git/index'));
-    execFileSync('mkfifo', ['.git/index'], { cwd: house.repository });
+    rmSync(join(setup.repository, '.git/index'));
+    execFileSync('mkfifo', ['.git/index'], { cwd: setup.repository });
     expect((await read()).because).toContain('the index of its git repository is missing');
-    rmSync(join(house.repository, '.git/HEAD'));
-    execFileSync('mkfifo', ['.git/HEAD'], { cwd: house.repository });
-    await expect(changes({ timeoutMs: 50 }).read(house.repository, { maxCharacters: 1_000 })).rejects.toThrow(
+    rmSync(join(setup.repository, '.git/HEAD'));
+    execFileSync('mkfifo', ['.git/HEAD'], { cwd: setup.repository });
+    await expect(changes({ timeoutMs: 50 }).read(setup.repository, { maxCharacters: 1_000 })).rejects.toThrow(
       'did not end within 50 ms',
     );
   });

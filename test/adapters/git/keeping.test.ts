@@ -2,14 +2,14 @@ import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
-import { contentOf, git, gitHouse, pasted, put, removeTemplate, tracesOf } from './git-house.ts';
-import type { GitHouse } from './git-house.ts';
+import { contentOf, git, gitSetup, pasted, put, removeTemplate, tracesOf } from './git-setup.ts';
+import type { GitSetup } from './git-setup.ts';
 
-let house: GitHouse;
+let setup: GitSetup;
 beforeEach(() => {
-  house = gitHouse("it's an odd place");
+  setup = gitSetup("it's an odd place");
 });
-afterEach(() => house.remove());
+afterEach(() => setup.remove());
 afterAll(removeTemplate);
 
 /** The commands that a text names, but for those that end the worktree. */
@@ -94,66 +94,66 @@ const WORK: readonly Work[] = [
 
 describe('the next action', () => {
   it.each(WORK)('brings the work home when it is pasted: $name', async ({ act }) => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     act(worktree.worktreePath);
-    const { nextAction = '' } = await house.adapter.inspect(worktree);
+    const { nextAction = '' } = await setup.adapter.inspect(worktree);
     for (const command of commandsIn(nextAction)) pasted(command, '/');
     // What was stashed is a change again, for which there is a next action too.
-    const after = await house.adapter.inspect(worktree);
-    if (contentOf(join(house.repository, 'a.txt')) !== 'work\n')
+    const after = await setup.adapter.inspect(worktree);
+    if (contentOf(join(setup.repository, 'a.txt')) !== 'work\n')
       for (const command of commandsIn(after.nextAction ?? '')) pasted(command, '/');
-    expect(contentOf(join(house.repository, 'a.txt'))).toBe('work\n');
-    expect(git(house.repository, 'status', '--porcelain')).toBe('');
+    expect(contentOf(join(setup.repository, 'a.txt'))).toBe('work\n');
+    expect(git(setup.repository, 'status', '--porcelain')).toBe('');
   });
 
   it('counts what no other branch has', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     commit(worktree.worktreePath);
-    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([
+    expect((await setup.adapter.inspect(worktree)).findings).toMatchObject([
       { kind: 'committed', text: expect.stringContaining('1 commit that no other branch has') },
     ]);
-    git(house.repository, 'merge', '-q', worktree.branchName);
-    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([
+    git(setup.repository, 'merge', '-q', worktree.branchName);
+    expect((await setup.adapter.inspect(worktree)).findings).toMatchObject([
       { kind: 'committed', text: expect.stringContaining('other branches have all that it has') },
     ]);
-    expect((await house.adapter.inspect(worktree)).nextAction).toBe(
+    expect((await setup.adapter.inspect(worktree)).nextAction).toBe(
       `It is merged already. Remove it: wakechart worktree remove ${worktree.id}`,
     );
   });
 
   it('takes no branch that an agent names for an option', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     commit(worktree.worktreePath);
     git(worktree.worktreePath, 'update-ref', 'refs/heads/--strategy=ours', 'HEAD');
     git(worktree.worktreePath, 'symbolic-ref', 'HEAD', 'refs/heads/--strategy=ours');
-    const { nextAction = '' } = await house.adapter.inspect(worktree);
+    const { nextAction = '' } = await setup.adapter.inspect(worktree);
     for (const command of commandsIn(nextAction)) pasted(command, '/');
-    expect(contentOf(join(house.repository, 'a.txt'))).toBe('work\n');
+    expect(contentOf(join(setup.repository, 'a.txt'))).toBe('work\n');
   });
 
   it('names a commit that no branch has', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     commit(worktree.worktreePath);
     git(worktree.worktreePath, 'reset', '-q', '--hard', 'HEAD~1');
-    const { nextAction = '' } = await house.adapter.inspect(worktree);
+    const { nextAction = '' } = await setup.adapter.inspect(worktree);
     for (const command of commandsIn(nextAction)) pasted(command, '/');
-    expect(git(house.repository, 'show', `${worktree.branchName}-found:a.txt`)).toBe('work');
+    expect(git(setup.repository, 'show', `${worktree.branchName}-found:a.txt`)).toBe('work');
   });
 
   it('is there from the start, and merges what is committed later', async () => {
-    const { worktreePath, nextAction = '' } = await house.prepare();
+    const { worktreePath, nextAction = '' } = await setup.prepare();
     commit(worktreePath);
     for (const command of commandsIn(nextAction)) pasted(command, '/');
-    expect(contentOf(join(house.repository, 'a.txt'))).toBe('work\n');
+    expect(contentOf(join(setup.repository, 'a.txt'))).toBe('work\n');
   });
 });
 
 describe('a worktree that is kept', () => {
   let worktree: PreparedSubagentWorktree;
   beforeEach(async () => {
-    worktree = await house.crashed({ cwd: join(house.repository, 'src'), key: 'feature' });
+    worktree = await setup.crashed({ cwd: join(setup.repository, 'src'), key: 'feature' });
     put(join(worktree.worktreePath, 'new.txt'), 'work\n');
-    await house.adapter.reconcile();
+    await setup.adapter.reconcile();
   });
 
   it('is found by its id, its job, its branch and its path', async () => {
@@ -164,7 +164,7 @@ describe('a worktree that is kept', () => {
       worktree.worktreePath,
       realpathSync(worktree.worktreePath),
     ]) {
-      expect(await house.adapter.find(name)).toMatchObject({
+      expect(await setup.adapter.find(name)).toMatchObject({
         id: worktree.id,
         jobId: 'agent_1',
         key: 'feature',
@@ -173,104 +173,104 @@ describe('a worktree that is kept', () => {
         findings: [{ kind: 'untracked' }],
       });
     }
-    await expect(house.adapter.find('nobody')).rejects.toMatchObject({
+    await expect(setup.adapter.find('nobody')).rejects.toMatchObject({
       code: 'WORKTREE_NOT_FOUND',
       hint: expect.stringContaining('wakechart worktree list'),
     });
-    await house.prepare();
-    await expect(house.adapter.find('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_AMBIGUOUS' });
+    await setup.prepare();
+    await expect(setup.adapter.find('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_AMBIGUOUS' });
   });
 
   it('is handed over whole, and no start touches it any more', async () => {
-    expect(await house.adapter.adopt('agent_1')).toMatchObject({ id: worktree.id, status: 'ready', isOwned: false });
-    expect(await house.adapter.list()).toEqual([]);
-    expect(await house.adapter.reconcile()).toEqual([]);
+    expect(await setup.adapter.adopt('agent_1')).toMatchObject({ id: worktree.id, status: 'ready', isOwned: false });
+    expect(await setup.adapter.list()).toEqual([]);
+    expect(await setup.adapter.reconcile()).toEqual([]);
     expect(contentOf(join(worktree.worktreePath, 'new.txt'))).toBe('work\n');
-    git(house.repository, 'worktree', 'remove', '--force', worktree.worktreePath);
-    await expect(house.adapter.adopt('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
+    git(setup.repository, 'worktree', 'remove', '--force', worktree.worktreePath);
+    await expect(setup.adapter.adopt('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
   });
 
   it('is not removed unless it may be lost', async () => {
-    await expect(house.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    await expect(setup.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
     expect(contentOf(join(worktree.worktreePath, 'new.txt'))).toBe('work\n');
-    expect(await house.adapter.discard('agent_1', { discard: true })).toMatchObject({
+    expect(await setup.adapter.discard('agent_1', { discard: true })).toMatchObject({
       id: worktree.id,
       isOwned: false,
     });
-    expect(tracesOf(house, worktree)).toEqual([]);
-    expect(house.names()).toEqual([]);
+    expect(tracesOf(setup, worktree)).toEqual([]);
+    expect(setup.names()).toEqual([]);
   });
 
   it('is removed when its work has been merged', async () => {
     git(worktree.worktreePath, 'add', '-A');
     git(worktree.worktreePath, 'commit', '-qm', 'work');
-    await expect(house.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
-    git(house.repository, 'merge', '-q', worktree.branchName);
-    await house.adapter.discard('agent_1');
-    expect(tracesOf(house, worktree)).toEqual([]);
-    expect(contentOf(join(house.repository, 'new.txt'))).toBe('work\n');
+    await expect(setup.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    git(setup.repository, 'merge', '-q', worktree.branchName);
+    await setup.adapter.discard('agent_1');
+    expect(tracesOf(setup, worktree)).toEqual([]);
+    expect(contentOf(join(setup.repository, 'new.txt'))).toBe('work\n');
   });
 
   it('stays where only another that is kept has its commits, whichever is removed first', async () => {
-    const other = await house.prepare({ jobId: 'agent_2' });
+    const other = await setup.prepare({ jobId: 'agent_2' });
     git(worktree.worktreePath, 'add', '-A');
     git(worktree.worktreePath, 'commit', '-qm', 'work');
     git(other.worktreePath, 'merge', '-q', worktree.branchName);
-    await house.adapter.preserve(other, await house.adapter.inspect(other));
-    const ends = await Promise.allSettled(['agent_1', 'agent_2'].map(async (job) => house.adapter.discard(job)));
+    await setup.adapter.preserve(other, await setup.adapter.inspect(other));
+    const ends = await Promise.allSettled(['agent_1', 'agent_2'].map(async (job) => setup.adapter.discard(job)));
     expect(ends).toMatchObject([
       { reason: { code: 'WORKTREE_NOT_CLEAN' } },
       { reason: { code: 'WORKTREE_NOT_CLEAN' } },
     ]);
-    expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('work');
-    git(house.repository, 'merge', '-q', other.branchName);
-    for (const job of ['agent_1', 'agent_2']) await house.adapter.discard(job);
-    expect([...tracesOf(house, worktree), ...tracesOf(house, other)]).toEqual([]);
+    expect(git(setup.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('work');
+    git(setup.repository, 'merge', '-q', other.branchName);
+    for (const job of ['agent_1', 'agent_2']) await setup.adapter.discard(job);
+    expect([...tracesOf(setup, worktree), ...tracesOf(setup, other)]).toEqual([]);
   });
 
   it('stays where only one of another home has its commits', async () => {
-    const elsewhere = house.adapterWith({ worktreesDirectory: join(house.outside, 'other-home') });
-    const other = await elsewhere.prepare({ jobId: 'agent_2', cwd: house.repository });
+    const elsewhere = setup.adapterWith({ worktreesDirectory: join(setup.outside, 'other-home') });
+    const other = await elsewhere.prepare({ jobId: 'agent_2', cwd: setup.repository });
     git(worktree.worktreePath, 'add', '-A');
     git(worktree.worktreePath, 'commit', '-qm', 'work');
     git(other.worktreePath, 'merge', '-q', worktree.branchName);
-    await expect(house.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    await expect(setup.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
     await elsewhere.preserve(other, await elsewhere.inspect(other));
     await elsewhere.adopt('agent_2');
-    await expect(house.adapter.discard('agent_1')).resolves.toMatchObject({ id: worktree.id });
+    await expect(setup.adapter.discard('agent_1')).resolves.toMatchObject({ id: worktree.id });
   });
 
   it('is removed with its branch and commits when they may be lost', async () => {
     git(worktree.worktreePath, 'add', '-A');
     git(worktree.worktreePath, 'commit', '-qm', 'work');
-    await house.adapter.discard(worktree.branchName, { discard: true });
-    expect(tracesOf(house, worktree)).toEqual([]);
+    await setup.adapter.discard(worktree.branchName, { discard: true });
+    expect(tracesOf(setup, worktree)).toEqual([]);
   });
 
   it('is removed where its folder is gone and a person says so', async () => {
     rmSync(worktree.worktreePath, { recursive: true });
-    await expect(house.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
-    await house.adapter.discard('agent_1', { discard: true });
-    expect(tracesOf(house, worktree)).toEqual([]);
+    await expect(setup.adapter.discard('agent_1')).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+    await setup.adapter.discard('agent_1', { discard: true });
+    expect(tracesOf(setup, worktree)).toEqual([]);
   });
 
   it('says what was found where somebody else says that it stays', async () => {
-    const other = await house.prepare();
-    await house.adapter.preserve(other, { isClean: false, findings: [{ kind: 'unknown', text: 'a hook failed' }] });
-    expect(await house.adapter.find(other.id ?? '')).toMatchObject({
+    const other = await setup.prepare();
+    await setup.adapter.preserve(other, { isClean: false, findings: [{ kind: 'unknown', text: 'a hook failed' }] });
+    expect(await setup.adapter.find(other.id ?? '')).toMatchObject({
       status: 'preserved',
       isOwned: false,
       findings: [{ text: 'a hook failed' }],
     });
     expect(existsSync(other.worktreePath)).toBe(true);
-    await house.adapter.remove(other);
+    await setup.adapter.remove(other);
     expect(existsSync(other.worktreePath)).toBe(false);
   });
 
   it('has a status in words', async () => {
-    expect(await house.adapter.getStatus(worktree)).toBe('1 file untracked: "new.txt"');
-    expect(await house.adapter.isClean(worktree)).toBe(false);
-    const clean = await house.prepare();
-    expect(await house.adapter.getStatus(clean)).toBe('clean');
+    expect(await setup.adapter.getStatus(worktree)).toBe('1 file untracked: "new.txt"');
+    expect(await setup.adapter.isClean(worktree)).toBe(false);
+    const clean = await setup.prepare();
+    expect(await setup.adapter.getStatus(clean)).toBe('clean');
   });
 });

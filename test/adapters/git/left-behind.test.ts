@@ -5,27 +5,27 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
-import { gitHouse, put, removeTemplate } from './git-house.ts';
-import type { GitHouse } from './git-house.ts';
+import { gitSetup, put, removeTemplate } from './git-setup.ts';
+import type { GitSetup } from './git-setup.ts';
 
-let house: GitHouse;
+let setup: GitSetup;
 beforeEach(() => {
-  house = gitHouse();
+  setup = gitSetup();
 });
-afterEach(() => house.remove());
+afterEach(() => setup.remove());
 afterAll(removeTemplate);
 
 it.each(['creating', 'inspecting', 'removing'])(
   'a worktree whose process died while it was %s is kept with the work in it, and can be taken over',
   async (status) => {
-    const { id = '', worktreePath } = await house.crashed();
-    const path = join(house.worktrees, `${id}.json`);
+    const { id = '', worktreePath } = await setup.crashed();
+    const path = join(setup.worktrees, `${id}.json`);
     writeFileSync(path, JSON.stringify({ ...(JSON.parse(readFileSync(path, 'utf8')) as object), status }));
     put(join(worktreePath, 'work.txt'), 'work\n');
-    expect(await house.adapter.reconcile()).toMatchObject([
+    expect(await setup.adapter.reconcile()).toMatchObject([
       { id, action: 'preserved', reason: expect.stringContaining('work.txt') as string },
     ]);
-    expect(await house.adapter.adopt('agent_1')).toMatchObject({ status: 'ready', isOwned: false });
+    expect(await setup.adapter.adopt('agent_1')).toMatchObject({ status: 'ready', isOwned: false });
     expect(readFileSync(join(worktreePath, 'work.txt'), 'utf8')).toBe('work\n');
   },
 );

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorktreeFindingKind } from '../../../src/machines/subagent/worktree-findings.ts';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
-import { contentOf, git, put } from './git-house.ts';
+import { contentOf, git, put } from './git-setup.ts';
 
 export interface LostWork {
   readonly name: string;

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { git, gitHouse, put, removeTemplate } from './git-house.ts';
-import type { GitHouse } from './git-house.ts';
+import { git, gitSetup, put, removeTemplate } from './git-setup.ts';
+import type { GitSetup } from './git-setup.ts';
 import { LOST_WORK } from './lost-work.ts';
 
-let house: GitHouse;
+let setup: GitSetup;
 beforeEach(() => {
-  house = gitHouse();
+  setup = gitSetup();
 });
-afterEach(() => house.remove());
+afterEach(() => setup.remove());
 afterAll(removeTemplate);
 
 /** Every second one; all of them in the long runs (`npm run test:matrix`, part of CI). */
@@ -19,8 +19,8 @@ describe('the work of an agent that', () => {
   it.each(TRIED)(
     '$name is found, and is there after its process died, after the next start and after it was to be removed',
     async ({ setUp, act, isThere, kind }) => {
-      const keeper = house.crashedAdapter();
-      const worktree = await keeper.prepare({ jobId: 'agent_1', cwd: house.repository });
+      const keeper = setup.crashedAdapter();
+      const worktree = await keeper.prepare({ jobId: 'agent_1', cwd: setup.repository });
       setUp?.(worktree);
       await keeper.begin(worktree);
       act(worktree);
@@ -31,14 +31,14 @@ describe('the work of an agent that', () => {
       expect(findings.map((finding) => finding.kind)).toContain(kind);
       expect(nextAction).toMatch(/wakechart worktree remove \S+ --discard$/);
 
-      expect(await house.adapter.reconcile()).toMatchObject([
+      expect(await setup.adapter.reconcile()).toMatchObject([
         { id: worktree.id, action: 'preserved', worktreePath: worktree.worktreePath, branchName: worktree.branchName },
       ]);
       expect(isThere(worktree)).toBe(true);
-      expect(await house.adapter.list()).toMatchObject([
+      expect(await setup.adapter.list()).toMatchObject([
         { id: worktree.id, status: 'preserved', isOwned: false, findings },
       ]);
-      await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
+      await expect(setup.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
       expect(isThere(worktree)).toBe(true);
     },
   );
@@ -46,22 +46,22 @@ describe('the work of an agent that', () => {
 
 describe('a commit that a checkout was left for', () => {
   it('is found also where the repository kept no histories before', async () => {
-    git(house.repository, 'config', 'core.logAllRefUpdates', 'false');
-    const worktree = await house.prepare();
+    git(setup.repository, 'config', 'core.logAllRefUpdates', 'false');
+    const worktree = await setup.prepare();
     git(worktree.worktreePath, 'checkout', '-q', '--detach');
     put(join(worktree.worktreePath, 'a.txt'), 'work\n');
     git(worktree.worktreePath, 'commit', '-qam', 'work');
     git(worktree.worktreePath, 'checkout', '-q', worktree.branchName);
-    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'unreachable_commit' }]);
+    expect((await setup.adapter.inspect(worktree)).findings).toMatchObject([{ kind: 'unreachable_commit' }]);
   });
 });
 
 describe('two checks', () => {
   it('name the same first, whatever order the disk answers in', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     for (const name of ['MERGE_MSG', 'MERGE_MODE', 'MERGE_HEAD', 'MERGE_RR'])
-      put(join(house.repository, '.git/worktrees', worktree.id ?? '', name), '');
-    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([
+      put(join(setup.repository, '.git/worktrees', worktree.id ?? '', name), '');
+    expect((await setup.adapter.inspect(worktree)).findings).toMatchObject([
       { kind: 'operation', text: expect.stringMatching(/: MERGE_HEAD$/) },
     ]);
   });

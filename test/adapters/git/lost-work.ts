@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { contentOf, git, put } from './git-house.ts';
+import { contentOf, git, put } from './git-setup.ts';
 import {
   all,
   commits,

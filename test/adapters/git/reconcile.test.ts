@@ -4,26 +4,26 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, wri
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
-import { contentOf, git, gitHouse, put, removeTemplate, tracesOf } from './git-house.ts';
-import type { GitHouse } from './git-house.ts';
+import { contentOf, git, gitSetup, put, removeTemplate, tracesOf } from './git-setup.ts';
+import type { GitSetup } from './git-setup.ts';
 
-let house: GitHouse;
+let setup: GitSetup;
 beforeEach(() => {
-  house = gitHouse();
+  setup = gitSetup();
 });
-afterEach(() => house.remove());
+afterEach(() => setup.remove());
 afterAll(removeTemplate);
 
 function recordOf({ id }: PreparedSubagentWorktree): Record<string, unknown> {
-  return JSON.parse(contentOf(join(house.worktrees, `${id}.json`))) as Record<string, unknown>;
+  return JSON.parse(contentOf(join(setup.worktrees, `${id}.json`))) as Record<string, unknown>;
 }
 
 function rewrite(worktree: PreparedSubagentWorktree, fields: Record<string, unknown>): void {
-  writeFileSync(join(house.worktrees, `${worktree.id}.json`), JSON.stringify({ ...recordOf(worktree), ...fields }));
+  writeFileSync(join(setup.worktrees, `${worktree.id}.json`), JSON.stringify({ ...recordOf(worktree), ...fields }));
 }
 
 const asideOf = ({ worktreePath }: PreparedSubagentWorktree): string => `${worktreePath}.removing`;
-const gitFolderOf = ({ id = '' }: PreparedSubagentWorktree): string => join(house.repository, '.git/worktrees', id);
+const gitFolderOf = ({ id = '' }: PreparedSubagentWorktree): string => join(setup.repository, '.git/worktrees', id);
 
 interface Crash {
   readonly name: string;
@@ -36,8 +36,8 @@ const CRASHES: readonly Crash[] = [
   {
     name: 'before git made anything',
     leave: (worktree) => {
-      git(house.repository, 'worktree', 'remove', '-f', '-f', worktree.worktreePath);
-      git(house.repository, 'branch', '-q', '-D', worktree.branchName);
+      git(setup.repository, 'worktree', 'remove', '-f', '-f', worktree.worktreePath);
+      git(setup.repository, 'branch', '-q', '-D', worktree.branchName);
       rewrite(worktree, { status: 'creating', gitDirectory: undefined });
     },
     action: 'forgotten',
@@ -45,7 +45,7 @@ const CRASHES: readonly Crash[] = [
   {
     name: 'when git had made the branch only',
     leave: (worktree) => {
-      git(house.repository, 'worktree', 'remove', '-f', '-f', worktree.worktreePath);
+      git(setup.repository, 'worktree', 'remove', '-f', '-f', worktree.worktreePath);
       rewrite(worktree, { status: 'creating', gitDirectory: undefined });
     },
     action: 'removed',
@@ -114,7 +114,7 @@ const CRASHES: readonly Crash[] = [
     leave: (worktree) => {
       rewrite(worktree, { status: 'removing', isVerified: true });
       rmSync(worktree.worktreePath, { recursive: true });
-      git(house.repository, 'update-ref', '-d', `refs/heads/${worktree.branchName}`);
+      git(setup.repository, 'update-ref', '-d', `refs/heads/${worktree.branchName}`);
     },
     action: 'removed',
   },
@@ -123,7 +123,7 @@ const CRASHES: readonly Crash[] = [
     leave: (worktree) => {
       rewrite(worktree, { status: 'removing', isVerified: true });
       rmSync(worktree.worktreePath, { recursive: true });
-      git(house.repository, 'update-ref', '-d', `refs/heads/${worktree.branchName}`);
+      git(setup.repository, 'update-ref', '-d', `refs/heads/${worktree.branchName}`);
       rmSync(gitFolderOf(worktree), { recursive: true });
     },
     action: 'removed',
@@ -132,9 +132,9 @@ const CRASHES: readonly Crash[] = [
 
 describe('a start after a process died', () => {
   it.each(CRASHES)('leaves no trace of a worktree without work: $name', async ({ leave, action }) => {
-    const worktree = await house.crashed();
+    const worktree = await setup.crashed();
     leave(worktree);
-    expect(await house.adapter.reconcile()).toMatchObject([
+    expect(await setup.adapter.reconcile()).toMatchObject([
       {
         id: worktree.id,
         action,
@@ -143,37 +143,37 @@ describe('a start after a process died', () => {
         worktreePath: worktree.worktreePath,
       },
     ]);
-    expect(tracesOf(house, worktree)).toEqual([]);
-    expect(house.names()).toEqual([]);
-    expect(await house.adapter.reconcile()).toEqual([]);
+    expect(tracesOf(setup, worktree)).toEqual([]);
+    expect(setup.names()).toEqual([]);
+    expect(await setup.adapter.reconcile()).toEqual([]);
   });
 
   it.each(CRASHES)('unlocks the branch that a killed git had locked: $name', async ({ leave, action }) => {
-    const worktree = await house.crashed();
+    const worktree = await setup.crashed();
     leave(worktree);
-    const lock = join(house.repository, '.git/refs/heads', `${worktree.branchName}.lock`);
+    const lock = join(setup.repository, '.git/refs/heads', `${worktree.branchName}.lock`);
     put(lock, '');
-    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action }]);
+    expect(await setup.adapter.reconcile()).toMatchObject([{ id: worktree.id, action }]);
     expect(existsSync(lock)).toBe(false);
-    expect(tracesOf(house, worktree)).toEqual([]);
+    expect(tracesOf(setup, worktree)).toEqual([]);
   });
 
   it('lets commits be made again in a worktree that it keeps, and leaves the lock where a process is at work', async () => {
-    const worktree = await house.crashed();
-    const lock = join(house.repository, '.git/refs/heads', `${worktree.branchName}.lock`);
+    const worktree = await setup.crashed();
+    const lock = join(setup.repository, '.git/refs/heads', `${worktree.branchName}.lock`);
     put(lock, '');
     put(join(worktree.worktreePath, 'work.txt'), 'work\n');
     const inside = spawn('sleep', ['60'], { cwd: worktree.worktreePath });
     await once(inside, 'spawn');
-    await house.adapter.reconcile();
+    await setup.adapter.reconcile();
     expect(existsSync(lock)).toBe(true);
     inside.kill('SIGKILL');
     await once(inside, 'exit');
     rewrite(worktree, { status: 'ready' });
-    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'preserved' }]);
+    expect(await setup.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'preserved' }]);
     git(worktree.worktreePath, 'add', '-A');
     git(worktree.worktreePath, 'commit', '-q', '-m', 'Work');
-    expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toContain('Work');
+    expect(git(setup.repository, 'log', '-1', '--format=%s', worktree.branchName)).toContain('Work');
   });
 
   it.each(
@@ -181,11 +181,11 @@ describe('a start after a process died', () => {
       /ready|checked|to be removed|aside|half of its files|half of the files|all of it/.test(name),
     ),
   )('keeps a file that nobody knows: $name', async ({ leave }) => {
-    const worktree = await house.crashed();
+    const worktree = await setup.crashed();
     leave(worktree);
     const path = existsSync(worktree.worktreePath) ? worktree.worktreePath : asideOf(worktree);
     put(join(path, 'work.txt'), 'work\n');
-    expect(await house.adapter.reconcile()).toMatchObject([
+    expect(await setup.adapter.reconcile()).toMatchObject([
       {
         id: worktree.id,
         action: 'preserved',
@@ -194,23 +194,23 @@ describe('a start after a process died', () => {
       },
     ]);
     expect(contentOf(join(worktree.worktreePath, 'work.txt'))).toBe('work\n');
-    expect(await house.adapter.list()).toMatchObject([{ status: 'preserved', isOwned: false }]);
+    expect(await setup.adapter.list()).toMatchObject([{ status: 'preserved', isOwned: false }]);
   });
 
   it('keeps a changed file of a removal that was interrupted', async () => {
-    const worktree = await house.crashed();
+    const worktree = await setup.crashed();
     rewrite(worktree, { status: 'removing', isVerified: true });
     put(join(worktree.worktreePath, 'a.txt'), 'work\n');
     renameSync(worktree.worktreePath, asideOf(worktree));
     rmSync(join(asideOf(worktree), 'src'), { recursive: true });
-    expect(await house.adapter.reconcile()).toMatchObject([{ action: 'preserved' }]);
+    expect(await setup.adapter.reconcile()).toMatchObject([{ action: 'preserved' }]);
     expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('work\n');
   });
 
   it('lets one of several deal with each', async () => {
-    const made = await Promise.all([1, 2, 3, 4].map(async () => house.crashed()));
+    const made = await Promise.all([1, 2, 3, 4].map(async () => setup.crashed()));
     const hosts = [7, 8, 9].map((number) =>
-      house.adapterWith({ host: { pid: process.pid, startTime: '', system: `other system ${number}` } }),
+      setup.adapterWith({ host: { pid: process.pid, startTime: '', system: `other system ${number}` } }),
     );
     const ends = (await Promise.all(hosts.map(async (adapter) => adapter.reconcile()))).flat();
     expect(
@@ -220,30 +220,30 @@ describe('a start after a process died', () => {
         .sort(),
     ).toEqual(made.map(({ id = '' }) => id).sort());
     expect(ends.filter(({ action }) => action === 'preserved')).toEqual([]);
-    for (const worktree of made) expect(tracesOf(house, worktree)).toEqual([]);
+    for (const worktree of made) expect(tracesOf(setup, worktree)).toEqual([]);
   });
 
   it('leaves what this process has', async () => {
-    const worktree = await house.prepare();
-    expect(await house.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'left' }]);
+    const worktree = await setup.prepare();
+    expect(await setup.adapter.reconcile()).toMatchObject([{ id: worktree.id, action: 'left' }]);
     expect(existsSync(worktree.worktreePath)).toBe(true);
   });
 
   it('sets a record aside that cannot be read, and touches nothing else', async () => {
-    const worktree = await house.crashed();
+    const worktree = await setup.crashed();
     for (const text of ['{"version":1', '{"version":2}', '[]', '']) {
-      writeFileSync(join(house.worktrees, `${worktree.id}.json`), text);
-      expect(await house.adapter.reconcile()).toMatchObject([
+      writeFileSync(join(setup.worktrees, `${worktree.id}.json`), text);
+      expect(await setup.adapter.reconcile()).toMatchObject([
         { id: worktree.id, action: 'preserved', reason: expect.stringContaining('set aside') },
       ]);
       expect(
-        readdirSync(house.worktrees)
+        readdirSync(setup.worktrees)
           .filter((name) => name.endsWith('.unreadable'))
-          .map((name) => contentOf(join(house.worktrees, name))),
+          .map((name) => contentOf(join(setup.worktrees, name))),
       ).toContain(text);
     }
     expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
-    expect(git(house.repository, 'branch', '--list', worktree.branchName)).not.toBe('');
+    expect(git(setup.repository, 'branch', '--list', worktree.branchName)).not.toBe('');
   });
 
   describe('sets a record aside that names what is not its own, and removes nothing:', () => {
@@ -266,57 +266,57 @@ describe('a start after a process died', () => {
       ['a program among its settings', () => ({ fileSettings: ['core.filemode=true', 'core.fsmonitor=touch proof'] })],
     ];
     it.each(lies)('%s', async (_, fields) => {
-      const precious = join(house.outside, 'docs.removing');
+      const precious = join(setup.outside, 'docs.removing');
       put(join(precious, 'thesis.txt'), 'work\n');
-      git(house.repository, 'branch', 'theirs');
-      const worktree = await house.crashed();
+      git(setup.repository, 'branch', 'theirs');
+      const worktree = await setup.crashed();
       rewrite(worktree, fields(precious));
-      expect(await house.adapter.reconcile()).toMatchObject([
+      expect(await setup.adapter.reconcile()).toMatchObject([
         { action: 'preserved', reason: expect.stringContaining('set aside') },
       ]);
       expect(contentOf(join(precious, 'thesis.txt'))).toBe('work\n');
-      expect(git(house.repository, 'branch', '--list', 'theirs')).not.toBe('');
+      expect(git(setup.repository, 'branch', '--list', 'theirs')).not.toBe('');
       expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
-      await expect(house.adapter.discard(worktree.id ?? '', { discard: true })).rejects.toMatchObject({
+      await expect(setup.adapter.discard(worktree.id ?? '', { discard: true })).rejects.toMatchObject({
         code: 'WORKTREE_NOT_FOUND',
       });
     });
   });
 
   it('keeps a folder whose repository is gone, and forgets what has no folder either', async () => {
-    const [kept, gone] = [await house.crashed(), await house.crashed()];
-    rmSync(house.repository, { recursive: true });
+    const [kept, gone] = [await setup.crashed(), await setup.crashed()];
+    rmSync(setup.repository, { recursive: true });
     rmSync(gone.worktreePath, { recursive: true });
-    const ends = await house.adapter.reconcile();
+    const ends = await setup.adapter.reconcile();
     expect(ends.find(({ id }) => id === kept.id)).toMatchObject({ action: 'preserved' });
     expect(ends.find(({ id }) => id === gone.id)).toMatchObject({ action: 'forgotten' });
     expect(contentOf(join(kept.worktreePath, 'a.txt'))).toBe('one\n');
   });
 
   it('keeps the commits of a worktree whose folder somebody removed', async () => {
-    const worktree = await house.crashed();
+    const worktree = await setup.crashed();
     put(join(worktree.worktreePath, 'a.txt'), 'work\n');
     git(worktree.worktreePath, 'commit', '-qam', 'work');
-    git(house.repository, 'worktree', 'remove', '-f', '-f', worktree.worktreePath);
-    expect(await house.adapter.reconcile()).toMatchObject([
+    git(setup.repository, 'worktree', 'remove', '-f', '-f', worktree.worktreePath);
+    expect(await setup.adapter.reconcile()).toMatchObject([
       { action: 'preserved', reason: expect.stringContaining('its branch has commits') },
     ]);
-    expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('work');
+    expect(git(setup.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('work');
   });
 
   it('removes what a git that died had to itself, once nobody can be at work in it', async () => {
-    for (const name of ['git.old.tmp', 'git.new.tmp']) put(join(house.worktrees, name, 'config'), '');
-    utimesSync(join(house.worktrees, 'git.old.tmp'), 1, 1);
-    await house.adapter.reconcile();
-    expect(house.names()).toEqual(['git.new.tmp']);
+    for (const name of ['git.old.tmp', 'git.new.tmp']) put(join(setup.worktrees, name, 'config'), '');
+    utimesSync(join(setup.worktrees, 'git.old.tmp'), 1, 1);
+    await setup.adapter.reconcile();
+    expect(setup.names()).toEqual(['git.new.tmp']);
   });
 
   it('leaves the worktrees of others in git as they are', async () => {
-    git(house.repository, 'worktree', 'add', '-q', '-b', 'theirs', join(house.outside, 'theirs'));
-    renameSync(join(house.outside, 'theirs'), join(house.outside, 'unplugged'));
-    await house.crashed();
-    await house.adapter.reconcile();
-    renameSync(join(house.outside, 'unplugged'), join(house.outside, 'theirs'));
-    expect(git(join(house.outside, 'theirs'), 'status', '--porcelain')).toBe('');
+    git(setup.repository, 'worktree', 'add', '-q', '-b', 'theirs', join(setup.outside, 'theirs'));
+    renameSync(join(setup.outside, 'theirs'), join(setup.outside, 'unplugged'));
+    await setup.crashed();
+    await setup.adapter.reconcile();
+    renameSync(join(setup.outside, 'unplugged'), join(setup.outside, 'theirs'));
+    expect(git(join(setup.outside, 'theirs'), 'status', '--porcelain')).toBe('');
   });
 });

@@ -12,13 +12,13 @@ import type { Baseline } from '../../../src/adapters/git/record-files.ts';
 import { removeWorktree } from '../../../src/adapters/git/remove-worktree.ts';
 import type { WorktreeRecord } from '../../../src/machines/subagent/worktree-record.ts';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
-import { contentOf, git, gitHouse, put, removeTemplate, tracesOf } from './git-house.ts';
-import type { GitHouse } from './git-house.ts';
+import { contentOf, git, gitSetup, put, removeTemplate, tracesOf } from './git-setup.ts';
+import type { GitSetup } from './git-setup.ts';
 
-let house: GitHouse;
+let setup: GitSetup;
 const children: ChildProcess[] = [];
 beforeEach(() => {
-  house = gitHouse();
+  setup = gitSetup();
 });
 afterEach(async () => {
   for (const child of children.splice(0)) {
@@ -26,7 +26,7 @@ afterEach(async () => {
     child.kill('SIGKILL');
     await ended;
   }
-  house.remove();
+  setup.remove();
 });
 afterAll(removeTemplate);
 
@@ -59,8 +59,8 @@ class InterruptedRecords extends RecordFiles {
 
 function interrupted(moment: Moment, act: (record: WorktreeRecord) => void): WorktreeContext {
   return {
-    ...contextOf({ worktreesDirectory: house.worktrees }),
-    records: new InterruptedRecords(house.worktrees, moment, act),
+    ...contextOf({ worktreesDirectory: setup.worktrees }),
+    records: new InterruptedRecords(setup.worktrees, moment, act),
   };
 }
 
@@ -97,34 +97,34 @@ describe('what is written while a worktree is being removed', () => {
   ];
 
   it.each(writes)('as it is moved aside is found and kept: %s', async (_, act, path, content) => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     expect(
       await removeInterrupted(worktree, 'when it has been moved aside', (record) => act(asideOf(record))),
     ).toMatchObject({ code: 'WORKTREE_NOT_CLEAN' });
     expect(contentOf(join(worktree.worktreePath, path))).toBe(content);
     expect(contentOf(join(worktree.worktreePath, 'src/b.txt'))).toBe('two\n');
-    expect(await house.adapter.list()).toMatchObject([{ status: 'preserved' }]);
-    expect((await house.adapter.inspect(worktree)).findings).toHaveLength(1);
+    expect(await setup.adapter.list()).toMatchObject([{ status: 'preserved' }]);
+    expect((await setup.adapter.inspect(worktree)).findings).toHaveLength(1);
   });
 
   it.each(['late.txt', 'src/late.txt', 'new/late.txt'])(
     'even after the last check is kept, with everything around it: %s',
     async (path) => {
-      const worktree = await house.prepare();
+      const worktree = await setup.prepare();
       const end = await removeInterrupted(worktree, 'before its files are deleted', (record) =>
         put(join(asideOf(record), path), 'late\n'),
       );
       expect(end).toMatchObject({ code: 'WORKTREE_NOT_REMOVED' });
       expect(contentOf(join(worktree.worktreePath, path))).toBe('late\n');
       expect(git(worktree.worktreePath, 'status', '--porcelain', '-uall')).toBe(`?? ${path}`);
-      expect(await house.adapter.list()).toMatchObject([
+      expect(await setup.adapter.list()).toMatchObject([
         { status: 'preserved', findings: [{ kind: 'unknown' }, { kind: 'untracked' }] },
       ]);
     },
   );
 
   it('to where it was is not touched', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     const end = await removeInterrupted(worktree, 'before its files are deleted', (record) =>
       put(join(record.worktreePath, 'late.txt'), 'late\n'),
     );
@@ -133,7 +133,7 @@ describe('what is written while a worktree is being removed', () => {
   });
 
   it('as a commit is kept', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     const end = await removeInterrupted(worktree, 'when it has been moved aside', (record) => {
       put(join(asideOf(record), 'a.txt'), 'late\n');
       git(asideOf(record), 'commit', '-qam', 'late');
@@ -143,27 +143,27 @@ describe('what is written while a worktree is being removed', () => {
   });
 
   it('to its branch from elsewhere keeps the branch', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     const end = await removeInterrupted(worktree, 'before its files are deleted', () => {
-      git(house.repository, 'commit', '-q', '--allow-empty', '-m', 'late');
-      git(house.repository, 'update-ref', `refs/heads/${worktree.branchName}`, 'main');
-      git(house.repository, 'reset', '-q', '--hard', 'main~1');
+      git(setup.repository, 'commit', '-q', '--allow-empty', '-m', 'late');
+      git(setup.repository, 'update-ref', `refs/heads/${worktree.branchName}`, 'main');
+      git(setup.repository, 'reset', '-q', '--hard', 'main~1');
     });
     expect(end).toMatchObject({ code: 'WORKTREE_NOT_REMOVED', message: expect.stringContaining('was moved') });
-    expect(git(house.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('late');
+    expect(git(setup.repository, 'log', '-1', '--format=%s', worktree.branchName)).toBe('late');
   });
 });
 
 describe.skipIf(process.platform !== 'linux')('a process that lives', () => {
   it('in a worktree keeps it until it has ended', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     const child = await processIn(join(worktree.worktreePath, 'src'));
-    expect(await house.adapter.inspect(worktree)).toMatchObject({
+    expect(await setup.adapter.inspect(worktree)).toMatchObject({
       isClean: false,
       findings: [{ kind: 'in_use', text: expect.stringContaining(`${child.pid}`) }],
     });
-    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
-    await expect(house.adapter.discard(worktree.id ?? '', { discard: true })).rejects.toMatchObject({
+    await expect(setup.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    await expect(setup.adapter.discard(worktree.id ?? '', { discard: true })).rejects.toMatchObject({
       code: 'WORKTREE_IN_USE',
     });
     expect(existsSync(join(worktree.worktreePath, 'a.txt'))).toBe(true);
@@ -171,45 +171,45 @@ describe.skipIf(process.platform !== 'linux')('a process that lives', () => {
     child.kill('SIGKILL');
     await ended;
     children.length = 0;
-    await house.adapter.remove(worktree);
-    expect(tracesOf(house, worktree)).toEqual([]);
+    await setup.adapter.remove(worktree);
+    expect(tracesOf(setup, worktree)).toEqual([]);
   });
 
   it('with a file of it open keeps it', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     await processIn(
-      house.outside,
+      setup.outside,
       `require('fs').openSync(${JSON.stringify(join(worktree.worktreePath, 'a.txt'))}, 'r'); process.stdout.write("x"); setInterval(() => {}, 1000)`,
     );
-    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    await expect(setup.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
   });
 });
 
 describe('what the runtime wrote into a worktree', () => {
   it('does not keep it, and is moved to where it was asked for', async () => {
-    const keepFilesIn = join(house.outside, 'kept');
-    const worktree = await house.prepare({ keepFilesIn });
+    const keepFilesIn = join(setup.outside, 'kept');
+    const worktree = await setup.prepare({ keepFilesIn });
     put(join(worktree.worktreePath, '.wakechart-runtime/.gitignore'), '*\n');
     put(join(worktree.worktreePath, '.wakechart-runtime/outputs/call.txt'), 'output\n');
-    await house.adapter.remove(worktree);
-    expect(tracesOf(house, worktree)).toEqual([]);
+    await setup.adapter.remove(worktree);
+    expect(tracesOf(setup, worktree)).toEqual([]);
     expect(contentOf(join(keepFilesIn, '.wakechart-runtime/outputs/call.txt'))).toBe('output\n');
   });
 
   it('lies beside it where nothing was asked for, also from the folder below in which the work was done', async () => {
-    const worktree = await house.prepare({ cwd: join(house.repository, 'src') });
+    const worktree = await setup.prepare({ cwd: join(setup.repository, 'src') });
     put(join(worktree.cwd ?? '', '.wakechart-runtime/outputs/call.txt'), 'output\n');
-    await house.adapter.remove(worktree);
+    await setup.adapter.remove(worktree);
     expect(existsSync(worktree.worktreePath)).toBe(false);
     expect(contentOf(join(`${worktree.worktreePath}.files`, 'outputs/call.txt'))).toBe('output\n');
   });
 
   it('replaces nothing that is there', async () => {
-    const keepFilesIn = join(house.outside, 'kept');
+    const keepFilesIn = join(setup.outside, 'kept');
     for (const text of ['first', 'second']) {
-      const worktree = await house.prepare({ keepFilesIn });
+      const worktree = await setup.prepare({ keepFilesIn });
       put(join(worktree.worktreePath, '.wakechart-runtime/x'), text);
-      await house.adapter.remove(worktree);
+      await setup.adapter.remove(worktree);
     }
     expect(
       readdirSync(keepFilesIn)
@@ -219,18 +219,18 @@ describe('what the runtime wrote into a worktree', () => {
   });
 
   it('keeps it where it cannot be moved', async () => {
-    writeFileSync(join(house.outside, 'file'), '');
-    const worktree = await house.prepare({ keepFilesIn: join(house.outside, 'file') });
+    writeFileSync(join(setup.outside, 'file'), '');
+    const worktree = await setup.prepare({ keepFilesIn: join(setup.outside, 'file') });
     put(join(worktree.worktreePath, '.wakechart-runtime/x'), 'output');
-    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_REMOVED' });
+    await expect(setup.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_NOT_REMOVED' });
     expect(contentOf(join(worktree.worktreePath, '.wakechart-runtime/x'))).toBe('output');
   });
 
   it('leaves nothing behind where it is nothing', async () => {
-    const worktree = await house.prepare();
+    const worktree = await setup.prepare();
     put(join(worktree.worktreePath, '.wakechart-runtime/.gitignore'), '*\n');
-    await house.adapter.remove(worktree);
-    expect(house.names()).toEqual([]);
+    await setup.adapter.remove(worktree);
+    expect(setup.names()).toEqual([]);
   });
 });
 
@@ -238,11 +238,11 @@ describe('a git that cannot say', () => {
   it.each(['exit 1', 'echo "fatal: oh" >&2; exit 128', 'exec sleep 60', 'echo garbage'])(
     'keeps the worktree: %s',
     async (line) => {
-      const worktree = await house.prepare();
+      const worktree = await setup.prepare();
       put(join(worktree.worktreePath, 'a.txt'), 'one\n');
-      const gitPath = join(house.outside, 'odd-git');
+      const gitPath = join(setup.outside, 'odd-git');
       writeFileSync(gitPath, `#!/bin/sh\n${line}\n`, { mode: 0o755 });
-      const adapter = house.adapterWith({ gitPath, timeoutMs: 300 });
+      const adapter = setup.adapterWith({ gitPath, timeoutMs: 300 });
       const { isClean, findings } = await adapter.inspect(worktree);
       expect(isClean).toBe(false);
       expect(findings.map(({ kind }) => kind)).toContain('unknown');
@@ -252,13 +252,13 @@ describe('a git that cannot say', () => {
   );
 
   it('is not asked to run what a repository names', async () => {
-    const worktree = await house.prepare();
-    const proof = join(house.outside, 'proof');
-    const program = join(house.outside, 'program');
+    const worktree = await setup.prepare();
+    const proof = join(setup.outside, 'proof');
+    const program = join(setup.outside, 'program');
     writeFileSync(program, `#!/bin/sh\necho ran >> '${proof}'\ncat\n`, { mode: 0o755 });
     const settings: Readonly<Record<string, string>> = {
       'core.fsmonitor': program,
-      'core.hooksPath': join(house.outside, 'hooks'),
+      'core.hooksPath': join(setup.outside, 'hooks'),
       'core.pager': program,
       'core.editor': program,
       'core.sshCommand': program,
@@ -272,19 +272,19 @@ describe('a git that cannot say', () => {
       'alias.status': `!${program}`,
       'alias.ls-files': `!${program}`,
     };
-    for (const [name, value] of Object.entries(settings)) git(house.repository, 'config', name, value);
+    for (const [name, value] of Object.entries(settings)) git(setup.repository, 'config', name, value);
     for (const hook of ['post-index-change', 'reference-transaction', 'post-checkout'])
-      put(join(house.outside, 'hooks', hook), contentOf(program));
-    for (const hook of readdirSync(join(house.outside, 'hooks'))) chmodSync(join(house.outside, 'hooks', hook), 0o755);
-    put(join(house.repository, '.git/info/attributes'), '*.txt filter=evil diff=evil\nb.txt filter=a=b\n');
+      put(join(setup.outside, 'hooks', hook), contentOf(program));
+    for (const hook of readdirSync(join(setup.outside, 'hooks'))) chmodSync(join(setup.outside, 'hooks', hook), 0o755);
+    put(join(setup.repository, '.git/info/attributes'), '*.txt filter=evil diff=evil\nb.txt filter=a=b\n');
     put(join(worktree.worktreePath, 'a.txt'), 'one\n');
     put(join(worktree.worktreePath, 'src/b.txt'), 'two\n');
-    expect((await house.adapter.inspect(worktree)).findings).toEqual([]);
-    await house.adapter.remove(worktree);
-    expect(tracesOf(house, worktree)).toEqual([]);
-    const next = await house.prepare();
+    expect((await setup.adapter.inspect(worktree)).findings).toEqual([]);
+    await setup.adapter.remove(worktree);
+    expect(tracesOf(setup, worktree)).toEqual([]);
+    const next = await setup.prepare();
     expect(contentOf(join(next.worktreePath, 'a.txt'))).toBe('one\n');
-    await house.adapter.remove(next);
+    await setup.adapter.remove(next);
     expect(existsSync(proof)).toBe(false);
   });
 });
@@ -293,8 +293,8 @@ const canMount = process.platform === 'linux' && spawnSync('unshare', ['-m', 'tr
 
 describe.runIf(canMount)('a process in another namespace of mounts', () => {
   it('keeps the worktree that it works in under another path', async () => {
-    const worktree = await house.prepare();
-    const place = join(house.outside, 'mounted here');
+    const worktree = await setup.prepare();
+    const place = join(setup.outside, 'mounted here');
     mkdirSync(place);
     const child = spawn(
       'unshare',
@@ -311,36 +311,36 @@ describe.runIf(canMount)('a process in another namespace of mounts', () => {
     );
     children.push(child);
     await once(child.stdout, 'data');
-    expect((await house.adapter.inspect(worktree)).findings).toMatchObject([
+    expect((await setup.adapter.inspect(worktree)).findings).toMatchObject([
       { kind: 'in_use', text: expect.stringContaining('has its working folder in it') },
     ]);
-    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    await expect(setup.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
     expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('one\n');
   });
 });
 
 describe('what is not a worktree of its keeper', () => {
   it('is never removed', async () => {
-    mkdirSync(join(house.worktrees, 'mine'), { recursive: true });
+    mkdirSync(join(setup.worktrees, 'mine'), { recursive: true });
     const stranger = {
       id: 'mine',
-      repoRoot: house.repository,
-      worktreePath: join(house.worktrees, 'mine'),
+      repoRoot: setup.repository,
+      worktreePath: join(setup.worktrees, 'mine'),
       branchName: 'main',
     };
-    await expect(house.adapter.remove(stranger)).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
-    expect(await house.adapter.inspect(stranger)).toMatchObject({ isClean: false });
+    await expect(setup.adapter.remove(stranger)).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
+    expect(await setup.adapter.inspect(stranger)).toMatchObject({ isClean: false });
     await expect(
-      house.adapter.remove({ ...stranger, id: '../../repository', worktreePath: house.repository }),
+      setup.adapter.remove({ ...stranger, id: '../../repository', worktreePath: setup.repository }),
     ).rejects.toMatchObject({ code: 'WORKTREE_NOT_FOUND' });
-    expect(existsSync(join(house.worktrees, 'mine'))).toBe(true);
+    expect(existsSync(join(setup.worktrees, 'mine'))).toBe(true);
   });
 
   it('is one that another living process has', async () => {
-    const alive = house.adapterWith({ host: { pid: process.ppid, startTime: '', system: 'another system' } });
-    const worktree = await alive.prepare({ jobId: 'agent_1', cwd: house.repository });
-    await expect(house.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
-    expect(await house.adapter.reconcile()).toMatchObject([{ action: 'left' }]);
-    await expect(house.adapter.adopt(worktree.id ?? '')).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    const alive = setup.adapterWith({ host: { pid: process.ppid, startTime: '', system: 'another system' } });
+    const worktree = await alive.prepare({ jobId: 'agent_1', cwd: setup.repository });
+    await expect(setup.adapter.remove(worktree)).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
+    expect(await setup.adapter.reconcile()).toMatchObject([{ action: 'left' }]);
+    await expect(setup.adapter.adopt(worktree.id ?? '')).rejects.toMatchObject({ code: 'WORKTREE_IN_USE' });
   });
 });

@@ -17,7 +17,7 @@ describe('a handler', () => {
     ['an origin with a path', { authorize: refuses, cors: { origins: ['https://a.example/x'] } }],
   ])('is not made of %s', async (_, options) => {
     await using served = await serve();
-    expect(() => createHttpHandler(served.house.runtime, options as never)).toThrowError(
+    expect(() => createHttpHandler(served.setup.runtime, options as never)).toThrowError(
       expect.objectContaining({ code: 'API_OPTIONS_INVALID' }),
     );
   });
@@ -90,7 +90,7 @@ describe('a request', () => {
       }),
     );
     expect([response.status, await codeIn(response)]).toEqual([status, code]);
-    expect(await served.house.types(id)).toEqual(['session.created']);
+    expect(await served.setup.types(id)).toEqual(['session.created']);
   });
 
   it('whose body has no end is cut off at the limit', async () => {
@@ -132,7 +132,7 @@ describe('a request', () => {
     const late = await ask('ada');
     expect([late.status, late.headers.get('retry-after'), await codeIn(late)]).toEqual([429, '1', 'API_RATE_LIMITED']);
     expect((await ask('bob')).status).toBe(200);
-    await served.house.clock.advance(1_000);
+    await served.setup.clock.advance(1_000);
     expect([(await ask('ada')).status, (await ask('ada')).status]).toEqual([200, 429]);
   });
 });

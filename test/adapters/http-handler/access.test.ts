@@ -20,9 +20,9 @@ const ASKING = [{ toolCalls: [{ name: 'shell_run', input: { command: 'echo hello
 /** A session that asks whether it may run a command. */
 async function asking(served: Served): Promise<{ readonly id: string; readonly requestId: string }> {
   const id = await sessionOf(served, ASKING, { agent: { permission: 'ask', tools: ['shell_run'] } });
-  await served.house.runtime.sessions.send(id, { type: 'user.message', text: 'Hi' });
-  await served.house.runtime.wake(id);
-  const { pendingActions } = await served.house.runtime.sessions.get(id);
+  await served.setup.runtime.sessions.send(id, { type: 'user.message', text: 'Hi' });
+  await served.setup.runtime.wake(id);
+  const { pendingActions } = await served.setup.runtime.sessions.get(id);
   return { id, requestId: pendingActions[0]?.requestId ?? '' };
 }
 
@@ -60,7 +60,7 @@ describe('what reaches beyond the sessions of a caller', () => {
       ],
     ] as const)
       expect(await statusAndCode(await served.post(path, body))).toEqual(FORBIDDEN);
-    expect((await served.house.runtime.sessions.get(id)).pendingActions).toHaveLength(1);
+    expect((await served.setup.runtime.sessions.get(id)).pendingActions).toHaveLength(1);
     const once = { kind: 'permission', requestId, allowed: true };
     expect((await served.post(`/sessions/${id}/answers`, once)).status).toBe(202);
   });
@@ -78,7 +78,7 @@ describe('what reaches beyond the sessions of a caller', () => {
 
   it('is no session in an environment of its choice, and no list of those there are', async () => {
     await using served = await serve();
-    await served.house.session([]);
+    await served.setup.session([]);
     for (const environmentId of ['host', 'there-is-none'])
       expect(await statusAndCode(await served.post('/sessions', { agentId: 'player', environmentId }))).toEqual(
         FORBIDDEN,
@@ -86,7 +86,7 @@ describe('what reaches beyond the sessions of a caller', () => {
     const asked: unknown[] = [];
     const may = (...given: readonly unknown[]): boolean => asked.push(given) > 0;
     await using open = await serve(caller({ may }));
-    await open.house.session([]);
+    await open.setup.session([]);
     expect((await open.post('/sessions', { agentId: 'player', environmentId: 'host' })).status).toBe(201);
     expect(asked).toContainEqual(['choose-environment', { agentId: 'player', environmentId: 'host' }]);
   });

@@ -29,7 +29,7 @@ function clientOf(served: Served, threadId: string): Client {
     headers: { 'x-subject': 'ada' },
     fetch: async (url, init) => {
       const response = await served.handler(new Request(url, init));
-      if (response.ok) void served.house.runtime.trigger(threadId);
+      if (response.ok) void served.setup.runtime.trigger(threadId);
       return response;
     },
   });
@@ -114,11 +114,11 @@ describe('a run of AG-UI', () => {
     const running = client.run();
     (await backend.voice()).say('Once');
     await expect.poll(() => typesOf(client)).toContain(EventType.TEXT_MESSAGE_CONTENT);
-    await served.house.runtime.sessions.interrupt(id);
+    await served.setup.runtime.sessions.interrupt(id);
     backend.end();
     await running;
     expect(client.agent.messages.filter(({ role }) => role === 'assistant').map(({ content }) => content)).toEqual(
-      (await served.house.log(id)).flatMap((event) => (event.type === 'agent.message' ? event.data.text : [])),
+      (await served.setup.log(id)).flatMap((event) => (event.type === 'agent.message' ? event.data.text : [])),
     );
   });
 

@@ -16,7 +16,7 @@ const LONG = 'x'.repeat(250_000);
 async function filled(served: Served): Promise<string> {
   const id = await sessionOf(served, []);
   for (let count = 0; count < 20; count += 1)
-    await served.house.runtime.sessions.send(id, { type: 'user.message', text: `${count} ${LONG}` });
+    await served.setup.runtime.sessions.send(id, { type: 'user.message', text: `${count} ${LONG}` });
   return id;
 }
 
@@ -90,8 +90,8 @@ describe('what a caller hears', () => {
   ])('%s', async (_, more, isTold) => {
     await using served = await serve({ authorize: () => ({ subject: 'ada', ...more }) });
     const id = await sessionOf(served, TROUBLE);
-    await served.house.runtime.sessions.send(id, { type: 'user.message', text: 'Hi' });
-    await served.house.runtime.wake(id);
+    await served.setup.runtime.sessions.send(id, { type: 'user.message', text: 'Hi' });
+    await served.setup.runtime.wake(id);
     expect((await (await served.get(`/sessions/${id}`)).text()).includes('SECRET_KEY')).toBe(isTold);
     const { events } = (await (await served.get(`/sessions/${id}/events`)).json()) as Page;
     const started = events.find(({ type }) => type === 'wake.started');
@@ -108,7 +108,7 @@ describe('what a caller hears', () => {
   it('is no id of a session of another caller', async () => {
     await using served = await serve();
     const id = await sessionOf(served, []);
-    const { sessions } = served.house.runtime;
+    const { sessions } = served.setup.runtime;
     const others = new Set<string>();
     for (let count = 0; count < 1_001; count += 1)
       others.add((await sessions.create({ agentId: 'player', owner: 'bob' })).sessionId);

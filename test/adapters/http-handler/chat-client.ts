@@ -45,7 +45,7 @@ export async function openChat(
     const request = new Request(input, init);
     asked.push(`${request.method} ${new URL(request.url).pathname}`);
     const response = await served.handler(request);
-    if (wakes && request.method === 'POST' && response.ok) void served.house.runtime.trigger(sessionId);
+    if (wakes && request.method === 'POST' && response.ok) void served.setup.runtime.trigger(sessionId);
     return response;
   };
   const messages = (await (await served.get(`/chat/${sessionId}/messages`)).json()) as UIMessage[];

@@ -60,7 +60,7 @@ describe('a chat', () => {
     const stored = await history(served, id);
     expect(stored.map(shownOf)).toEqual(historyOf(client));
     await validateUIMessages({ messages: [...stored] });
-    const resolved = (await served.house.log(id)).find(({ type }) => type === 'permission.resolved');
+    const resolved = (await served.setup.log(id)).find(({ type }) => type === 'permission.resolved');
     expect(resolved?.data).toMatchObject({
       decision: approved ? 'allowed' : 'denied',
       ...(reason && { note: reason }),
@@ -130,7 +130,7 @@ describe('a chat', () => {
     const id = await sessionOf(served, [{ text: 'Hello.' }]);
     const body = { id, messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }] };
     const streams = [await served.post('/chat', body), await served.post('/chat', body)];
-    await served.house.runtime.wake(id);
+    await served.setup.runtime.wake(id);
     const [one, other] = await Promise.all(streams.map((stream) => stream.text()));
     expect(one).toBe(other);
     expect(one).toContain('"delta":"Hello."');
@@ -144,10 +144,10 @@ describe('a chat', () => {
     });
     const client = await openChat(served, id, { wakes: false });
     const sent = client.chat.sendMessage({ text: 'Hi' });
-    await expect.poll(() => served.house.types(id)).toContain('user.message');
+    await expect.poll(() => served.setup.types(id)).toContain('user.message');
     for (let failures = 1; failures <= MAX_FAILURES_IN_A_ROW; failures += 1) {
-      await served.house.runtime.wake(id, { isAutonomous: true });
-      await served.house.clock.advance(MAX_RETRY_DELAY_MS);
+      await served.setup.runtime.wake(id, { isAutonomous: true });
+      await served.setup.clock.advance(MAX_RETRY_DELAY_MS);
     }
     await sent;
     expect(client.chat.status).toBe('error');
@@ -170,6 +170,6 @@ describe('a chat', () => {
     const messages = [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }];
     const response = await served.post('/chat', { id, messages, ...body });
     expect([response.status, await codeIn(response)]).toEqual([400, code]);
-    expect(await served.house.types(id)).toEqual(['session.created']);
+    expect(await served.setup.types(id)).toEqual(['session.created']);
   });
 });

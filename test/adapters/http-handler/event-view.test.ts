@@ -57,10 +57,10 @@ describe('an event, for who has the right to read the log', () => {
   it('is the same over HTTP: nothing of an error that the server stored', async () => {
     await using served = await serve();
     const id = await sessionOf(served, [{ error: { kind: 'auth', message: 'Set SECRET_KEY in /srv/agents' } }]);
-    await served.house.runtime.sessions.send(id, { type: 'user.message', text: 'Hi' });
-    await served.house.runtime.wake(id);
+    await served.setup.runtime.sessions.send(id, { type: 'user.message', text: 'Hi' });
+    await served.setup.runtime.wake(id);
     const log = await (await served.get(`/sessions/${id}/events`)).text();
     expect(log).toContain('RUN_FAILED');
-    for (const untold of ['SECRET_KEY', '/srv/agents', served.house.home]) expect(log).not.toContain(untold);
+    for (const untold of ['SECRET_KEY', '/srv/agents', served.setup.home]) expect(log).not.toContain(untold);
   });
 });

@@ -1,11 +1,11 @@
 /** A handler over a runtime whose agent plays a script, for tests without a server. */
 import type { HttpCaller, HttpHandlerOptions } from '../../../src/adapters/http-handler/handler-options.ts';
 import { createHttpHandler } from '../../../src/adapters/http-handler/handler.ts';
-import { openHouse } from '../../support/session-house.ts';
-import type { SessionHouse, SessionHouseOptions } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup, SessionSetupOptions } from '../../support/session-setup.ts';
 
 export interface Served extends AsyncDisposable {
-  readonly house: SessionHouse;
+  readonly setup: SessionSetup;
   /** What `onError` heard. */
   readonly errors: unknown[];
   handler(request: Request): Promise<Response>;
@@ -30,19 +30,19 @@ export function callerOf(request: Request): HttpCaller | undefined {
 
 export async function serve(
   options: Partial<HttpHandlerOptions> = {},
-  houseOptions: SessionHouseOptions = {},
+  setupOptions: SessionSetupOptions = {},
 ): Promise<Served> {
-  const house = await openHouse(houseOptions);
+  const setup = await openSetup(setupOptions);
   const errors: unknown[] = [];
-  const handler = createHttpHandler(house.runtime, {
+  const handler = createHttpHandler(setup.runtime, {
     authorize: callerOf,
-    clock: house.clock,
+    clock: setup.clock,
     onError: (error) => void errors.push(error),
     ...options,
   });
   const headersOf = ({ as = 'ada', headers = {} }: Asked): Record<string, string> => ({ 'x-subject': as, ...headers });
   return {
-    house,
+    setup,
     errors,
     handler,
     get: (path, init = {}) =>
@@ -56,7 +56,7 @@ export async function serve(
           ...(init.signal && { signal: init.signal }),
         }),
       ),
-    [Symbol.asyncDispose]: () => house.close(),
+    [Symbol.asyncDispose]: () => setup.close(),
   };
 }
 
@@ -64,9 +64,9 @@ export async function serve(
 export async function sessionOf(
   served: Served,
   steps: readonly object[],
-  options: Parameters<SessionHouse['session']>[1] = {},
+  options: Parameters<SessionSetup['session']>[1] = {},
 ): Promise<string> {
-  await served.house.session(steps, options);
+  await served.setup.session(steps, options);
   const response = await served.post('/sessions', { agentId: 'player' });
   return ((await response.json()) as { readonly sessionId: string }).sessionId;
 }

@@ -11,7 +11,7 @@ import { Hono } from 'hono';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpHandler } from '../../../src/adapters/http-handler/handler.ts';
 import { toNodeListener } from '../../../src/adapters/http-handler/node-listener.ts';
-import { openHouse } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
 import { callerOf } from './served.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
@@ -73,10 +73,10 @@ const HEADERS = { 'x-subject': 'ada', 'content-type': 'application/json' };
 
 describe.each(servers)('under %s', (_, under) => {
   it('makes sessions, streams their events, and lets go when the client is gone', async () => {
-    const house = await openHouse();
-    cleanUps.push(() => house.close());
-    await house.session([{ text: 'Hello.' }]);
-    const handler = createHttpHandler(house.runtime, { authorize: callerOf, basePath: '/agent', maxStreams: 1 });
+    const setup = await openSetup();
+    cleanUps.push(() => setup.close());
+    await setup.session([{ text: 'Hello.' }]);
+    const handler = createHttpHandler(setup.runtime, { authorize: callerOf, basePath: '/agent', maxStreams: 1 });
     const at = await listening(under(handler));
     const made = await fetch(`${at}/agent/sessions`, {
       ...{ method: 'POST', headers: HEADERS },
@@ -123,9 +123,9 @@ describe('a listener of Node', () => {
     ['a path that leads up in disguise', { path: '/x/.%2E/sessions', headers: { 'x-subject': 'ada' } }, 400],
     ['another host than it is', { path: 'http://evil.example/sessions', headers: { 'x-subject': 'ada' } }, 200],
   ])('answers %s', async (_, options, status) => {
-    const house = await openHouse();
-    cleanUps.push(() => house.close());
-    const at = new URL(await listening(toNodeListener(createHttpHandler(house.runtime, { authorize: callerOf }))));
+    const setup = await openSetup();
+    cleanUps.push(() => setup.close());
+    const at = new URL(await listening(toNodeListener(createHttpHandler(setup.runtime, { authorize: callerOf }))));
     const answered = await new Promise<number | undefined>((resolve, reject) => {
       ask({ host: at.hostname, port: at.port, ...options }, (response) => {
         response.resume();
@@ -138,11 +138,11 @@ describe('a listener of Node', () => {
   });
 
   it('does not take a body that is cut off for a fault of its own', async () => {
-    const house = await openHouse();
-    cleanUps.push(() => house.close());
+    const setup = await openSetup();
+    cleanUps.push(() => setup.close());
     const heard: unknown[] = [];
     const answers: number[] = [];
-    const handler = createHttpHandler(house.runtime, {
+    const handler = createHttpHandler(setup.runtime, {
       authorize: callerOf,
       onError: (error) => void heard.push(error),
     });
@@ -160,9 +160,9 @@ describe('a listener of Node', () => {
   });
 
   it('cuts off a body that has no end, and says why', async () => {
-    const house = await openHouse();
-    cleanUps.push(() => house.close());
-    const handler = createHttpHandler(house.runtime, { authorize: callerOf, maxBodyBytes: 10_000 });
+    const setup = await openSetup();
+    cleanUps.push(() => setup.close());
+    const handler = createHttpHandler(setup.runtime, { authorize: callerOf, maxBodyBytes: 10_000 });
     const at = new URL(await listening(toNodeListener(handler)));
     const answered = await new Promise<string>((resolve, reject) => {
       let status: number | undefined;
@@ -186,11 +186,11 @@ describe('a listener of Node', () => {
 
 describe('what has read a body before the handler', () => {
   const asked = async (before: express.RequestHandler): Promise<{ answer: string; heard: unknown[] }> => {
-    const house = await openHouse();
-    cleanUps.push(() => house.close());
-    await house.session([]);
+    const setup = await openSetup();
+    cleanUps.push(() => setup.close());
+    await setup.session([]);
     const heard: unknown[] = [];
-    const handler = createHttpHandler(house.runtime, {
+    const handler = createHttpHandler(setup.runtime, {
       ...{ authorize: callerOf, basePath: '/agent', maxBodyBytes: 1_000 },
       onError: (error) => void heard.push(error),
     });
@@ -220,10 +220,10 @@ describe('what has read a body before the handler', () => {
   });
 
   it('is told to the operator where that was authorize()', async () => {
-    const house = await openHouse();
-    cleanUps.push(() => house.close());
+    const setup = await openSetup();
+    cleanUps.push(() => setup.close());
     const heard: unknown[] = [];
-    const handler = createHttpHandler(house.runtime, {
+    const handler = createHttpHandler(setup.runtime, {
       onError: (error) => void heard.push(error),
       authorize: async (request) => ({ subject: ((await request.json()) as { readonly by: string }).by }),
     });

@@ -18,7 +18,7 @@ const ASKS = { agent: { permission: 'ask' as const, tools: ['shell_run'] } };
 describe('a session over HTTP', () => {
   it('is made for the caller, gets messages, and is read', async () => {
     await using served = await serve();
-    await served.house.session([{ text: 'Hello.' }]);
+    await served.setup.session([{ text: 'Hello.' }]);
     const made = await served.post('/sessions', { agentId: 'player', title: 'A chat' });
     expect(made.status).toBe(201);
     const { sessionId, owner } = await view(made);
@@ -29,7 +29,7 @@ describe('a session over HTTP', () => {
       { eventId: expect.any(String), seq: 2, acceptedAs: 'queue' },
     ]);
     expect(await view(await served.get(`/sessions/${sessionId}`))).toMatchObject({ status: 'idle', unread: 1 });
-    await served.house.runtime.wake(sessionId);
+    await served.setup.runtime.wake(sessionId);
     const page = (await (await served.get(`/sessions/${sessionId}/events?from=2&limit=2`)).json()) as {
       readonly events: readonly { readonly seq: number }[];
       readonly next: number;
@@ -63,7 +63,7 @@ describe('a session over HTTP', () => {
     await using served = await serve();
     const id = await sessionOf(served, ASKING, ASKS);
     await served.post(`/sessions/${id}/messages`, { text: 'Hi' });
-    await served.house.runtime.wake(id);
+    await served.setup.runtime.wake(id);
     const [request] = (await view(await served.get(`/sessions/${id}`))).pendingActions;
     expect(request).toMatchObject({ kind: 'permission', toolName: 'shell_run' });
     const answered = await served.post(`/sessions/${id}/answers`, {
@@ -82,8 +82,8 @@ describe('a session over HTTP', () => {
         }),
       ),
     ).toBe('REQUEST_NOT_PENDING');
-    await served.house.runtime.wake(id);
-    expect(await served.house.types(id)).toContain('permission.resolved');
+    await served.setup.runtime.wake(id);
+    expect(await served.setup.types(id)).toContain('permission.resolved');
   });
 
   it('is interrupted, and ended for ever', async () => {
@@ -102,7 +102,7 @@ describe('what a caller sees', () => {
   it('are its own sessions: those of others are not there', async () => {
     await using served = await serve();
     const id = await sessionOf(served, [{ text: 'Hello.' }]);
-    const unowned = (await served.house.runtime.sessions.list())[0]?.sessionId;
+    const unowned = (await served.setup.runtime.sessions.list())[0]?.sessionId;
     for (const other of [id, unowned, '0192f0c1-2345-7abc-8def-0123456789ab']) {
       const response = await served.get(`/sessions/${other}`, { as: 'eve' });
       expect([response.status, await codeIn(response)]).toEqual([404, 'SESSION_NOT_FOUND']);
@@ -127,7 +127,7 @@ describe('what a caller sees', () => {
         },
       }),
     });
-    const id = await served.house.session([{ text: 'Hello.' }]);
+    const id = await served.setup.session([{ text: 'Hello.' }]);
     expect((await served.get(`/sessions/${id}`)).status).toBe(200);
     const refused = await served.post(`/sessions/${id}/messages`, { text: 'Hi' });
     expect([refused.status, await codeIn(refused)]).toEqual([403, 'API_FORBIDDEN']);

@@ -58,7 +58,7 @@ describe('a stream of events', () => {
     const stream = read(await served.get(`/sessions/${id}/events?words=1&from=2`, { headers: SSE }));
     await say(served, id);
     await stream.until('id: 2\n');
-    const waking = served.house.runtime.wake(id);
+    const waking = served.setup.runtime.wake(id);
     const voice = await backend.voice();
     await stream.until('event: span.started');
     voice.say('Once');
@@ -77,10 +77,10 @@ describe('a stream of events', () => {
     const stream = read(await served.get(`/sessions/${id}/events?from=2`, { headers: SSE }));
     await stream.until(':\n\n');
     const next = stream.until(':\n\n:\n\n');
-    await served.house.clock.advance(1_000);
+    await served.setup.clock.advance(1_000);
     expect(await next).toBe(':\n\n:\n\n');
     const last = stream.reader.read();
-    await served.house.close();
+    await served.setup.close();
     expect(await last).toMatchObject({ done: true });
   });
 
@@ -90,7 +90,7 @@ describe('a stream of events', () => {
     const stream = read(await served.get(`/sessions/${id}/events?from=2`, { headers: SSE }));
     await stream.until(':\n\n');
     const last = stream.reader.read();
-    await served.house.clock.advance(5_000);
+    await served.setup.clock.advance(5_000);
     expect(await last).toMatchObject({ done: true });
   });
 

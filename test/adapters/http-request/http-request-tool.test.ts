@@ -16,7 +16,7 @@ import { decidePermission } from '../../../src/machines/permission/permission-de
 import { parseRule } from '../../../src/machines/permission/permission-rule.ts';
 import { httpRequestDefinition, httpRequestInput } from '../../../src/machines/turn/http-request.ts';
 import type { HttpRequestOutput } from '../../../src/machines/turn/http-request.ts';
-import { environmentWith, secretsWith } from '../../support/vault-house.ts';
+import { environmentWith, secretsWith } from '../../support/vault-setup.ts';
 
 const SECRET = 'ghp_Sup3rSecretValue42';
 

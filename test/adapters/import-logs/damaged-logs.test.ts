@@ -4,15 +4,15 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assembleTranscript } from '../../../src/machines/turn/transcript.ts';
 import { lines, openboaEvents, put, rowboatEvents } from './foreign-home.ts';
-import { ImportHouse } from './import-house.ts';
+import { ImportSetup } from './import-setup.ts';
 
-let house: ImportHouse;
+let setup: ImportSetup;
 
 beforeAll(async () => {
-  house = await ImportHouse.open();
+  setup = await ImportSetup.open();
 });
 
-afterAll(() => house.close());
+afterAll(() => setup.close());
 
 /** A change that a crash, a bad disk or a bad program makes to a log. */
 const damage = fc.oneof(
@@ -116,8 +116,8 @@ const strangeRecord = fc
   );
 
 async function checkImport(from: 'openboa' | 'rowboat', log: Uint8Array): Promise<void> {
-  const path = await put(join(house.place(), 'run.jsonl'), log);
-  const { sessions } = await house.import({ from, path, agentId: 'helper' });
+  const path = await put(join(setup.place(), 'run.jsonl'), log);
+  const { sessions } = await setup.import({ from, path, agentId: 'helper' });
   expect(sessions).toHaveLength(1);
   const [report] = sessions;
   if (report?.status === 'failed') {
@@ -128,7 +128,7 @@ async function checkImport(from: 'openboa' | 'rowboat', log: Uint8Array): Promis
   try {
     await checkSession({ from, path, id });
   } finally {
-    await house.runtime.sessions.delete(id);
+    await setup.runtime.sessions.delete(id);
   }
 }
 
@@ -141,22 +141,22 @@ async function checkSession({
   readonly path: string;
   readonly id: string;
 }): Promise<void> {
-  const state = await house.runtime.sessions.get(id);
+  const state = await setup.runtime.sessions.get(id);
   expect(state).toMatchObject({ openToolCalls: [], pendingActions: [], sessionRules: [] });
   // Every call has exactly one result after it.
-  const messages = assembleTranscript(await house.eventsOf(id));
+  const messages = assembleTranscript(await setup.eventsOf(id));
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'assistant') continue;
     const calls = message.content.flatMap((part) => (part.type === 'tool_call' ? [part.callId] : []));
     const next = messages[index + 1];
     expect(next?.role === 'tool' ? next.content.map(({ callId }) => callId) : []).toEqual(calls);
   }
-  expect((await house.import({ from, path, agentId: 'helper' })).sessions).toMatchObject([
+  expect((await setup.import({ from, path, agentId: 'helper' })).sessions).toMatchObject([
     { status: 'already', sessionId: id },
   ]);
   if (state.status !== 'terminated') {
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Go on.' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'Go on.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
   }
 }
 

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assembleTranscript } from '../../../src/machines/turn/transcript.ts';
 import { openboaSession, put, runOf, uniqueId } from './foreign-home.ts';
-import { ImportHouse, only } from './import-house.ts';
+import { ImportSetup, only } from './import-setup.ts';
 
-let house: ImportHouse;
+let setup: ImportSetup;
 
 beforeAll(async () => {
-  house = await ImportHouse.open();
+  setup = await ImportSetup.open();
 });
 
-afterAll(() => house.close());
+afterAll(() => setup.close());
 
 describe('a damaged log', () => {
   const message = (text: string): object => ({ type: 'message', message: { role: 'user', content: text } });
@@ -58,22 +58,22 @@ describe('a damaged log', () => {
   ] as const)('with %s is brought over, and the place is named', async (name, spoil, damage) => {
     const run = `r-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
     const spoilt = spoil(runOf(run, message('still here')));
-    const home = await house.rowboatHome(spoilt, run);
-    const report = only(await house.import({ from: 'rowboat', path: home }));
+    const home = await setup.rowboatHome(spoilt, run);
+    const report = only(await setup.import({ from: 'rowboat', path: home }));
     expect(report).toMatchObject({ status: 'imported', damaged: 1, damage: [damage] });
-    expect(JSON.stringify(assembleTranscript(await house.eventsOf(report.sessionId ?? '')))).toContain('still here');
+    expect(JSON.stringify(assembleTranscript(await setup.eventsOf(report.sessionId ?? '')))).toContain('still here');
     expect(await readFile(join(home, 'runs', `${run}.jsonl`), 'utf8')).toBe(spoilt);
   });
 
   it('has records once that stand there twice, and texts twice that somebody said twice', async () => {
     const twice = { id: uniqueId(7), ...message('once') };
-    const home = await house.rowboatHome(runOf('r-dup', twice, twice, message('again'), message('again')), 'r-dup');
-    const report = only(await house.import({ from: 'rowboat', path: home }));
+    const home = await setup.rowboatHome(runOf('r-dup', twice, twice, message('again'), message('again')), 'r-dup');
+    const report = only(await setup.import({ from: 'rowboat', path: home }));
     expect(report).toMatchObject({ repeated: 1, unread: 3 });
   });
 
   it('that is empty is no session', async () => {
-    expect(only(await house.import({ from: 'rowboat', path: await house.rowboatHome('', 'r-empty') }))).toMatchObject({
+    expect(only(await setup.import({ from: 'rowboat', path: await setup.rowboatHome('', 'r-empty') }))).toMatchObject({
       status: 'failed',
       code: 'IMPORT_EMPTY',
     });
@@ -88,12 +88,12 @@ describe('a damaged log', () => {
     ['bytes', '\u0000\u0001\u0002 \ufffd', 'found none: 0 unknown and 1 damaged'],
     ['records of something else', '{"a":1}\n[1,2]\n', 'found none: 1 unknown and 1 damaged'],
   ])('that is no log at all (%s) is not copied to where agents can read it', async (_what, content, complaint) => {
-    const before = (await house.runtime.sessions.list()).length;
+    const before = (await setup.runtime.sessions.list()).length;
     for (const dryRun of [true, false]) {
       const report = only(
-        await house.import({
+        await setup.import({
           from: 'rowboat',
-          path: await house.rowboatHome(content, 'r-strange'),
+          path: await setup.rowboatHome(content, 'r-strange'),
           agentId: 'alpha',
           dryRun,
         }),
@@ -105,14 +105,14 @@ describe('a damaged log', () => {
         hint: expect.stringContaining('--from openboa') as string,
       });
     }
-    expect(await house.runtime.sessions.list()).toHaveLength(before);
+    expect(await setup.runtime.sessions.list()).toHaveLength(before);
   });
 
   it('names what is no file where a log was expected, and brings the others', async () => {
-    const home = await house.rowboatHome(runOf('r-whole', message('x')), 'r-whole');
+    const home = await setup.rowboatHome(runOf('r-whole', message('x')), 'r-whole');
     await mkdir(join(home, 'runs', 'folder.jsonl'));
     execFileSync('mkfifo', [join(home, 'runs', 'pipe.jsonl')]);
-    expect(await house.import({ from: 'rowboat', path: home })).toMatchObject({
+    expect(await setup.import({ from: 'rowboat', path: home })).toMatchObject({
       sessions: [{ status: 'imported' }],
       passedOver: [
         {
@@ -130,29 +130,29 @@ describe('a damaged log', () => {
   });
 
   it('is not followed out of the place that was named', async () => {
-    const home = await house.rowboatHome(runOf('r-fine', message('x')), 'r-fine');
-    const secret = await put(join(house.place(), 'secret.jsonl'), runOf('r-secret', message('SECRET')));
+    const home = await setup.rowboatHome(runOf('r-fine', message('x')), 'r-fine');
+    const secret = await put(join(setup.place(), 'secret.jsonl'), runOf('r-secret', message('SECRET')));
     await symlink(secret, join(home, 'runs', 'link.jsonl'));
-    const outcome = await house.import({ from: 'rowboat', path: home });
+    const outcome = await setup.import({ from: 'rowboat', path: home });
     expect(outcome).toMatchObject({
       sessions: [{ status: 'imported' }],
       passedOver: [{ path: join('runs', 'link.jsonl'), isTrouble: false }],
     });
-    const folder = await openboaSession(house.place(), { session: uniqueId(8) });
+    const folder = await openboaSession(setup.place(), { session: uniqueId(8) });
     await rm(join(folder, 'runtime'), { recursive: true });
     await symlink(join(secret, '..'), join(folder, 'runtime'));
     await rm(join(folder, 'events.jsonl'));
     await symlink(secret, join(folder, 'events.jsonl'));
-    expect(only(await house.import({ from: 'openboa', path: folder }))).toMatchObject({
+    expect(only(await setup.import({ from: 'openboa', path: folder }))).toMatchObject({
       status: 'failed',
       code: 'IMPORT_UNREADABLE',
     });
   });
 
   it('of Wakechart itself is refused', async () => {
-    const { sessionId } = await house.runtime.sessions.create({ agentId: 'alpha' });
-    const path = house.layout.session({ agentId: 'alpha', sessionId });
-    expect(only(await house.import({ from: 'openboa', path }))).toMatchObject({
+    const { sessionId } = await setup.runtime.sessions.create({ agentId: 'alpha' });
+    const path = setup.layout.session({ agentId: 'alpha', sessionId });
+    expect(only(await setup.import({ from: 'openboa', path }))).toMatchObject({
       status: 'failed',
       code: 'IMPORT_OURS',
     });

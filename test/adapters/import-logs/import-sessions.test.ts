@@ -13,23 +13,23 @@ import {
   runOf,
   uniqueId,
 } from './foreign-home.ts';
-import { ImportHouse, only } from './import-house.ts';
+import { ImportSetup, only } from './import-setup.ts';
 
-let house: ImportHouse;
+let setup: ImportSetup;
 
 beforeAll(async () => {
-  house = await ImportHouse.open();
+  setup = await ImportSetup.open();
 });
 
-afterAll(() => house.close());
+afterAll(() => setup.close());
 
 const SAID = { type: 'message', message: { role: 'user', content: 'x' } };
 
 describe('a session of openboa', () => {
   it('comes with its id, its times, its conversation, its outcome, its learnings and its queue', async () => {
-    const home = house.place();
+    const home = setup.place();
     await openboaSession(home);
-    const report = only(await house.import({ from: 'openboa', path: home }));
+    const report = only(await setup.import({ from: 'openboa', path: home }));
     expect(report).toMatchObject({
       status: 'imported',
       sessionId: OPENBOA_SESSION,
@@ -41,7 +41,7 @@ describe('a session of openboa', () => {
       isParked: true,
       leftOver: { 'span.started': 1 },
     });
-    const state = await house.runtime.sessions.get(OPENBOA_SESSION);
+    const state = await setup.runtime.sessions.get(OPENBOA_SESSION);
     expect(state).toMatchObject({
       status: 'idle',
       createdAt: '2026-01-05T10:00:00.000Z',
@@ -54,7 +54,7 @@ describe('a session of openboa', () => {
     expect(state.queuedWakes).toMatchObject([
       { reason: 'check back', priority: 'high', dueAt: '2026-01-05T12:00:00.000Z' },
     ]);
-    const events = await house.eventsOf(OPENBOA_SESSION);
+    const events = await setup.eventsOf(OPENBOA_SESSION);
     expect(events.find(({ type }) => type === 'user.message')).toMatchObject({
       id: '0192f0c1-2346-7abc-8def-000000000002',
       at: '2026-01-05T10:00:01.000Z',
@@ -73,7 +73,7 @@ describe('a session of openboa', () => {
       { role: 'assistant', content: [{ text: 'All is clean.' }] },
       { role: 'user' },
     ]);
-    const workspace = house.layout.ownWorkspace({ agentId: 'alpha', sessionId: OPENBOA_SESSION });
+    const workspace = setup.layout.ownWorkspace({ agentId: 'alpha', sessionId: OPENBOA_SESSION });
     expect(await readFile(join(workspace, 'imported', 'runtime', 'session-state.md'), 'utf8')).toBe('# State\n');
     expect(JSON.parse(await readFile(join(workspace, 'imported', 'left-over.jsonl'), 'utf8'))).toMatchObject({
       line: 3,
@@ -84,21 +84,21 @@ describe('a session of openboa', () => {
   });
 
   it('wakes nobody by itself, and goes on when it is woken', async () => {
-    const home = house.place();
+    const home = setup.place();
     await openboaSession(home, {
       session: uniqueId(1),
       events: lines({ id: 'a', type: 'user.message', at: '2026-02-01T10:00:00Z', text: 'Somebody there?' }),
     });
-    await house.import({ from: 'openboa', path: home });
-    const worker = house.runtime.startWorker({ untilIdle: true });
+    await setup.import({ from: 'openboa', path: home });
+    const worker = setup.runtime.startWorker({ untilIdle: true });
     await worker.ended;
-    expect((await house.runtime.sessions.get(uniqueId(1))).wakes).toBe(0);
-    expect(await house.runtime.wake(uniqueId(1))).toMatchObject({ outcome: 'sleep' });
-    expect(await house.runtime.sessions.get(uniqueId(1))).toMatchObject({ wakes: 1, pending: [] });
+    expect((await setup.runtime.sessions.get(uniqueId(1))).wakes).toBe(0);
+    expect(await setup.runtime.wake(uniqueId(1))).toMatchObject({ outcome: 'sleep' });
+    expect(await setup.runtime.sessions.get(uniqueId(1))).toMatchObject({ wakes: 1, pending: [] });
   });
 
   it('is found from its home, its agent, its folder and its log', async () => {
-    const home = join(house.place(), '.openboa');
+    const home = join(setup.place(), '.openboa');
     const folder = await openboaSession(home, { session: uniqueId(2) });
     for (const path of [
       join(home, '..'),
@@ -109,7 +109,7 @@ describe('a session of openboa', () => {
       folder,
       join(folder, 'events.jsonl'),
     ]) {
-      expect(only(await house.import({ from: 'openboa', path, dryRun: true }))).toMatchObject({
+      expect(only(await setup.import({ from: 'openboa', path, dryRun: true }))).toMatchObject({
         status: 'would_import',
         sessionId: uniqueId(2),
         agentId: 'alpha',
@@ -118,21 +118,21 @@ describe('a session of openboa', () => {
   });
 
   it('that was terminated stays so', async () => {
-    const home = house.place();
+    const home = setup.place();
     const folder = await openboaSession(home, { session: uniqueId(3) });
     await put(join(folder, 'session.json'), JSON.stringify({ sessionId: uniqueId(3), status: 'terminated' }));
-    expect(only(await house.import({ from: 'openboa', path: home }))).toMatchObject({
+    expect(only(await setup.import({ from: 'openboa', path: home }))).toMatchObject({
       status: 'imported',
       isParked: false,
     });
-    expect(await house.runtime.sessions.get(uniqueId(3))).toMatchObject({ status: 'terminated', queuedWakes: [] });
+    expect(await setup.runtime.sessions.get(uniqueId(3))).toMatchObject({ status: 'terminated', queuedWakes: [] });
   });
 });
 
 describe('a run of rowboat', () => {
   it('comes with messages, calls, approvals and questions; approvals hold for nothing here', async () => {
-    const home = await house.rowboatHome(lines(...rowboatEvents));
-    const report = only(await house.import({ from: 'rowboat', path: home }));
+    const home = await setup.rowboatHome(lines(...rowboatEvents));
+    const report = only(await setup.import({ from: 'rowboat', path: home }));
     expect(report).toMatchObject({
       status: 'imported',
       agentId: 'copilot',
@@ -142,13 +142,13 @@ describe('a run of rowboat', () => {
       isParked: false,
     });
     const id = report.sessionId ?? '';
-    expect(await house.runtime.sessions.get(id)).toMatchObject({
+    expect(await setup.runtime.sessions.get(id)).toMatchObject({
       openToolCalls: [],
       pendingActions: [],
       sessionRules: [],
       status: 'idle',
     });
-    expect(assembleTranscript(await house.eventsOf(id))).toMatchObject([
+    expect(assembleTranscript(await setup.eventsOf(id))).toMatchObject([
       { role: 'user', content: [{ text: 'List the files.' }] },
       {
         role: 'assistant',
@@ -161,8 +161,8 @@ describe('a run of rowboat', () => {
       },
       { role: 'tool', content: [{ callId: 'c2', outcome: 'cancelled' }] },
     ]);
-    await house.runtime.sessions.send(id, { type: 'user.message', text: 'Go on.' });
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
+    await setup.runtime.sessions.send(id, { type: 'user.message', text: 'Go on.' });
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep' });
   });
 
   it('says of a call without an end that nobody knows how it ended, and of one that was denied that it was', async () => {
@@ -173,7 +173,7 @@ describe('a run of rowboat', () => {
         content: [{ type: 'tool-call', toolCallId: id, toolName: 'executeCommand', arguments: { command: 'rm x' } }],
       },
     });
-    const home = await house.rowboatHome(
+    const home = await setup.rowboatHome(
       runOf(
         'r-open',
         call('a'),
@@ -183,8 +183,8 @@ describe('a run of rowboat', () => {
       ),
       'r-open',
     );
-    const { sessionId = '' } = only(await house.import({ from: 'rowboat', path: home }));
-    const results = (await house.eventsOf(sessionId)).flatMap((event) =>
+    const { sessionId = '' } = only(await setup.import({ from: 'rowboat', path: home }));
+    const results = (await setup.eventsOf(sessionId)).flatMap((event) =>
       event.type === 'agent.tool_result' ? [[event.data.callId, event.data.outcome]] : [],
     );
     expect(results).toEqual([
@@ -195,7 +195,7 @@ describe('a run of rowboat', () => {
 
   it('asks nobody for a call that has its result', async () => {
     const call = { type: 'tool-call', toolCallId: 'a', toolName: 'executeCommand', arguments: { command: 'ls' } };
-    const home = await house.rowboatHome(
+    const home = await setup.rowboatHome(
       runOf(
         'r-answered',
         { type: 'message', message: { role: 'assistant', content: [call] } },
@@ -204,25 +204,25 @@ describe('a run of rowboat', () => {
       ),
       'r-answered',
     );
-    const { sessionId = '' } = only(await house.import({ from: 'rowboat', path: home }));
-    expect(await house.runtime.sessions.get(sessionId)).toMatchObject({ pendingActions: [], openToolCalls: [] });
+    const { sessionId = '' } = only(await setup.import({ from: 'rowboat', path: home }));
+    expect(await setup.runtime.sessions.get(sessionId)).toMatchObject({ pendingActions: [], openToolCalls: [] });
   });
 });
 
 describe('the same source', () => {
   it('brings nothing twice, also by another path and for another agent', async () => {
-    const home = await house.rowboatHome(
+    const home = await setup.rowboatHome(
       runOf('r-twice', { type: 'message', message: { role: 'user', content: 'x' } }),
       'r-twice',
     );
-    const first = only(await house.import({ from: 'rowboat', path: home }));
+    const first = only(await setup.import({ from: 'rowboat', path: home }));
     for (const request of [
       { path: home },
       { path: join(home, 'runs', 'r-twice.jsonl') },
       { path: home, agentId: 'helper' },
       { path: home, dryRun: true },
     ]) {
-      expect(only(await house.import({ from: 'rowboat', ...request }))).toMatchObject({
+      expect(only(await setup.import({ from: 'rowboat', ...request }))).toMatchObject({
         status: 'already',
         sessionId: first.sessionId,
         agentId: 'copilot',
@@ -231,11 +231,11 @@ describe('the same source', () => {
   });
 
   it('that has grown is refused, and says what to do', async () => {
-    const home = await house.rowboatHome(
+    const home = await setup.rowboatHome(
       runOf('r-grown', { type: 'message', message: { role: 'user', content: 'x' } }),
       'r-grown',
     );
-    const { sessionId } = only(await house.import({ from: 'rowboat', path: home }));
+    const { sessionId } = only(await setup.import({ from: 'rowboat', path: home }));
     await put(
       join(home, 'runs', 'r-grown.jsonl'),
       runOf(
@@ -244,31 +244,31 @@ describe('the same source', () => {
         { type: 'message', message: { role: 'user', content: 'y' } },
       ),
     );
-    const again = only(await house.import({ from: 'rowboat', path: home }));
+    const again = only(await setup.import({ from: 'rowboat', path: home }));
     expect(again).toMatchObject({ status: 'failed', code: 'IMPORT_SOURCE_CHANGED' });
     expect(again.hint).toContain(`delete it`);
     expect(again.because).toContain(sessionId);
   });
 
   it('is imported once by two imports at once', async () => {
-    const home = house.place();
+    const home = setup.place();
     for (let n = 0; n < 8; n += 1) await openboaSession(home, { session: uniqueId(100 + n) });
     const both = await Promise.all([
-      house.import({ from: 'openboa', path: home }),
-      house.import({ from: 'openboa', path: home }),
+      setup.import({ from: 'openboa', path: home }),
+      setup.import({ from: 'openboa', path: home }),
     ]);
     const statuses = both.flatMap(({ sessions }) => sessions.map(({ status }) => status)).toSorted();
     expect(statuses).toEqual([...Array<string>(8).fill('already'), ...Array<string>(8).fill('imported')]);
   });
 
   it('gets a new id where its own is that of another session', async () => {
-    const { sessionId } = await house.runtime.sessions.create({ agentId: 'alpha' });
-    const home = house.place();
+    const { sessionId } = await setup.runtime.sessions.create({ agentId: 'alpha' });
+    const home = setup.place();
     await openboaSession(home, { session: sessionId });
-    const report = only(await house.import({ from: 'openboa', path: home }));
+    const report = only(await setup.import({ from: 'openboa', path: home }));
     expect(report).toMatchObject({ status: 'imported', source: { sessionId } });
     expect(report.sessionId).not.toBe(sessionId);
-    expect(only(await house.import({ from: 'openboa', path: home }))).toMatchObject({
+    expect(only(await setup.import({ from: 'openboa', path: home }))).toMatchObject({
       status: 'already',
       sessionId: report.sessionId,
     });
@@ -277,55 +277,55 @@ describe('the same source', () => {
 
 describe('an import', () => {
   it('asks for the agent that is not there, before anything is made', async () => {
-    const home = house.place();
+    const home = setup.place();
     await openboaSession(home, { agent: 'nobody-here', session: uniqueId(9) });
-    const report = only(await house.import({ from: 'openboa', path: home }));
+    const report = only(await setup.import({ from: 'openboa', path: home }));
     expect(report).toMatchObject({ status: 'failed', code: 'IMPORT_NO_AGENT' });
     expect(report.hint).toContain('wakechart agent create nobody-here');
-    await expect(house.import({ from: 'openboa', path: home, agentId: 'not-there' })).rejects.toMatchObject({
+    await expect(setup.import({ from: 'openboa', path: home, agentId: 'not-there' })).rejects.toMatchObject({
       code: 'AGENT_NOT_FOUND',
     });
-    expect(only(await house.import({ from: 'openboa', path: home, agentId: 'helper' }))).toMatchObject({
+    expect(only(await setup.import({ from: 'openboa', path: home, agentId: 'helper' }))).toMatchObject({
       status: 'imported',
       agentId: 'helper',
     });
   });
 
   it('leaves no half session where the disk is full', async () => {
-    const home = house.place();
+    const home = setup.place();
     await openboaSession(home, { session: uniqueId(10) });
-    const full = join(house.place(), 'not-a-folder');
+    const full = join(setup.place(), 'not-a-folder');
     await mkdir(join(full, '..'), { recursive: true });
     await writeFile(full, '');
-    expect(only(await house.import({ from: 'openboa', path: home }, { workspaceOf: () => full }))).toMatchObject({
+    expect(only(await setup.import({ from: 'openboa', path: home }, { workspaceOf: () => full }))).toMatchObject({
       status: 'failed',
       code: 'STORAGE_FAILED',
     });
-    expect(await readdir(house.layout.sessionsOf('alpha'))).not.toContain(uniqueId(10));
+    expect(await readdir(setup.layout.sessionsOf('alpha'))).not.toContain(uniqueId(10));
   });
 
   it('puts back what a crash has kept from being written beside a session', async () => {
-    const home = house.place();
+    const home = setup.place();
     await openboaSession(home, { session: uniqueId(11) });
-    await house.import({ from: 'openboa', path: home });
-    const place = join(house.layout.ownWorkspace({ agentId: 'alpha', sessionId: uniqueId(11) }), 'imported');
+    await setup.import({ from: 'openboa', path: home });
+    const place = join(setup.layout.ownWorkspace({ agentId: 'alpha', sessionId: uniqueId(11) }), 'imported');
     await rm(place, { recursive: true });
-    expect(only(await house.import({ from: 'openboa', path: home }))).toMatchObject({ status: 'already' });
+    expect(only(await setup.import({ from: 'openboa', path: home }))).toMatchObject({ status: 'already' });
     expect(await readdir(place)).toContain('session.json');
   });
 
   it('that is stopped ends between two sessions, and says how many it did not reach', async () => {
-    const home = await house.rowboatHome(runOf('r-stop-1', SAID), 'r-stop-1');
+    const home = await setup.rowboatHome(runOf('r-stop-1', SAID), 'r-stop-1');
     for (const run of ['r-stop-2', 'r-stop-3']) await put(join(home, 'runs', `${run}.jsonl`), runOf(run, SAID));
     const stop = new AbortController();
-    const first = await house.import({
+    const first = await setup.import({
       from: 'rowboat',
       path: home,
       signal: stop.signal,
       onSession: () => stop.abort(),
     });
     expect(first).toMatchObject({ sessions: [{ status: 'imported' }], notReached: 2 });
-    const rest = await house.import({ from: 'rowboat', path: home });
+    const rest = await setup.import({ from: 'rowboat', path: home });
     expect([rest.sessions.map(({ status }) => status), rest.notReached]).toEqual([
       ['already', 'imported', 'imported'],
       0,
@@ -333,18 +333,18 @@ describe('an import', () => {
   });
 
   it('makes nothing when it only checks', async () => {
-    const home = house.place();
+    const home = setup.place();
     await openboaSession(home, { session: uniqueId(12) });
-    expect(only(await house.import({ from: 'openboa', path: home, dryRun: true }))).toMatchObject({
+    expect(only(await setup.import({ from: 'openboa', path: home, dryRun: true }))).toMatchObject({
       status: 'would_import',
       events: expect.any(Number) as number,
     });
-    await expect(house.runtime.sessions.get(uniqueId(12))).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    await expect(setup.runtime.sessions.get(uniqueId(12))).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 
   it('keeps what is too long as a beginning, and all of it beside the session', async () => {
     const long = 'word '.repeat(100_000);
-    const home = house.place();
+    const home = setup.place();
     await openboaSession(home, {
       session: uniqueId(13),
       events: lines(...openboaEvents.slice(0, 1), {
@@ -354,23 +354,23 @@ describe('an import', () => {
         text: long,
       }),
     });
-    expect(only(await house.import({ from: 'openboa', path: home }))).toMatchObject({
+    expect(only(await setup.import({ from: 'openboa', path: home }))).toMatchObject({
       status: 'imported',
       leftOver: { 'user.message': 1 },
     });
     const left = await readFile(
-      join(house.layout.ownWorkspace({ agentId: 'alpha', sessionId: uniqueId(13) }), 'imported', 'left-over.jsonl'),
+      join(setup.layout.ownWorkspace({ agentId: 'alpha', sessionId: uniqueId(13) }), 'imported', 'left-over.jsonl'),
       'utf8',
     );
     expect(left).toContain(long.trimEnd());
   });
 
   it('finds nothing where there is nothing', async () => {
-    const place = await put(join(house.place(), 'note.txt'), 'hello');
-    await expect(house.import({ from: 'openboa', path: join(place, '..') })).rejects.toMatchObject({
+    const place = await put(join(setup.place(), 'note.txt'), 'hello');
+    await expect(setup.import({ from: 'openboa', path: join(place, '..') })).rejects.toMatchObject({
       code: 'IMPORT_NOTHING_FOUND',
     });
-    await expect(house.import({ from: 'openboa', path: join(place, '..', 'gone') })).rejects.toMatchObject({
+    await expect(setup.import({ from: 'openboa', path: join(place, '..', 'gone') })).rejects.toMatchObject({
       code: 'IMPORT_UNREADABLE',
     });
   });

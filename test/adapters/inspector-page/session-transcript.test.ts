@@ -8,7 +8,7 @@ import { recordsOfSession } from '../../../src/machines/inspection-log/session-r
 import { transcriptStep } from '../../../src/machines/inspection-log/transcript-step.ts';
 import type { TranscriptStep } from '../../../src/machines/inspection-log/transcript-step.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
-import { openHouse } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
 const STEPS = [
@@ -22,41 +22,41 @@ const stepsOf = (events: readonly SessionEvent[]): readonly TranscriptStep[] =>
 
 /** A log in which a call was denied, and the session went on. */
 async function deniedLog(): Promise<readonly SessionEvent[]> {
-  await using house = await openHouse();
-  const session = await house.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
-  await house.runtime.wake(session);
-  const [action] = (await house.runtime.sessions.status(session)).pendingActions;
-  await house.runtime.sessions.send(session, {
+  await using setup = await openSetup();
+  const session = await setup.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
+  await setup.runtime.wake(session);
+  const [action] = (await setup.runtime.sessions.status(session)).pendingActions;
+  await setup.runtime.sessions.send(session, {
     type: 'user.tool_confirmation',
     requestId: action?.requestId ?? '',
     toolName: 'shell_run',
     allowed: false,
     note: 'not now',
   });
-  await house.runtime.wake(session);
-  // Read before the house closes.
-  return await house.log(session);
+  await setup.runtime.wake(session);
+  // Read before the setup closes.
+  return await setup.log(session);
 }
 
 /** A log in which a call was allowed, and ran. */
 async function allowedLog(): Promise<readonly SessionEvent[]> {
   const tools = noteTools();
-  await using house = await openHouse({ tools: [tools.tool('deploy', { permissionPolicy: 'always_ask' })] });
-  const session = await house.session(
+  await using setup = await openSetup({ tools: [tools.tool('deploy', { permissionPolicy: 'always_ask' })] });
+  const session = await setup.session(
     [{ toolCalls: [{ name: 'deploy', input: { command: 'deploy --to production' } }] }, { text: 'Done.' }],
     { message: 'Bring it out.', agent: { tools: ['deploy'], permission: { mode: 'ask' } } },
   );
-  await house.runtime.wake(session);
-  const [action] = (await house.runtime.sessions.status(session)).pendingActions;
-  await house.runtime.sessions.send(session, {
+  await setup.runtime.wake(session);
+  const [action] = (await setup.runtime.sessions.status(session)).pendingActions;
+  await setup.runtime.sessions.send(session, {
     type: 'user.tool_confirmation',
     requestId: action?.requestId ?? '',
     toolName: 'deploy',
     allowed: true,
   });
-  await house.runtime.wake(session);
-  // Read before the house closes.
-  return await house.log(session);
+  await setup.runtime.wake(session);
+  // Read before the setup closes.
+  return await setup.log(session);
 }
 
 describe('a transcript', () => {

@@ -7,8 +7,8 @@ import type { InspectedEvents, InspectedSession } from '../../../src/actors/insp
 import type { ShownSteps } from '../../../src/actors/inspection/shown-answers.ts';
 import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
 import type { ClosableSource } from '../../../src/actors/inspection/runtime-source.ts';
-import { openHouse } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 import { eventsOf, inspected, numbersIn } from './inspector-client.ts';
 import type { Inspected } from './inspector-client.ts';
 
@@ -17,10 +17,10 @@ const STEPS = [
   { text: 'Done.', directive: { outcome: 'sleep', summary: 'Done.' } },
 ];
 
-async function check(house: SessionHouse): Promise<Inspected & { readonly source: ClosableSource }> {
-  const { runtime, clock } = house;
+async function check(setup: SessionSetup): Promise<Inspected & { readonly source: ClosableSource }> {
+  const { runtime, clock } = setup;
   const source = createRuntimeSource({
-    title: 'a house',
+    title: 'a setup',
     sessions: runtime.sessions,
     clock,
     onProblem: () => undefined,
@@ -33,10 +33,10 @@ describe('a session that waits for a permission', () => {
   it.each(['allow', 'deny'] as const)(
     'is seen waiting, and goes on when it is answered from the page: %s',
     async (type) => {
-      await using house = await openHouse();
-      const session = await house.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
-      await house.runtime.wake(session);
-      const { ask, server, problems } = await check(house);
+      await using setup = await openSetup();
+      const session = await setup.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
+      await setup.runtime.wake(session);
+      const { ask, server, problems } = await check(setup);
       const shown = JSON.parse((await ask(`/api/sessions/${session}`)).text) as InspectedSession;
       expect([shown.why.reasons[0]?.kind, shown.pendingActions.map(({ kind, toolName }) => [kind, toolName])]).toEqual([
         'permission',
@@ -53,20 +53,20 @@ describe('a session that waits for a permission', () => {
       const [first, second] = [await send(), await send()];
       expect([first.status, second.text]).toEqual([200, first.text]);
       const { receipt } = JSON.parse(first.text) as { readonly receipt: { readonly seq: number } };
-      const answers = (await house.log(session)).filter((event) => event.type === 'user.tool_confirmation');
+      const answers = (await setup.log(session)).filter((event) => event.type === 'user.tool_confirmation');
       expect(answers.map(({ seq, data }) => [seq, (data as { readonly allowed: boolean }).allowed])).toEqual([
         [receipt.seq, type === 'allow'],
       ]);
-      expect((await house.runtime.sessions.status(session)).pendingActions).toEqual([]);
+      expect((await setup.runtime.sessions.status(session)).pendingActions).toEqual([]);
       expect(problems).toEqual([]);
     },
   );
 
   it('is told as records that come as its log grows, and can be asked for again', async () => {
-    await using house = await openHouse();
-    const session = await house.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
-    await house.runtime.wake(session);
-    const { ask, open } = await check(house);
+    await using setup = await openSetup();
+    const session = await setup.session(STEPS, { message: 'Clean up.', agent: { permission: { mode: 'ask' } } });
+    await setup.runtime.wake(session);
+    const { ask, open } = await check(setup);
     const text = (await ask(`/api/records?session=${session}`)).text.trim().split('\n');
     const [header, ...records] = text.map(
       (line) =>
@@ -82,7 +82,7 @@ describe('a session that waits for a permission', () => {
       event: 'hello',
       data: JSON.stringify({ boot: session, first: 1, last: records.length }),
     });
-    await house.runtime.sessions.send(session, { type: 'user.message', text: 'And then?' });
+    await setup.runtime.sessions.send(session, { type: 'user.message', text: 'And then?' });
     const { value } = await live.next();
     expect([value?.event, value === undefined ? [] : numbersIn(value)[0]]).toEqual(['records', records.length + 1]);
     await live.return(undefined);
@@ -92,7 +92,7 @@ describe('a session that waits for a permission', () => {
     ) as InspectedEvents;
     expect([events.map(({ seq }) => seq), head]).toEqual([
       [2, 3, 4],
-      (await house.runtime.sessions.status(session)).head,
+      (await setup.runtime.sessions.status(session)).head,
     ]);
     const { steps } = JSON.parse((await ask(`/api/sessions/${session}/transcript?from=2&limit=3`)).text) as ShownSteps;
     expect(steps.map(({ seq, type }) => [seq, type])).toEqual(events.map(({ seq, type }) => [seq, type]));
@@ -100,7 +100,7 @@ describe('a session that waits for a permission', () => {
     expect(JSON.parse((await ask(`/api/sessions/${session}/changes`)).text)).toEqual({ changes: [] });
     expect(JSON.parse((await ask('/api/about')).text)).toMatchObject({
       kind: 'store',
-      title: 'a house',
+      title: 'a setup',
       hasSessions: true,
       canAnswer: true,
       range: { first: 1, last: 0 },
@@ -109,8 +109,8 @@ describe('a session that waits for a permission', () => {
   });
 
   it('that is not there is said to be not there', async () => {
-    await using house = await openHouse();
-    const { ask } = await check(house);
+    await using setup = await openSetup();
+    const { ask } = await check(setup);
     const { status, text } = await ask('/api/sessions/0192f0c1-2345-7abc-8def-0123456789ab');
     expect([status, (JSON.parse(text) as { readonly code: string }).code]).toEqual([404, 'INSPECTOR_SESSION_UNKNOWN']);
   });

@@ -75,15 +75,15 @@ describe('sessions', () => {
   it.each(['x', '..', '%2e%2e%2fetc', SESSION.toUpperCase(), SESSION.replace('0', '1'), '__proto__'])(
     'that are not there are said to be not there: %s',
     async (id) => {
-      const house = await inspected();
-      expect(codeOf(await house.ask(`/api/sessions/${id}`))).toEqual([404, 'INSPECTOR_SESSION_UNKNOWN']);
+      const setup = await inspected();
+      expect(codeOf(await setup.ask(`/api/sessions/${id}`))).toEqual([404, 'INSPECTOR_SESSION_UNKNOWN']);
     },
   );
 
   it('that cannot be read in time are a clear error', async () => {
-    const house = await inspected({ limits: { requestMs: 30 } });
-    house.source.session = () => new Promise(() => undefined);
-    expect(codeOf(await house.ask(`/api/sessions/${SESSION}`))).toEqual([504, 'INSPECTOR_SOURCE_SLOW']);
+    const setup = await inspected({ limits: { requestMs: 30 } });
+    setup.source.session = () => new Promise(() => undefined);
+    expect(codeOf(await setup.ask(`/api/sessions/${SESSION}`))).toEqual([504, 'INSPECTOR_SOURCE_SLOW']);
   });
 });
 
@@ -94,42 +94,42 @@ describe('an answer', () => {
     { type: 'deny', requestId: 'r1', note: 'not on a Friday' },
     { type: 'answer', requestId: 'r1', text: 'ü'.repeat(256_000) },
   ])('goes to the source, and its receipt comes back: %#', async (answer) => {
-    const house = await inspected();
-    const { status, text } = await post(house, answer);
+    const setup = await inspected();
+    const { status, text } = await post(setup, answer);
     expect([status, JSON.parse(text)]).toEqual([200, { receipt: receipt(1) }]);
-    expect(house.source.answers).toEqual([{ sessionId: SESSION, answer }]);
+    expect(setup.source.answers).toEqual([{ sessionId: SESSION, answer }]);
   });
 
   it('counts once, however often and however nearly at once it is sent', async () => {
-    const house = await inspected();
+    const setup = await inspected();
     const all = await Promise.all(
-      [ALLOW, { requestId: 'r1', type: 'allow' }, ALLOW].map((answer) => post(house, answer)),
+      [ALLOW, { requestId: 'r1', type: 'allow' }, ALLOW].map((answer) => post(setup, answer)),
     );
-    expect(new Set([...all, await post(house, ALLOW)].map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(house.source.answers).toHaveLength(1);
-    expect((await post(house, { ...ALLOW, requestId: 'r2' })).status).toBe(200);
-    expect(house.source.answers).toHaveLength(2);
+    expect(new Set([...all, await post(setup, ALLOW)].map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(setup.source.answers).toHaveLength(1);
+    expect((await post(setup, { ...ALLOW, requestId: 'r2' })).status).toBe(200);
+    expect(setup.source.answers).toHaveLength(2);
   });
 
   it('that says something else than the one before is refused, also while that is on its way', async () => {
-    const house = await inspected();
-    const [allowed, denied] = await Promise.all([post(house, ALLOW), post(house, { type: 'deny', requestId: 'r1' })]);
+    const setup = await inspected();
+    const [allowed, denied] = await Promise.all([post(setup, ALLOW), post(setup, { type: 'deny', requestId: 'r1' })]);
     expect(new Set([allowed.status, denied.status])).toEqual(new Set([200, 409]));
-    expect(codeOf(await post(house, { ...ALLOW, note: 'and more' }))).toEqual([409, 'INSPECTOR_ANSWERED_OTHERWISE']);
-    expect(house.source.answers).toHaveLength(1);
+    expect(codeOf(await post(setup, { ...ALLOW, note: 'and more' }))).toEqual([409, 'INSPECTOR_ANSWERED_OTHERWISE']);
+    expect(setup.source.answers).toHaveLength(1);
   });
 
   it('that the source refused may be given again, or another', async () => {
-    const house = await inspected();
-    const take = house.source.answer;
-    house.source.answer = () =>
+    const setup = await inspected();
+    const take = setup.source.answer;
+    setup.source.answer = () =>
       Promise.reject(
         new RuntimeError('REQUEST_EXPIRED', 'the request has expired', {
           category: 'conflict',
           hint: 'Check the session.',
         }),
       );
-    expect(await post(house, ALLOW)).toMatchObject({
+    expect(await post(setup, ALLOW)).toMatchObject({
       status: 409,
       text: JSON.stringify({
         code: 'REQUEST_EXPIRED',
@@ -137,18 +137,18 @@ describe('an answer', () => {
         hint: 'Check the session.',
       }),
     });
-    house.source.answer = take;
-    expect((await post(house, { type: 'deny', requestId: 'r1' })).status).toBe(200);
+    setup.source.answer = take;
+    expect((await post(setup, { type: 'deny', requestId: 'r1' })).status).toBe(200);
   });
 
   it('that came late is not given twice when it is sent again', async () => {
-    const house = await inspected({ limits: { requestMs: 40 } });
+    const setup = await inspected({ limits: { requestMs: 40 } });
     const { promise, resolve } = deferred();
     const take = vi.fn<() => Promise<ReturnType<typeof receipt>>>(() => promise.then(() => receipt(7)));
-    house.source.answer = take;
-    expect((await post(house, ALLOW)).status).toBe(504);
+    setup.source.answer = take;
+    expect((await post(setup, ALLOW)).status).toBe(504);
     resolve();
-    expect(JSON.parse((await post(house, ALLOW)).text)).toEqual({ receipt: receipt(7) });
+    expect(JSON.parse((await post(setup, ALLOW)).text)).toEqual({ receipt: receipt(7) });
     expect(take).toHaveBeenCalledOnce();
   });
 
@@ -166,9 +166,9 @@ describe('an answer', () => {
     ['a long answer', JSON.stringify({ type: 'answer', requestId: 'r1', text: 'x'.repeat(256_001) })],
     ['deep nesting', `{"type":"allow","requestId":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
   ])('that is none is refused before the source hears of it: %s', async (_what, body) => {
-    const house = await inspected();
-    expect(codeOf(await post(house, body))).toEqual([400, 'INSPECTOR_ANSWER_INVALID']);
-    expect(house.source.answers).toEqual([]);
+    const setup = await inspected();
+    expect(codeOf(await post(setup, body))).toEqual([400, 'INSPECTOR_ANSWER_INVALID']);
+    expect(setup.source.answers).toEqual([]);
   });
 
   it.each([
@@ -178,8 +178,8 @@ describe('an answer', () => {
     { body: Buffer.from('{"type":"answer","requestId":"r1","text":"\u00ff"}', 'latin1') },
     { body: '\ufeff' },
   ])('that is not JSON is refused: %#', async ({ body }) => {
-    const house = await inspected();
-    expect(codeOf(await post(house, body))).toEqual([400, 'INSPECTOR_JSON_INVALID']);
+    const setup = await inspected();
+    expect(codeOf(await post(setup, body))).toEqual([400, 'INSPECTOR_JSON_INVALID']);
   });
 
   it.each([
@@ -192,33 +192,33 @@ describe('an answer', () => {
     'application/jsonp',
     'text/json',
   ])('of another type is refused: "%s"', async (type) => {
-    const house = await inspected();
-    expect(codeOf(await post(house, ALLOW, { headers: { 'content-type': type } }))).toEqual([
+    const setup = await inspected();
+    expect(codeOf(await post(setup, ALLOW, { headers: { 'content-type': type } }))).toEqual([
       415,
       'INSPECTOR_JSON_EXPECTED',
     ]);
   });
 
   it('that is compressed is refused, and one that says its encoding is not', async () => {
-    const house = await inspected();
-    expect(codeOf(await post(house, ALLOW, { headers: { 'content-encoding': 'gzip' } }))).toEqual([
+    const setup = await inspected();
+    expect(codeOf(await post(setup, ALLOW, { headers: { 'content-encoding': 'gzip' } }))).toEqual([
       415,
       'INSPECTOR_JSON_EXPECTED',
     ]);
-    expect((await post(house, ALLOW, { headers: { 'content-type': 'Application/JSON; charset=UTF-8' } })).status).toBe(
+    expect((await post(setup, ALLOW, { headers: { 'content-type': 'Application/JSON; charset=UTF-8' } })).status).toBe(
       200,
     );
   });
 
   it('that is too long is refused, whether it says so or not', async () => {
-    const house = await inspected({ limits: { maxBodyBytes: 100 } });
+    const setup = await inspected({ limits: { maxBodyBytes: 100 } });
     const body = JSON.stringify({ ...ALLOW, note: 'x'.repeat(100) });
-    expect(codeOf(await post(house, body))).toEqual([413, 'INSPECTOR_BODY_TOO_LONG']);
-    expect(codeOf(await post(house, body, { headers: { 'transfer-encoding': 'chunked' } }))).toEqual([
+    expect(codeOf(await post(setup, body))).toEqual([413, 'INSPECTOR_BODY_TOO_LONG']);
+    expect(codeOf(await post(setup, body, { headers: { 'transfer-encoding': 'chunked' } }))).toEqual([
       413,
       'INSPECTOR_BODY_TOO_LONG',
     ]);
-    const { raw, port, place, cookie, server } = house;
+    const { raw, port, place, cookie, server } = setup;
     const head = `POST ${place}/api/sessions/${SESSION}/answers HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nOrigin: ${server.origin}\r\nCookie: ${cookie}\r\nConnection: close\r\nContent-Type: application/json\r\n`;
     expect(await raw(`${head}Content-Length: 999999999\r\n\r\n{`)).toMatch(/^HTTP\/1\.1 413 /);
     expect(await raw(`${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`)).toMatch(
@@ -235,39 +235,39 @@ describe('an answer', () => {
   });
 
   it('needs a browser that has signed in, and our own page', async () => {
-    const house = await inspected();
+    const setup = await inspected();
     const path = `/api/sessions/${SESSION}/answers`;
     const json = { 'content-type': 'application/json' };
-    expect((await house.ask(path, { method: 'POST', body: '{}', headers: json })).status).toBe(403);
+    expect((await setup.ask(path, { method: 'POST', body: '{}', headers: json })).status).toBe(403);
     expect(
-      (await house.ask(path, { method: 'POST', body: '{}', headers: { ...json, origin: 'http://evil.example' } }))
+      (await setup.ask(path, { method: 'POST', body: '{}', headers: { ...json, origin: 'http://evil.example' } }))
         .status,
     ).toBe(403);
     expect(
       (
-        await house.ask(path, {
+        await setup.ask(path, {
           method: 'POST',
           body: '{}',
-          headers: { ...json, origin: house.server.origin, 'sec-fetch-site': 'cross-site' },
+          headers: { ...json, origin: setup.server.origin, 'sec-fetch-site': 'cross-site' },
         })
       ).status,
     ).toBe(403);
     expect(
       (
-        await house.ask(path, {
+        await setup.ask(path, {
           method: 'POST',
           body: '{}',
-          headers: { ...json, origin: house.server.origin },
+          headers: { ...json, origin: setup.server.origin },
           isStranger: true,
         })
       ).status,
     ).toBe(401);
-    expect(house.source.answers).toEqual([]);
+    expect(setup.source.answers).toEqual([]);
   });
 
   it('to a session that cannot be is refused', async () => {
-    const house = await inspected();
-    expect(codeOf(await post(house, ALLOW, { session: 'x' }))).toEqual([404, 'INSPECTOR_SESSION_UNKNOWN']);
+    const setup = await inspected();
+    expect(codeOf(await post(setup, ALLOW, { session: 'x' }))).toEqual([404, 'INSPECTOR_SESSION_UNKNOWN']);
   });
 });
 
@@ -282,8 +282,8 @@ describe('an error of the source', () => {
   ] as const)(
     'that the client can do something about is told, without the paths in it: %s',
     async (category, status) => {
-      const house = await inspected();
-      house.source.session = () =>
+      const setup = await inspected();
+      setup.source.session = () =>
         Promise.reject(
           new RuntimeError(
             'SOME_CODE',
@@ -291,7 +291,7 @@ describe('an error of the source', () => {
             { category, hint: 'Examine ~/x/y: "/srv/data".' },
           ),
         );
-      const { text, status: given } = await house.ask(`/api/sessions/${SESSION}`);
+      const { text, status: given } = await setup.ask(`/api/sessions/${SESSION}`);
       expect([given, JSON.parse(text)]).toEqual([
         status,
         {
@@ -306,14 +306,14 @@ describe('an error of the source', () => {
   it.each(['storage', 'process', 'provider', 'runner', 'crash'] as const)(
     'that is our own says no more than that: %s',
     async (category) => {
-      const house = await inspected();
+      const setup = await inspected();
       const error = new RuntimeError('SOME_CODE', 'EACCES: /srv/data', {
         category,
         details: { secret: 'x' },
         cause: new Error('inside'),
       });
-      house.source.sessions = () => Promise.reject(error);
-      const { status, text } = await house.ask('/api/sessions');
+      setup.source.sessions = () => Promise.reject(error);
+      const { status, text } = await setup.ask('/api/sessions');
       expect([status, JSON.parse(text)]).toEqual([
         500,
         {
@@ -322,7 +322,7 @@ describe('an error of the source', () => {
           hint: 'The program that runs the inspector was told why.',
         },
       ]);
-      expect(house.problems).toEqual([error]);
+      expect(setup.problems).toEqual([error]);
     },
   );
 
@@ -332,13 +332,13 @@ describe('an error of the source', () => {
       const source = new RecordedSource();
       // oxlint-disable-next-line typescript/prefer-promise-reject-errors
       source.sessions = () => Promise.reject(thrown);
-      const house = await inspected({
+      const setup = await inspected({
         source,
         onProblem: () => {
           throw new Error('deaf');
         },
       });
-      const answer = await house.ask('/api/sessions');
+      const answer = await setup.ask('/api/sessions');
       expect([codeOf(answer), Object.keys(JSON.parse(answer.text) as object)]).toEqual([
         [500, 'INSPECTOR_FAILED'],
         ['code', 'message', 'hint'],

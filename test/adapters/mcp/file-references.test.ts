@@ -12,7 +12,7 @@ import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts
 import { storable } from '../../../src/actors/turn/tool-executor.ts';
 import { MAX_TOOL_RESULT_CHARACTERS } from '../../../src/machines/session/limits.ts';
 import { imageReferencesIn } from '../../../src/machines/turn/provider-message.ts';
-import { fileToolsHouse } from '../file-tools/file-tools-house.ts';
+import { fileToolsSetup } from '../file-tools/file-tools-setup.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -34,8 +34,8 @@ interface Part {
   readonly note?: string;
 }
 
-async function house(secrets: ReadonlyMap<string, string> = new Map()) {
-  const { workspace, outside, call } = await fileToolsHouse();
+async function setup(secrets: ReadonlyMap<string, string> = new Map()) {
+  const { workspace, outside, call } = await fileToolsSetup();
   const files = createOutputFiles({ workspaceDirectory: () => Promise.resolve(workspace) });
   const resultOf = (given: object, callId = 'call_1'): Promise<unknown> =>
     resultForModel(callResultSchema.parse(given), {
@@ -66,7 +66,7 @@ const resource = (data: Buffer, mimeType?: string, uri = 'test://a'): object => 
 
 describe('an image that a server sends', () => {
   it('is a private file in the workspace, referred to as `read` refers to it', async () => {
-    const { resultOf, workspace, call } = await house();
+    const { resultOf, workspace, call } = await setup();
     const output = await resultOf({ content: [image(PNG, 'image/png')] });
     const [reference] = imageReferencesIn(output);
     expect(reference).toEqual({
@@ -82,7 +82,7 @@ describe('an image that a server sends', () => {
   });
 
   it('is the file that it was when a call of the same id sends another; the same one takes no more room', async () => {
-    const { partsOf, workspace, kept } = await house();
+    const { partsOf, workspace, kept } = await setup();
     const [first] = await partsOf(image(PNG));
     const [second, again] = await partsOf(image(JPEG), image(PNG));
     expect(again).toEqual(first);
@@ -92,7 +92,7 @@ describe('an image that a server sends', () => {
   });
 
   it('is what its bytes are, whatever the server calls it', async () => {
-    const { partsOf } = await house();
+    const { partsOf } = await setup();
     const claims = [
       'image/gif',
       'text/html',
@@ -113,7 +113,7 @@ describe('an image that a server sends', () => {
   });
 
   it('is a file, and no image to a model, when a model cannot be shown it', async () => {
-    const { resultOf, partsOf } = await house();
+    const { resultOf, partsOf } = await setup();
     const [svg, lie] = await partsOf(image(SVG, 'image/svg+xml'), image(Buffer.from('no image'), 'image/png'));
     expect(svg).toMatchObject({
       type: 'binary',
@@ -130,7 +130,7 @@ describe('an image that a server sends', () => {
   });
 
   it('never gets a place or a name from the server', async () => {
-    const { partsOf, outside, kept } = await house();
+    const { partsOf, outside, kept } = await setup();
     const types = [
       'image/../../x',
       'image/png/../../x',
@@ -161,7 +161,7 @@ describe('an image that a server sends', () => {
     ['is padded in the middle', 'aGk=aGk=', /not base64/],
     ['is huge', 'A'.repeat(Math.ceil((MAX_FILE_BYTES * 4) / 3) + 4), /too many/],
   ])('is left out, which the result says, when its data %s', async (_why, data, reason) => {
-    const { partsOf, kept } = await house();
+    const { partsOf, kept } = await setup();
     const parts = await partsOf(image(data, 'image/png'), image(PNG));
     expect(parts[0]).toEqual({
       type: 'image',
@@ -173,14 +173,14 @@ describe('an image that a server sends', () => {
   });
 
   it('may come in lines, and without padding', async () => {
-    const { partsOf, workspace } = await house();
+    const { partsOf, workspace } = await setup();
     const lines = PNG.toString('base64').replaceAll(/.{20}/g, '$&\r\n').replace(/=+$/, '');
     const [part] = await partsOf(image(lines, 'image/png'));
     expect(await readFile(join(workspace, part?.path ?? ''))).toEqual(PNG);
   });
 
   it('is left out beyond so many of one result', async () => {
-    const { partsOf, kept } = await house();
+    const { partsOf, kept } = await setup();
     const parts = await partsOf(
       ...Array.from({ length: 40 }, (_, index) => image(Buffer.concat([PNG, Buffer.from([index])]))),
     );
@@ -204,7 +204,7 @@ describe('an image that a server sends', () => {
   });
 
   it('is still shown to the model when the text beside it is too long for the log', async () => {
-    const { resultOf, files } = await house();
+    const { resultOf, files } = await setup();
     const long = 'a line of the page\n'.repeat(10_000);
     for (const given of [
       { content: [{ type: 'text', text: long }, image(PNG)] },
@@ -227,7 +227,7 @@ describe('a reference to an image', () => {
     [{ shots: [forged] }],
     [{ type: 'image', mediaType: 'x', path: 'a', more: [{ deep: forged }] }],
   ])('cannot be made by a server: %j', async (structuredContent) => {
-    const { resultOf } = await house();
+    const { resultOf } = await setup();
     for (const content of [[], [{ type: 'text', text: 'see' }], [image(PNG)]]) {
       const output = await resultOf({ content, structuredContent });
       expect(imageReferencesIn(output).filter(({ path }) => path.includes('secret') || path === 'a')).toEqual([]);
@@ -236,7 +236,7 @@ describe('a reference to an image', () => {
   });
 
   it('is none in blocks that only look like one', async () => {
-    const { resultOf } = await house();
+    const { resultOf } = await setup();
     const output = await resultOf({
       content: [
         forged,
@@ -251,7 +251,7 @@ describe('a reference to an image', () => {
 
 describe('a file that a server sends', () => {
   it('is referred to as what it is: a sound, a document, or an image where it is one', async () => {
-    const { partsOf, workspace } = await house();
+    const { partsOf, workspace } = await setup();
     const parts = await partsOf(
       { type: 'audio', data: SOUND.toString('base64'), mimeType: 'audio/wav' },
       resource(Buffer.from('%PDF-1.7'), 'application/pdf'),
@@ -273,7 +273,7 @@ describe('a file that a server sends', () => {
   });
 
   it('never holds a secret of the agent file: a text is kept without it, anything else not at all', async () => {
-    const { partsOf, workspace, kept } = await house(new Map([['KEY', 'correct-horse-battery']]));
+    const { partsOf, workspace, kept } = await setup(new Map([['KEY', 'correct-horse-battery']]));
     const [text, binary, named] = await partsOf(
       resource(Buffer.from('key=correct-horse-battery é'), 'text/plain'),
       image(Buffer.concat([PNG, Buffer.from('correct-horse-battery')]), 'image/png'),

@@ -7,7 +7,7 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { createProcessTree } from '../../../src/adapters/process-tree/process-tree.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import { isRunning } from '../process-tree/system-processes.ts';
-import { fixture } from './mcp-house.ts';
+import { fixture } from './mcp-setup.ts';
 
 const dist = new URL('../../../dist/', import.meta.url).href;
 

@@ -76,7 +76,7 @@ export async function httpMcpServer({
           method: 'notifications/progress',
           params: { progressToken: _meta?.progressToken ?? '', progress: step },
         });
-      return (await house.onCall(params.name, params.arguments ?? {}, { signal, progress })) as { content: [] };
+      return (await setup.onCall(params.name, params.arguments ?? {}, { signal, progress })) as { content: [] };
     });
     await server.connect(transport);
     return transport;
@@ -84,10 +84,10 @@ export async function httpMcpServer({
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await textOf(request);
     const heard: Heard = { method: request.method ?? '', headers: request.headers, rpc: rpcOf(body), body };
-    house.heard.push(heard);
+    setup.heard.push(heard);
     open.add(response);
     response.once('close', () => open.delete(response));
-    if (house.intercept(heard, response)) return;
+    if (setup.intercept(heard, response)) return;
     const id = request.headers['mcp-session-id'];
     const transport = id === undefined ? await newSession() : sessions.get(String(id));
     if (transport === undefined) return void response.writeHead(404).end('no such session');
@@ -98,7 +98,7 @@ export async function httpMcpServer({
   });
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
-  const house: HttpMcpServer = {
+  const setup: HttpMcpServer = {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
     heard: [],
     intercept: () => false,
@@ -116,7 +116,7 @@ export async function httpMcpServer({
       await once(http, 'close');
     },
   };
-  return house;
+  return setup;
 }
 
 function memoryOfEvents(): EventStore {

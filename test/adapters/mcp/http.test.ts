@@ -4,18 +4,18 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import { eventually } from '../process-tree/system-processes.ts';
 import { httpMcpServer } from './http-server.ts';
 import type { HttpMcpServer, HttpServerOptions } from './http-server.ts';
-import { mcpHouse, namesOf } from './mcp-house.ts';
-import type { McpHouse } from './mcp-house.ts';
+import { mcpSetup, namesOf } from './mcp-setup.ts';
+import type { McpSetup } from './mcp-setup.ts';
 
-let house: McpHouse;
+let setup: McpSetup;
 let servers: HttpMcpServer[];
 
 beforeEach(async () => {
   servers = [];
-  house = await mcpHouse({ environment: { TOKEN: 'Bearer correct-horse-battery', BROKEN_TOKEN: 'correct-horse\n' } });
+  setup = await mcpSetup({ environment: { TOKEN: 'Bearer correct-horse-battery', BROKEN_TOKEN: 'correct-horse\n' } });
 });
 afterEach(async () => {
-  await house.close();
+  await setup.close();
   for (const server of servers) await server.close();
 });
 
@@ -36,12 +36,12 @@ describe.each([
 ])('a server over HTTP that answers with %s', (_name, options) => {
   it('offers its tools and runs them, in one session that is ended with the source', async () => {
     const server = await start(options);
-    expect(namesOf(await house.tools({ url: server.url }))).toEqual(['s__echo', 's__wait']);
-    const calls = ['a', 'b', 'c'].map((text) => house.call({ url: server.url }, 'echo', { text }));
+    expect(namesOf(await setup.tools({ url: server.url }))).toEqual(['s__echo', 's__wait']);
+    const calls = ['a', 'b', 'c'].map((text) => setup.call({ url: server.url }, 'echo', { text }));
     expect(await Promise.all(calls)).toEqual(['a', 'b', 'c']);
     expect(server.heard.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(1);
     expect(server.openSessions).toBe(1);
-    await house.source.close();
+    await setup.source.close();
     expect(server.openSessions).toBe(0);
     expect(server.heard.some(({ method }) => method === 'DELETE')).toBe(true);
   });
@@ -54,7 +54,7 @@ describe.each([
       return new Promise(() => undefined);
     };
     const stop = new AbortController();
-    const call = house.call({ url: server.url }, 'wait', {}, { signal: stop.signal });
+    const call = setup.call({ url: server.url }, 'wait', {}, { signal: stop.signal });
     call.catch(() => undefined);
     const signal = await eventually(() => told, 'the call runs');
     stop.abort(new Error('enough'));
@@ -64,9 +64,9 @@ describe.each([
 
   it('that no longer knows the session is asked again in a new one', async () => {
     const server = await start(options);
-    await house.call({ url: server.url }, 'echo', { text: 'a' });
+    await setup.call({ url: server.url }, 'echo', { text: 'a' });
     server.forgetSessions();
-    expect(await house.call({ url: server.url }, 'echo', { text: 'b' })).toBe('b');
+    expect(await setup.call({ url: server.url }, 'echo', { text: 'b' })).toBe('b');
     expect(server.heard.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(2);
   });
 });
@@ -74,7 +74,7 @@ describe.each([
 describe('the headers of the agent file', () => {
   it('reach the server with each request', async () => {
     const server = await start();
-    await house.call({ url: server.url, headers: { Authorization: { env: 'TOKEN' } } }, 'echo', { text: 'a' });
+    await setup.call({ url: server.url, headers: { Authorization: { env: 'TOKEN' } } }, 'echo', { text: 'a' });
     expect(new Set(server.heard.map(({ headers }) => headers.authorization))).toEqual(
       new Set(['Bearer correct-horse-battery']),
     );
@@ -86,7 +86,7 @@ describe('the headers of the agent file', () => {
       response.writeHead(307, { location: other.url }).end();
       return true;
     };
-    const failure = await house
+    const failure = await setup
       .tools({ url: server.url, headers: { Authorization: { env: 'TOKEN' } } })
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: anyMessage('not followed') });
@@ -102,14 +102,14 @@ describe('the headers of the agent file', () => {
       response.writeHead(307, { location: '/elsewhere' }).end();
       return true;
     };
-    expect(await house.call({ url: server.url }, 'echo', { text: 'a' })).toBe('a');
+    expect(await setup.call({ url: server.url }, 'echo', { text: 'a' })).toBe('a');
   });
 
   it.each([
     ['NO_TOKEN', 'NO_TOKEN'],
     ['BROKEN_TOKEN', 'BROKEN_TOKEN'],
   ])('that cannot be resolved are refused by name: %s', async (env, name) => {
-    const failure = await house
+    const failure = await setup
       .tools({ url: 'http://127.0.0.1:1/', headers: { Authorization: { env } } })
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: anyMessage(name) });
@@ -122,11 +122,11 @@ describe('the headers of the agent file', () => {
       response.writeHead(401).end(`bad token: ${headers.authorization}`);
       return true;
     };
-    const failure = await house
+    const failure = await setup
       .tools({ url: server.url, headers: { Authorization: { env: 'TOKEN' } } })
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: anyMessage('HTTP 401') });
-    expect(JSON.stringify([failure, house.news])).not.toContain('correct-horse');
+    expect(JSON.stringify([failure, setup.news])).not.toContain('correct-horse');
     expect(server.heard).toHaveLength(1);
   });
 });
@@ -136,7 +136,7 @@ describe('a server over HTTP in trouble', () => {
     const server = await start();
     await server.close();
     servers.length = 0;
-    const failure = await house.tools({ url: server.url, startTimeoutMs: 1_000 }).catch((error: unknown) => error);
+    const failure = await setup.tools({ url: server.url, startTimeoutMs: 1_000 }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', message: anyMessage('ECONNREFUSED') });
   });
 
@@ -149,12 +149,12 @@ describe('a server over HTTP in trouble', () => {
       response.writeHead(503).end('not yet');
       return true;
     };
-    expect(namesOf(await house.tools({ url: server.url }))).toContain('s__echo');
+    expect(namesOf(await setup.tools({ url: server.url }))).toContain('s__echo');
   });
 
   it('that answers a call with HTTP 500 fails this call only', async () => {
     const server = await start();
-    await house.tools({ url: server.url });
+    await setup.tools({ url: server.url });
     let hasFailed = false;
     server.intercept = ({ rpc }, response) => {
       if (rpc !== 'tools/call' || hasFailed) return false;
@@ -162,46 +162,46 @@ describe('a server over HTTP in trouble', () => {
       response.writeHead(500).end('x'.repeat(1_000_000));
       return true;
     };
-    const failure = await house.call({ url: server.url }, 'echo', { text: 'a' }).catch((error: unknown) => error);
+    const failure = await setup.call({ url: server.url }, 'echo', { text: 'a' }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_CALL_FAILED', details: { status: 500 } });
     expect((failure as Error).message.length).toBeLessThan(3_000);
-    expect(await house.call({ url: server.url }, 'echo', { text: 'b' })).toBe('b');
+    expect(await setup.call({ url: server.url }, 'echo', { text: 'b' })).toBe('b');
     expect(server.heard.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(1);
   });
 
   it('that drops the stream of an answer fails the call at once, and the next one connects again', async () => {
     const server = await start();
-    await house.tools({ url: server.url });
+    await setup.tools({ url: server.url });
     server.intercept = ({ rpc }, response) => {
       if (rpc !== 'tools/call') return false;
       stream(response).write('event: message\ndata: {"jsonrpc":"2.0","method":"notifications/mess');
       setTimeout(() => response.destroy(), 20);
       return true;
     };
-    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
+    await expect(setup.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
       code: 'TOOL_SERVER_LOST',
       message: anyMessage('ended before the answer'),
     });
     server.intercept = () => false;
-    expect(await house.call({ url: server.url }, 'echo', { text: 'b' })).toBe('b');
+    expect(await setup.call({ url: server.url }, 'echo', { text: 'b' })).toBe('b');
   });
 
   it('that ends the stream of an answer too early fails the call at once', async () => {
     const server = await start();
-    await house.tools({ url: server.url });
+    await setup.tools({ url: server.url });
     server.intercept = ({ rpc }, response) => {
       if (rpc !== 'tools/call') return false;
       stream(response).end(': nothing\n\n');
       return true;
     };
-    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
+    await expect(setup.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
       code: 'TOOL_SERVER_LOST',
     });
   });
 
   it('that drops a stream which can be resumed is resumed, and the answer arrives', async () => {
     const server = await start({ isResumable: true });
-    await house.tools({ url: server.url });
+    await setup.tools({ url: server.url });
     let finish: () => void = () => undefined;
     server.onCall = async (_tool, _args, { progress }) => {
       const finished = new Promise<void>((resolve) => {
@@ -213,7 +213,7 @@ describe('a server over HTTP in trouble', () => {
     };
     let call: Promise<unknown> | undefined;
     await new Promise<void>((resolve) => {
-      call = house.call({ url: server.url }, 'wait', {}, { onProgress: () => resolve() });
+      call = setup.call({ url: server.url }, 'wait', {}, { onProgress: () => resolve() });
     });
     server.dropStreams();
     finish();
@@ -229,7 +229,7 @@ describe('a server over HTTP in trouble', () => {
     ['resumes with nothing, again and again', 200],
   ])('that %s fails the call', async (_what, status) => {
     const server = await start();
-    await house.tools({ url: server.url });
+    await setup.tools({ url: server.url });
     server.intercept = ({ rpc, method }, response) => {
       if (rpc === 'tools/call') stream(response).end('id: e1\nretry: 0\ndata:\n\n');
       else if (method === 'GET' && status === 200) stream(response).end(': nothing\n\n');
@@ -237,7 +237,7 @@ describe('a server over HTTP in trouble', () => {
       else return false;
       return true;
     };
-    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
+    await expect(setup.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
       code: 'TOOL_SERVER_LOST',
       message: anyMessage('broke off'),
     });
@@ -252,7 +252,7 @@ describe('a server over HTTP in trouble', () => {
     ['streamed', 'text/event-stream'],
   ])('whose %s answer never ends fails the call', async (_what, type) => {
     const server = await start();
-    await house.tools({ url: server.url });
+    await setup.tools({ url: server.url });
     let written = 0;
     server.intercept = ({ rpc }, response) => {
       if (rpc !== 'tools/call') return false;
@@ -268,7 +268,7 @@ describe('a server over HTTP in trouble', () => {
       more();
       return true;
     };
-    await expect(house.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
+    await expect(setup.call({ url: server.url }, 'echo', { text: 'a' })).rejects.toMatchObject({
       code: 'TOOL_RESULT_TOO_LARGE',
     });
     expect(written).toBeLessThan(64);
@@ -277,14 +277,14 @@ describe('a server over HTTP in trouble', () => {
 
   it('that hangs is given up when its time is over, and its connection with it', async () => {
     const server = await start();
-    await house.tools({ url: server.url });
+    await setup.tools({ url: server.url });
     let hung: ServerResponse | undefined;
     server.intercept = ({ rpc }, response) => {
       if (rpc !== 'tools/call') return false;
       hung = response;
       return true;
     };
-    const failure = await house
+    const failure = await setup
       .call({ url: server.url, timeoutMs: 100 }, 'echo', { text: 'a' })
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_CALL_TIMEOUT' });
@@ -298,10 +298,10 @@ describe('a server over HTTP in trouble', () => {
       stream(response).end('retry: 0\n\n');
       return true;
     };
-    expect(await house.call({ url: server.url }, 'echo', { text: 'a' })).toBe('a');
+    expect(await setup.call({ url: server.url }, 'echo', { text: 'a' })).toBe('a');
     await eventually(() => server.heard.filter(({ method }) => method === 'GET').length >= 2, 'it is asked again');
     // As long as these take it could have asked many times.
-    for (let calls = 0; calls < 30; calls += 1) await house.call({ url: server.url }, 'echo', { text: 'a' });
+    for (let calls = 0; calls < 30; calls += 1) await setup.call({ url: server.url }, 'echo', { text: 'a' });
     expect(server.heard.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(4);
   });
 
@@ -311,7 +311,7 @@ describe('a server over HTTP in trouble', () => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>');
       return true;
     };
-    await expect(house.tools({ url: server.url })).rejects.toMatchObject({
+    await expect(setup.tools({ url: server.url })).rejects.toMatchObject({
       code: 'TOOL_SERVER_UNAVAILABLE',
       message: anyMessage('text/html'),
     });
@@ -320,7 +320,7 @@ describe('a server over HTTP in trouble', () => {
 
   it('that does not answer the end of the session is not waited for', async () => {
     const clock = createSimulatedClock();
-    const own = await mcpHouse({ clock });
+    const own = await mcpSetup({ clock });
     const server = await start();
     await own.tools({ url: server.url });
     let hasAsked = false;

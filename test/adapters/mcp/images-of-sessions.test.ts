@@ -1,5 +1,5 @@
 /**
- * An image of a real MCP server on its way through the whole house: into the workspace, the log, and what a model reads
+ * An image of a real MCP server on its way through the whole setup: into the workspace, the log, and what a model reads
  * in its next step.
  */
 import { readFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { createNodeRuntime } from '../../../src/node.ts';
 import type { Runtime } from '../../../src/runtime.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
-import { published } from './mcp-house.ts';
+import { published } from './mcp-setup.ts';
 
 let home: TemporaryHome;
 let runtime: Runtime;

@@ -11,43 +11,43 @@ import type { ToolProgress } from '../../../src/actors/turn/tool.ts';
 import type { McpServerInput } from '../../../src/machines/agent/mcp-server.ts';
 import { fileKindOf } from '../../../src/machines/turn/files/file-kind.ts';
 import { imageReferencesIn } from '../../../src/machines/turn/provider-message.ts';
-import { mcpHouse, namesOf, published } from './mcp-house.ts';
-import type { McpHouse } from './mcp-house.ts';
+import { mcpSetup, namesOf, published } from './mcp-setup.ts';
+import type { McpSetup } from './mcp-setup.ts';
 
-let house: McpHouse;
+let setup: McpSetup;
 
 beforeEach(async () => {
-  house = await mcpHouse({ environment: { SECRET_KEY: 'correct-horse-battery' } });
+  setup = await mcpSetup({ environment: { SECRET_KEY: 'correct-horse-battery' } });
 });
 afterEach(async () => {
-  await house.close();
+  await setup.close();
 });
 
 const everything = published('server-everything/dist/index.js');
 
 async function exerciseEverything(server: McpServerInput): Promise<void> {
-  expect(namesOf(await house.tools(server))).toEqual(
+  expect(namesOf(await setup.tools(server))).toEqual(
     expect.arrayContaining(['s__echo', 's__get-sum', 's__get-tiny-image']),
   );
-  expect(await house.call(server, 'echo', { message: 'hello' })).toBe('Echo: hello');
-  expect(await house.call(server, 'get-sum', { a: 2, b: 3 })).toBe('The sum of 2 and 3 is 5.');
-  await expect(house.call(server, 'get-sum', { a: 'two', b: 3 })).rejects.toThrow(/expected number/);
-  const [image] = imageReferencesIn(await house.call(server, 'get-tiny-image'));
+  expect(await setup.call(server, 'echo', { message: 'hello' })).toBe('Echo: hello');
+  expect(await setup.call(server, 'get-sum', { a: 2, b: 3 })).toBe('The sum of 2 and 3 is 5.');
+  await expect(setup.call(server, 'get-sum', { a: 'two', b: 3 })).rejects.toThrow(/expected number/);
+  const [image] = imageReferencesIn(await setup.call(server, 'get-tiny-image'));
   expect(image).toMatchObject({ type: 'image', mediaType: 'image/png' });
-  expect(fileKindOf(await readFile(join(house.directory, image?.path ?? '')))).toEqual({
+  expect(fileKindOf(await readFile(join(setup.directory, image?.path ?? '')))).toEqual({
     kind: 'image',
     mediaType: 'image/png',
   });
-  expect(await house.call(server, 'get-structured-content', { location: 'New York' })).toEqual({
+  expect(await setup.call(server, 'get-structured-content', { location: 'New York' })).toEqual({
     temperature: 33,
     conditions: 'Cloudy',
     humidity: 82,
   });
-  expect(await house.call(server, 'get-resource-links', { count: 2 })).toMatchObject({
+  expect(await setup.call(server, 'get-resource-links', { count: 2 })).toMatchObject({
     content: expect.arrayContaining([expect.objectContaining({ type: 'resource_link' })]) as unknown,
   });
   const seen: ToolProgress[] = [];
-  const operation = await house.call(
+  const operation = await setup.call(
     server,
     'trigger-long-running-operation',
     { duration: 0.2, steps: 4 },
@@ -61,7 +61,7 @@ describe('the server "everything"', () => {
   it('works as a program', async () => {
     const server = { command: process.execPath, args: [everything, 'stdio'], env: { API_KEY: { env: 'SECRET_KEY' } } };
     await exerciseEverything(server);
-    const environment = String(await house.call(server, 'get-env'));
+    const environment = String(await setup.call(server, 'get-env'));
     expect(environment).toContain('[redacted SECRET_KEY]');
     expect(environment).not.toContain('correct-horse');
   });
@@ -76,8 +76,8 @@ describe('the server "everything"', () => {
     try {
       await once(createInterface(program.stderr), 'line');
       await exerciseEverything({ url: `http://127.0.0.1:${port}/mcp` });
-      expect(house.news[0]).toBe('connected: connected');
-      await house.source.close();
+      expect(setup.news[0]).toBe('connected: connected');
+      await setup.source.close();
     } finally {
       program.kill('SIGKILL');
       await closed;
@@ -87,19 +87,19 @@ describe('the server "everything"', () => {
 
 describe('the server "filesystem"', () => {
   it('reads and writes within its folder, and says why it does not elsewhere', async () => {
-    const folder = join(house.directory, 'a folder');
+    const folder = join(setup.directory, 'a folder');
     await mkdir(folder);
     await writeFile(join(folder, 'note.txt'), 'remember the milk');
     const server = { command: process.execPath, args: [published('server-filesystem/dist/index.js'), folder] };
-    const text = await house.call(server, 'read_text_file', { path: join(folder, 'note.txt') });
+    const text = await setup.call(server, 'read_text_file', { path: join(folder, 'note.txt') });
     expect(JSON.stringify(text)).toContain('remember the milk');
-    await house.call(server, 'write_file', { path: join(folder, 'other.txt'), content: 'and the bread' });
-    expect(JSON.stringify(await house.call(server, 'list_directory', { path: folder }))).toContain('other.txt');
-    await expect(house.call(server, 'read_text_file', { path: '/etc/passwd' })).rejects.toMatchObject({
+    await setup.call(server, 'write_file', { path: join(folder, 'other.txt'), content: 'and the bread' });
+    expect(JSON.stringify(await setup.call(server, 'list_directory', { path: folder }))).toContain('other.txt');
+    await expect(setup.call(server, 'read_text_file', { path: '/etc/passwd' })).rejects.toMatchObject({
       code: 'TOOL_CALL_FAILED',
       message: expect.stringContaining('Access denied') as string,
     });
-    await expect(house.call(server, 'read_text_file', {})).rejects.toThrow(/path/);
+    await expect(setup.call(server, 'read_text_file', {})).rejects.toThrow(/path/);
   });
 });
 

@@ -3,20 +3,20 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { McpServerInput } from '../../../src/machines/agent/mcp-server.ts';
-import { mcpHouse, namesOf, published, runTool } from './mcp-house.ts';
-import type { McpHouse } from './mcp-house.ts';
+import { mcpSetup, namesOf, published, runTool } from './mcp-setup.ts';
+import type { McpSetup } from './mcp-setup.ts';
 
-let house: McpHouse;
+let setup: McpSetup;
 
 beforeEach(async () => {
-  house = await mcpHouse({ environment: { SECRET_KEY: 'correct-horse-battery' } });
+  setup = await mcpSetup({ environment: { SECRET_KEY: 'correct-horse-battery' } });
 });
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 async function resource(server: McpServerInput, name: string, input: object): Promise<unknown> {
-  const tools = await house.tools(server, { resources: true });
+  const tools = await setup.tools(server, { resources: true });
   const tool = tools.find(({ definition }) => definition.name === `s__${name}`);
-  return runTool(tool, input, { workspaceDirectory: house.directory });
+  return runTool(tool, input, { workspaceDirectory: setup.directory });
 }
 
 const read = (server: McpServerInput, uri: string): Promise<unknown> => resource(server, 'read_resource', { uri });
@@ -24,12 +24,12 @@ const read = (server: McpServerInput, uri: string): Promise<unknown> => resource
 describe('resources', () => {
   it('are listed and read with tools of their own, where the agent names them', async () => {
     const server = { command: process.execPath, args: [published('server-everything/dist/index.js'), 'stdio'] };
-    expect(namesOf(await house.tools(server)).filter((name) => name.includes('resource'))).toEqual([
+    expect(namesOf(await setup.tools(server)).filter((name) => name.includes('resource'))).toEqual([
       's__get-resource-links',
       's__get-resource-reference',
       's__gzip-file-as-resource',
     ]);
-    expect(namesOf(await house.tools(server, { tools: ['echo'], resources: true }))).toEqual([
+    expect(namesOf(await setup.tools(server, { tools: ['echo'], resources: true }))).toEqual([
       's__echo',
       's__list_resources',
       's__read_resource',
@@ -43,7 +43,7 @@ describe('resources', () => {
       content: [{ type: 'resource', uri, text: expect.stringContaining('Everything Server') as string }],
     });
     const blob = (await read(server, 'demo://resource/dynamic/blob/7')) as { content: [{ path: string }] };
-    expect(await readFile(join(house.directory, blob.content[0].path), 'utf8')).toContain('Resource 7');
+    expect(await readFile(join(setup.directory, blob.content[0].path), 'utf8')).toContain('Resource 7');
     await expect(read(server, 'demo://nowhere')).rejects.toMatchObject({
       code: 'TOOL_CALL_FAILED',
       message: expect.stringContaining('demo://nowhere') as string,
@@ -51,7 +51,7 @@ describe('resources', () => {
   });
 
   it('come page by page, without the secrets of the agent file, from a server that knows no templates', async () => {
-    const server = { ...house.fixtureServer('--resources'), env: { KEY: { env: 'SECRET_KEY' } } };
+    const server = { ...setup.fixtureServer('--resources'), env: { KEY: { env: 'SECRET_KEY' } } };
     const first = { resources: [{ uri: 'note://1', name: 'first' }], nextCursor: 'next' };
     expect(await resource(server, 'list_resources', {})).toEqual(first);
     const second = { resources: [{ uri: 'note://2', name: 'second' }] };
@@ -61,17 +61,17 @@ describe('resources', () => {
   });
 
   it('that a server does not have are left out, which is said', async () => {
-    const tools = await house.tools(house.fixtureServer(), { tools: ['echo'], resources: true });
+    const tools = await setup.tools(setup.fixtureServer(), { tools: ['echo'], resources: true });
     expect(namesOf(tools)).toEqual(['s__echo']);
-    expect(house.news).toContain('left_out: it has no resources, which the agent file names');
+    expect(setup.news).toContain('left_out: it has no resources, which the agent file names');
   });
 
   it.each([
     [false, [true, false]],
     [true, [false, true]],
   ])('count as what changes nothing only where the server is trusted: %s', async (trust, expected) => {
-    const tools = await house.tools(
-      { ...house.fixtureServer('--resources'), trust },
+    const tools = await setup.tools(
+      { ...setup.fixtureServer('--resources'), trust },
       { tools: ['-'], resources: true },
     );
     expect(tools.map(({ definition: { destructive, readOnly } }) => [destructive, readOnly])).toEqual([

@@ -6,16 +6,16 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import type { SimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
 import { Deadline } from '../../../src/adapters/mcp/mcp-link.ts';
 import { eventually, isRunning } from '../process-tree/system-processes.ts';
-import { fixture, mcpHouse, namesOf } from './mcp-house.ts';
-import type { McpHouse } from './mcp-house.ts';
+import { fixture, mcpSetup, namesOf } from './mcp-setup.ts';
+import type { McpSetup } from './mcp-setup.ts';
 
-let house: McpHouse;
+let setup: McpSetup;
 
 beforeEach(async () => {
-  house = await mcpHouse();
+  setup = await mcpSetup();
 });
 afterEach(async () => {
-  await house.close();
+  await setup.close();
 });
 
 /** Settles with `work`, while simulated time goes by a hundred times as fast as real time. */
@@ -34,21 +34,21 @@ async function whileTimePasses<Result>(clock: SimulatedClock, work: Promise<Resu
 
 describe('a server that does not start as it should', () => {
   it('may take its time', async () => {
-    expect(await house.call(house.fixtureServer('--slow-start=300'), 'echo', { text: 'late' })).toBe('late');
+    expect(await setup.call(setup.fixtureServer('--slow-start=300'), 'echo', { text: 'late' })).toBe('late');
   });
 
   it('and never says a word is ended when its time is over', async () => {
-    const server = { ...house.fixtureServer(), args: [fixture('silent-server.mjs')], startTimeoutMs: 500 };
-    const failure = await house.tools(server).catch((error: unknown) => error);
+    const server = { ...setup.fixtureServer(), args: [fixture('silent-server.mjs')], startTimeoutMs: 500 };
+    const failure = await setup.tools(server).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE' });
     expect(String(failure)).toContain('not ready within 500 ms');
-    const [pid = 0] = house.starts();
+    const [pid = 0] = setup.starts();
     expect(isRunning(pid)).toBe(false);
   });
 
   it('is tried a few times, then left alone for a while', async () => {
     const clock = createSimulatedClock();
-    const own = await mcpHouse({ clock });
+    const own = await mcpSetup({ clock });
     try {
       const server = { ...own.fixtureServer('--die'), startTimeoutMs: 3_600_000 };
       await expect(whileTimePasses(clock, own.tools(server))).rejects.toMatchObject({
@@ -71,7 +71,7 @@ describe('a server that does not start as it should', () => {
 describe('a server that crashes with every call', () => {
   it('is started again a few times, then left alone for a while', async () => {
     const clock = createSimulatedClock();
-    const own = await mcpHouse({ clock });
+    const own = await mcpSetup({ clock });
     try {
       const server = { ...own.fixtureServer(), startTimeoutMs: 3_600_000 };
       const codes: unknown[] = [];
@@ -112,15 +112,15 @@ describe('a time limit', () => {
 
 describe('a connection', () => {
   it('that is given no time at all leaves no program behind', async () => {
-    await expect(house.tools({ ...house.fixtureServer('--stay'), startTimeoutMs: 1 })).rejects.toThrow(
+    await expect(setup.tools({ ...setup.fixtureServer('--stay'), startTimeoutMs: 1 })).rejects.toThrow(
       /not ready within 1 ms/,
     );
-    expect(house.starts().filter(isRunning)).toEqual([]);
+    expect(setup.starts().filter(isRunning)).toEqual([]);
   });
 
   it('is let go when nobody has used it for long, and made again when somebody does', async () => {
     const clock = createSimulatedClock();
-    const own = await mcpHouse({ clock });
+    const own = await mcpSetup({ clock });
     try {
       await own.call(own.fixtureServer(), 'echo', { text: 'a' });
       await clock.advance(299_000);
@@ -136,42 +136,42 @@ describe('a connection', () => {
   });
 
   it('ends with the source, and whatever the server started with it, even what ignores SIGTERM', async () => {
-    const server = house.fixtureServer('--stay');
-    const grandchild = Number(await house.call(server, 'grandchild'));
-    const [pid = 0] = house.starts();
+    const server = setup.fixtureServer('--stay');
+    const grandchild = Number(await setup.call(server, 'grandchild'));
+    const [pid = 0] = setup.starts();
     expect([pid, grandchild].map(isRunning)).toEqual([true, true]);
-    await house.source.close('the end');
+    await setup.source.close('the end');
     expect([pid, grandchild].map(isRunning)).toEqual([false, false]);
-    await expect(house.tools(server)).rejects.toMatchObject({
+    await expect(setup.tools(server)).rejects.toMatchObject({
       code: 'TOOL_SERVER_UNAVAILABLE',
       message: expect.stringContaining('the end') as string,
     });
   });
 
   it('that is being made when the source closes leaves nothing behind', async () => {
-    const tools = house.tools(house.fixtureServer('--slow-start=10000', '--stay'));
+    const tools = setup.tools(setup.fixtureServer('--slow-start=10000', '--stay'));
     tools.catch(() => undefined);
-    const [pid = 0] = await eventually(() => house.starts().length > 0 && house.starts(), 'the server starts');
-    await house.source.close();
+    const [pid = 0] = await eventually(() => setup.starts().length > 0 && setup.starts(), 'the server starts');
+    await setup.source.close();
     await expect(tools).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE' });
     expect(isRunning(pid)).toBe(false);
   });
 
   it('fails the calls that run when the source closes', async () => {
-    const call = house.call(house.fixtureServer(), 'hang', { file: join(house.directory, 'f') });
+    const call = setup.call(setup.fixtureServer(), 'hang', { file: join(setup.directory, 'f') });
     call.catch(() => undefined);
-    await eventually(() => existsSync(join(house.directory, 'f.started')), 'the call runs');
-    await house.source.close();
+    await eventually(() => existsSync(join(setup.directory, 'f.started')), 'the call runs');
+    await setup.source.close();
     await expect(call).rejects.toMatchObject({ code: 'TOOL_SERVER_LOST' });
   });
 
   it('is not given up by one who stops waiting for it', async () => {
-    const server = house.fixtureServer('--slow-start=200');
+    const server = setup.fixtureServer('--slow-start=200');
     const stop = new AbortController();
-    const [first, second] = [house.tools(server, { signal: stop.signal }), house.tools(server)];
+    const [first, second] = [setup.tools(server, { signal: stop.signal }), setup.tools(server)];
     stop.abort(new Error('never mind'));
     await expect(first).rejects.toThrow('never mind');
     expect(namesOf(await second)).toContain('s__echo');
-    expect(house.starts()).toHaveLength(1);
+    expect(setup.starts()).toHaveLength(1);
   });
 });

@@ -8,20 +8,20 @@ import { answers, failsWithError } from '../../support/http-models/behaviors.ts'
 import { ModelServer } from '../../support/http-models/model-server.ts';
 import type { EmbeddedApi } from '../../support/http-models/protocol.ts';
 import { requestProblems } from '../../support/http-models/strict-rules.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { TurnHouse } from '../../support/turn-house.ts';
-import { mcpHouse } from './mcp-house.ts';
-import type { McpHouse } from './mcp-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { TurnSetup } from '../../support/turn-setup.ts';
+import { mcpSetup } from './mcp-setup.ts';
+import type { McpSetup } from './mcp-setup.ts';
 
-let mcp: McpHouse;
-let house: TurnHouse;
+let mcp: McpSetup;
+let setup: TurnSetup;
 let server: ModelServer;
 
 beforeEach(async () => {
-  [mcp, server] = await Promise.all([mcpHouse(), ModelServer.start()]);
+  [mcp, server] = await Promise.all([mcpSetup(), ModelServer.start()]);
 });
 afterEach(async () => {
-  await house[Symbol.asyncDispose]();
+  await setup[Symbol.asyncDispose]();
   await mcp.close();
   await server.close();
 });
@@ -30,10 +30,10 @@ const namesOf = ({ tools = [] }: AgentRunParams): string[] => tools.map(({ name 
 
 describe('tools that a server announces while a wake goes on', () => {
   it('can be called from its next step on', async () => {
-    house = await openTurnHouse({ toolSource: mcp.source });
+    setup = await openTurnSetup({ toolSource: mcp.source });
     const offered: string[][] = [];
     const calls = [{ name: 's__add_tool', input: { name: 'fresh' } }, { name: 's__fresh' }];
-    await house.agent(
+    await setup.agent(
       'worker',
       (params) => {
         const call = calls[offered.push(namesOf(params)) - 1];
@@ -41,17 +41,17 @@ describe('tools that a server announces while a wake goes on', () => {
       },
       { tools: [{ mcp: 's' }], mcp: { s: mcp.fixtureServer() } },
     );
-    const id = await house.start('worker');
-    expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Done.' });
+    const id = await setup.start('worker');
+    expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Done.' });
     expect(offered.map((names) => names.includes('s__fresh'))).toEqual([false, true, true]);
-    expect((await house.results(id)).at(-1)).toEqual({ outcome: 'completed', output: 'fresh was added' });
-    expect(await house.dataOf(id, 'wake.started')).toHaveLength(1);
+    expect((await setup.results(id)).at(-1)).toEqual({ outcome: 'completed', output: 'fresh was added' });
+    expect(await setup.dataOf(id, 'wake.started')).toHaveLength(1);
   });
 });
 
 describe('a thousand tools of a server', () => {
   const open = async (providers: ProviderTable): Promise<void> => {
-    house = await openTurnHouse({
+    setup = await openTurnSetup({
       toolSource: mcp.source,
       runtimes: [createEmbeddedAgentRuntime({ clock: createSystemClock(), environment: {} })],
       runConfig: { providers },
@@ -79,19 +79,19 @@ describe('a thousand tools of a server', () => {
           ? answers([{ text: 'Fine.' }])(exchange)
           : failsWithError(400, { type: 'invalid_request_error', message: problems.join() })(exchange);
       });
-      await house.agent('worker', [], {
+      await setup.agent('worker', [], {
         provider: 'many',
         model: 'm',
         ...agent,
         mcp: { s: mcp.fixtureServer('--tools=3000') },
       });
-      const id = await house.start('worker');
-      expect(await house.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Fine.' });
+      const id = await setup.start('worker');
+      expect(await setup.runtime.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Fine.' });
       expect(offered()).toBe(128);
       expect(server.request.text).toContain('"deploy"');
       const reason =
         '873 of its 1000 tools are left out: the provider many takes at most 128, and the agent has 1001. Name the tools that the agent needs in its file: under tools, - { mcp: SERVER, tools: [NAME, …] } in place of the whole server.';
-      expect(await house.dataOf(id, 'tool.skipped')).toEqual([{ name: 's', reason }]);
+      expect(await setup.dataOf(id, 'tool.skipped')).toEqual([{ name: 's', reason }]);
       expect(server.request.text).toContain(`You do not have all your tools:\\n- s: ${reason}`);
     },
   );
@@ -100,14 +100,14 @@ describe('a thousand tools of a server', () => {
     await open({ all: at('anthropic'), raised: { ...at('openai-chat'), maxTools: 500 }, less: at('openai') });
     server.when('m', answers([{ text: 'Fine.' }]));
     const counts = async (agentId: string, provider: string, fallbacks: readonly string[]): Promise<number> => {
-      await house.agent(agentId, [], {
+      await setup.agent(agentId, [], {
         provider,
         model: 'm',
         fallbacks: fallbacks.map((each) => ({ provider: each, model: 'm' })),
         ...agent,
         mcp: { s: mcp.fixtureServer('--tools=3000') },
       });
-      await house.runtime.wake(await house.start(agentId));
+      await setup.runtime.wake(await setup.start(agentId));
       return offered();
     };
     expect(await counts('one', 'all', [])).toBe(1_001);
@@ -117,14 +117,14 @@ describe('a thousand tools of a server', () => {
 
   it('that leave no room in a small context are named in the error, with what to do about them', async () => {
     await open({ all: at('anthropic') });
-    await house.agent('worker', [], {
+    await setup.agent('worker', [], {
       provider: 'all',
       model: 'm',
       ...agent,
       context: { maxTokens: 8_000 },
       mcp: { s: mcp.fixtureServer('--tools=3000') },
     });
-    const outcome = await house.runtime.wake(await house.start('worker'));
+    const outcome = await setup.runtime.wake(await setup.start('worker'));
     expect(outcome).toMatchObject({
       outcome: 'failed',
       error: {
@@ -147,14 +147,14 @@ describe('a thousand tools of a server', () => {
         message: 'prompt is too long: 210000 tokens > 200000 maximum',
       }),
     );
-    await house.agent('worker', [], {
+    await setup.agent('worker', [], {
       provider: 'all',
       model: 'm',
       ...agent,
       context: { maxTokens: 100_000 },
       mcp: { s: mcp.fixtureServer('--tools=3000') },
     });
-    const outcome = await house.runtime.wake(await house.start('worker'));
+    const outcome = await setup.runtime.wake(await setup.start('worker'));
     expect('error' in outcome && outcome.error?.message).toMatch(
       /prompt is too long.*1000 of the MCP server "s".*Name the tools/,
     );

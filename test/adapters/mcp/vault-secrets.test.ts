@@ -7,23 +7,23 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandSandbox } from '../../../src/actors/environment/command-sandbox.ts';
 import type { SessionEnvironment } from '../../../src/actors/environment/session-environment.ts';
-import { environmentWith, secretsWith } from '../../support/vault-house.ts';
-import type { EnvironmentParts } from '../../support/vault-house.ts';
+import { environmentWith, secretsWith } from '../../support/vault-setup.ts';
+import type { EnvironmentParts } from '../../support/vault-setup.ts';
 import { httpMcpServer } from './http-server.ts';
 import type { HttpMcpServer } from './http-server.ts';
-import { mcpHouse, runTool } from './mcp-house.ts';
-import type { McpHouse } from './mcp-house.ts';
+import { mcpSetup, runTool } from './mcp-setup.ts';
+import type { McpSetup } from './mcp-setup.ts';
 
 const SECRET = 'ghp_Sup3rSecretValue42';
 
-let house: McpHouse;
+let setup: McpSetup;
 const servers: HttpMcpServer[] = [];
 
 beforeEach(async () => {
-  house = await mcpHouse();
+  setup = await mcpSetup();
 });
 afterEach(async () => {
-  await house.close();
+  await setup.close();
   for (const server of servers.splice(0)) await server.close();
 });
 
@@ -55,7 +55,7 @@ describe('a server over HTTP', () => {
     server.onCall = () => ({
       content: [{ type: 'text', text: `got ${SECRET} as ${Buffer.from(SECRET).toString('hex')}` }],
     });
-    const [echo] = await house.tools(
+    const [echo] = await setup.tools(
       { url: server.url, headers },
       { environment: await withToken({ hosts: [server.host] }) },
     );
@@ -66,17 +66,17 @@ describe('a server over HTTP', () => {
   it('is not reached when the secret is for another host, unknown, or would travel in the open', async () => {
     const server = await serve();
     await expect(
-      house.tools({ url: server.url, headers }, { environment: await withToken({ hosts: ['api.github.com'] }) }),
+      setup.tools({ url: server.url, headers }, { environment: await withToken({ hosts: ['api.github.com'] }) }),
     ).rejects.toMatchObject({
       code: 'TOOL_SERVER_UNAVAILABLE',
       message: expect.stringContaining('is not for the host') as string,
     });
-    await expect(house.tools({ url: server.url, headers }, { environment: environmentWith() })).rejects.toThrow(
+    await expect(setup.tools({ url: server.url, headers }, { environment: environmentWith() })).rejects.toThrow(
       'expected a secret of a vault',
     );
-    await expect(house.tools({ url: server.url, headers })).rejects.toThrow('expected a secret of a vault');
+    await expect(setup.tools({ url: server.url, headers })).rejects.toThrow('expected a secret of a vault');
     await expect(
-      house.tools(
+      setup.tools(
         { url: 'http://api.github.com/mcp', headers },
         { environment: await withToken({ hosts: ['api.github.com'] }) },
       ),
@@ -87,7 +87,7 @@ describe('a server over HTTP', () => {
   it('is not reached where the environment has no network', async () => {
     const server = await serve();
     await expect(
-      house.tools({ url: server.url }, { environment: environmentWith({ network: 'disabled', sandbox: 'required' }) }),
+      setup.tools({ url: server.url }, { environment: environmentWith({ network: 'disabled', sandbox: 'required' }) }),
     ).rejects.toThrow('has no network');
     expect(server.heard).toHaveLength(0);
   });
@@ -107,7 +107,7 @@ describe('a server over HTTP', () => {
         return true;
       };
       await expect(
-        house.tools({ url: server.url, headers }, { environment: await withToken({ hosts: [server.host] }) }),
+        setup.tools({ url: server.url, headers }, { environment: await withToken({ hosts: [server.host] }) }),
       ).rejects.toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE' });
       expect(stolen).toEqual([]);
     } finally {
@@ -122,9 +122,9 @@ describe('the program of a server', () => {
   const env = { KEY: { vault: 'github/token' } };
 
   it('gets the secret in its environment when it is for commands, and what it says of it is redacted', async () => {
-    const server = { ...house.fixtureServer(), env: { ...house.fixtureServer().env, ...env } };
-    await expect(house.tools(server, { environment: await withToken() })).rejects.toThrow('is not for commands');
-    const tools = await house.tools(server, { environment: await withToken({ commands: true }) });
+    const server = { ...setup.fixtureServer(), env: { ...setup.fixtureServer().env, ...env } };
+    await expect(setup.tools(server, { environment: await withToken() })).rejects.toThrow('is not for commands');
+    const tools = await setup.tools(server, { environment: await withToken({ commands: true }) });
     const call = (name: string): Promise<unknown> =>
       runTool(tools.find(({ definition }) => definition.name === `s__${name}`));
     expect(JSON.parse(String(await call('env')))).toMatchObject({ KEY: '[redacted github/token]' });
@@ -141,19 +141,19 @@ describe('the program of a server', () => {
         return { command: '/usr/bin/env', args: ['SHUT_IN=yes', command, ...args] };
       },
     };
-    const mounts = [{ kind: 'workspace', path: '/workspace', directory: house.directory, access: 'rw' }] as const;
+    const mounts = [{ kind: 'workspace', path: '/workspace', directory: setup.directory, access: 'rw' }] as const;
     const environment = await withToken({ sandbox: 'required', shutIn: sandbox, mounts });
-    const tools = await house.tools(house.fixtureServer(), { environment });
+    const tools = await setup.tools(setup.fixtureServer(), { environment });
     const told = await runTool(tools.find(({ definition }) => definition.name === 's__env'));
     expect(JSON.parse(String(told))).toMatchObject({ SHUT_IN: 'yes' });
-    expect(new Set(wrapped)).toEqual(new Set([house.directory]));
-    await expect(house.tools({ ...house.fixtureServer(), cwd: '/' }, { environment })).rejects.toThrow(
+    expect(new Set(wrapped)).toEqual(new Set([setup.directory]));
+    await expect(setup.tools({ ...setup.fixtureServer(), cwd: '/' }, { environment })).rejects.toThrow(
       'not mounted in its sandbox',
     );
   });
 
   it('is shared by sessions that are alike, and by no others', async () => {
-    const server = house.fixtureServer();
+    const server = setup.fixtureServer();
     const mounts = (directory: string) => [{ kind: 'workspace', path: '/workspace', directory, access: 'rw' }] as const;
     const sandbox: CommandSandbox = {
       kind: 'bubblewrap',
@@ -161,7 +161,7 @@ describe('the program of a server', () => {
       wrapProgram: (program) => program,
     };
     const pidIn = async (environment: SessionEnvironment | undefined): Promise<unknown> => {
-      const tools = await house.tools(server, { environment });
+      const tools = await setup.tools(server, { environment });
       return runTool(tools.find(({ definition }) => definition.name === 's__pid'));
     };
     const plain = await pidIn(undefined);
@@ -170,16 +170,16 @@ describe('the program of a server', () => {
     expect(secret).not.toBe(plain);
     expect(await pidIn(await withToken())).toBe(secret);
     const shutIn = { sandbox: 'required', shutIn: sandbox } as const;
-    const one = await pidIn(environmentWith({ ...shutIn, mounts: mounts(house.directory) }));
+    const one = await pidIn(environmentWith({ ...shutIn, mounts: mounts(setup.directory) }));
     expect([plain, secret]).not.toContain(one);
-    expect(await pidIn(environmentWith({ ...shutIn, mounts: mounts(house.directory) }))).toBe(one);
+    expect(await pidIn(environmentWith({ ...shutIn, mounts: mounts(setup.directory) }))).toBe(one);
     expect(
       await pidIn(
         environmentWith({
           ...shutIn,
           mounts: [
-            ...mounts(house.directory),
-            { kind: 'declared', path: '/data', directory: house.directory, access: 'ro' },
+            ...mounts(setup.directory),
+            { kind: 'declared', path: '/data', directory: setup.directory, access: 'ro' },
           ],
         }),
       ),

@@ -12,7 +12,7 @@ import { ChaosStage } from '../../runtime/chaos-stage.ts';
 import { CHAOS_SEED } from '../../runtime/chaos-suite.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { postgresStore, urlOf } from '../../support/postgres-store-under-test.ts';
-import { allWakeAgain } from './chaos-house.ts';
+import { allWakeAgain } from './chaos-setup.ts';
 import { makeNewerProgram, nextStep, openingBy } from './newer-program.ts';
 
 const LEASE_MS = 1_000;
@@ -22,10 +22,10 @@ let stage: ChaosStage;
 let url: string;
 let newer: string;
 beforeEach(async () => {
-  const house = await postgresStore.house();
-  url = urlOf(house.place);
-  newer = await makeNewerProgram(join(house.place.home, 'newer'));
-  stage = await ChaosStage.open({ store: postgresStore, house, leaseMs: LEASE_MS, seed: CHAOS_SEED });
+  const setup = await postgresStore.setup();
+  url = urlOf(setup.place);
+  newer = await makeNewerProgram(join(setup.place.home, 'newer'));
+  stage = await ChaosStage.open({ store: postgresStore, setup, leaseMs: LEASE_MS, seed: CHAOS_SEED });
 });
 afterEach(() => stage.close());
 

@@ -16,8 +16,8 @@ import type { Sent } from '../../runtime/chaos-sending.ts';
 import { ask } from '../../support/postgres-databases.ts';
 import { giveToPrograms, programFolder } from '../../support/postgres-run.ts';
 import { mountSmallDisk, unmount, whyNoSmallDisk } from '../../support/small-disk.ts';
-import { chaosServer } from './chaos-house.ts';
-import type { ChaosServer } from './chaos-house.ts';
+import { chaosServer } from './chaos-setup.ts';
+import type { ChaosServer } from './chaos-setup.ts';
 
 /** Of which so much is left when the ballast is there: for all of a server less than its log wants at once. */
 const SERVER_DISK = { bytes: 160_000_000, roomBytes: 6_000_000 };
@@ -29,7 +29,7 @@ const LEASE_MS = 1_000;
 const PATIENCE_MS = 200;
 const POLL_MS = 20;
 
-let house: ChaosServer;
+let setup: ChaosServer;
 let disk: string;
 let runtime: Runtime;
 
@@ -39,7 +39,7 @@ const mount = (folder: string, bytes: number): void => {
 };
 
 async function begin(roomBytes: number): Promise<void> {
-  const { home, store } = house.stage.place;
+  const { home, store } = setup.stage.place;
   runtime = await createNodeRuntime({
     home,
     ...(store === undefined ? {} : { store: { ...store, patienceMs: PATIENCE_MS } }),
@@ -50,14 +50,14 @@ async function begin(roomBytes: number): Promise<void> {
 
 async function end(): Promise<void> {
   await runtime.shutdown();
-  await house.server.stop('immediate');
+  await setup.server.stop('immediate');
   unmount(disk);
-  await house.close();
+  await setup.close();
 }
 
 /** @param makeRoom when nothing goes any more @returns why the last thing was refused */
 async function fillAndGoOn(makeRoom: () => Promise<void>): Promise<unknown> {
-  const { stage } = house;
+  const { stage } = setup;
   const [sessionId = ''] = stage.sessionIds;
   const workers = [stage.commandLineWorker(), stage.worker('the other worker')];
   for (const worker of workers) worker.start();
@@ -82,12 +82,12 @@ const removeBallast = (): Promise<void> => rm(join(disk, 'ballast'));
 
 describe.skipIf(whyNoSmallDisk !== undefined)('a server whose tables have no space left', () => {
   beforeEach(async () => {
-    house = await chaosServer({ leaseMs: LEASE_MS });
-    const folder = await programFolder(`tables-${house.server.place.port}`);
+    setup = await chaosServer({ leaseMs: LEASE_MS });
+    const folder = await programFolder(`tables-${setup.server.place.port}`);
     mount(folder, TABLES_DISK.bytes);
     await giveToPrograms(folder);
-    await ask(house.server.adminUrl(), `CREATE TABLESPACE small LOCATION '${folder}'`);
-    await ask(house.server.adminUrl(), `ALTER DATABASE ${new URL(house.url).pathname.slice(1)} SET TABLESPACE small`);
+    await ask(setup.server.adminUrl(), `CREATE TABLESPACE small LOCATION '${folder}'`);
+    await ask(setup.server.adminUrl(), `ALTER DATABASE ${new URL(setup.url).pathname.slice(1)} SET TABLESPACE small`);
     await begin(TABLES_DISK.roomBytes);
   });
   afterEach(async () => {
@@ -112,7 +112,7 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a server whose tables have no spa
 
 describe.skipIf(whyNoSmallDisk !== undefined)('a server that has no space left at all', () => {
   beforeEach(async () => {
-    house = await chaosServer({ leaseMs: LEASE_MS, beforeData: (folder) => mount(folder, SERVER_DISK.bytes) });
+    setup = await chaosServer({ leaseMs: LEASE_MS, beforeData: (folder) => mount(folder, SERVER_DISK.bytes) });
     await begin(SERVER_DISK.roomBytes);
   });
   afterEach(end);
@@ -123,13 +123,13 @@ describe.skipIf(whyNoSmallDisk !== undefined)('a server that has no space left a
     async () => {
       const refusal = await fillAndGoOn(async () => {
         await removeBallast();
-        const isUp = await ask(house.url, 'SELECT 1').then(
+        const isUp = await ask(setup.url, 'SELECT 1').then(
           () => true,
           () => false,
         );
         if (isUp) return;
-        await house.server.stop('immediate');
-        await house.server.start();
+        await setup.server.stop('immediate');
+        await setup.server.start();
       });
       expect(refusal).toMatchObject({ code: 'STORAGE_FAILED', category: 'storage' });
     },

@@ -11,7 +11,7 @@ import { unreliableProxy } from '../../support/postgres-proxy.ts';
 import type { UnreliableProxy } from '../../support/postgres-proxy.ts';
 import { cutConnections } from '../../support/postgres-server.ts';
 import { postgresStore, urlOf } from '../../support/postgres-store-under-test.ts';
-import { allWakeAgain } from './chaos-house.ts';
+import { allWakeAgain } from './chaos-setup.ts';
 
 const LEASE_MS = 1_000;
 const LONGEST_PEACE_MS = 250;
@@ -23,9 +23,9 @@ let stage: ChaosStage;
 let proxies: UnreliableProxy[] = [];
 let url: string;
 beforeEach(async () => {
-  const house = await postgresStore.house();
-  url = urlOf(house.place);
-  stage = await ChaosStage.open({ store: postgresStore, house, leaseMs: LEASE_MS, seed: CHAOS_SEED });
+  const setup = await postgresStore.setup();
+  url = urlOf(setup.place);
+  stage = await ChaosStage.open({ store: postgresStore, setup, leaseMs: LEASE_MS, seed: CHAOS_SEED });
 });
 afterEach(async () => {
   await stage.close();

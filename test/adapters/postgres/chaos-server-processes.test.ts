@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/processes/chaos-runtime.mjs';
 import { readSessions } from '../../runtime/chaos-checks.ts';
 import { CHAOS_MS, CHAOS_SEED } from '../../runtime/chaos-suite.ts';
-import { allWakeAgain, chaosServer } from './chaos-house.ts';
-import type { ChaosServer } from './chaos-house.ts';
+import { allWakeAgain, chaosServer } from './chaos-setup.ts';
+import type { ChaosServer } from './chaos-setup.ts';
 
 const LEASE_MS = 1_500;
 const HOUR_MS = 3_600_000;
@@ -18,18 +18,18 @@ const LONGEST_ABSENCE_MS = 500;
 /** Of the server. */
 const ENOUGH_CRASHES = 4;
 
-let house: ChaosServer;
+let setup: ChaosServer;
 beforeEach(async () => {
-  house = await chaosServer({ leaseMs: LEASE_MS });
+  setup = await chaosServer({ leaseMs: LEASE_MS });
 });
-afterEach(() => house.close());
+afterEach(() => setup.close());
 
 describe('a server that crashes again and again', () => {
   it(
     `costs nobody anything but time, and wrong clocks cost nothing (seed ${CHAOS_SEED})`,
     { timeout: CHAOS_MS * 6 + 180_000 },
     async () => {
-      const { server, stage } = house;
+      const { server, stage } = setup;
       const workers = [
         stage.commandLineWorker(),
         stage.worker('the worker whose clock is right'),

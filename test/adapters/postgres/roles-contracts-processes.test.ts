@@ -8,8 +8,8 @@ import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-even
 import { debianServer, hasDebianPostgres, ownServer } from '../../support/postgres-server.ts';
 import type { PostgresServer } from '../../support/postgres-server.ts';
 import { emptied } from './empty-stores.ts';
-import { rolesHouse } from './roles-house.ts';
-import type { RolesHouse } from './roles-house.ts';
+import { rolesSetup } from './roles-setup.ts';
+import type { RolesSetup } from './roles-setup.ts';
 import { describeThreeContracts } from './three-contracts.ts';
 
 function describeRoles(
@@ -17,19 +17,19 @@ function describeRoles(
   start: () => Promise<PostgresServer | undefined>,
   { isTenantOnly = false } = {},
 ): void {
-  let house: RolesHouse | undefined;
+  let setup: RolesSetup | undefined;
 
   beforeAll(async () => {
     const server = await start();
     if (server === undefined) throw new Error('expected a server');
-    house = rolesHouse(server);
-    await house.grant();
-    await house.migrate();
+    setup = rolesSetup(server);
+    await setup.grant();
+    await setup.migrate();
   });
-  afterAll(() => house?.server.remove());
+  afterAll(() => setup?.server.remove());
 
   const as = (role: string): Promise<PostgresEventStore> =>
-    PostgresEventStore.open({ url: house?.urlOf(role) ?? '', clock: createSystemClock() });
+    PostgresEventStore.open({ url: setup?.urlOf(role) ?? '', clock: createSystemClock() });
   const reachedBy = (
     role: string,
   ): { open(): Promise<PostgresEventStore>; another(): Promise<PostgresEventStore> } => ({
@@ -41,7 +41,7 @@ function describeRoles(
 
   describe('shut into a tenant', () => {
     beforeAll(async () => {
-      await house?.grant({ runtime: 'acme', tenant: 'acme' });
+      await setup?.grant({ runtime: 'acme', tenant: 'acme' });
     });
 
     describeThreeContracts(`${name}, by the role of a tenant`, reachedBy('acme'));

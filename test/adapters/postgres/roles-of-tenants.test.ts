@@ -11,12 +11,12 @@ import { ask } from '../../support/postgres-databases.ts';
 import { freshDatabase, ownServer } from '../../support/postgres-server.ts';
 import { AGENT_ID, IDENTITY, SESSION_ID, created, idOf, message, newEvent } from '../../support/session-events.ts';
 import { runInProcess } from '../../cli/in-process.ts';
-import { OWNER, rolesHouse } from './roles-house.ts';
-import type { RolesHouse } from './roles-house.ts';
+import { OWNER, rolesSetup } from './roles-setup.ts';
+import type { RolesSetup } from './roles-setup.ts';
 
 const DUE_SESSION = idOf(7);
 
-let house: RolesHouse;
+let setup: RolesSetup;
 let acme: PostgresEventStore;
 let other: PostgresEventStore;
 
@@ -30,18 +30,18 @@ async function inEmptyHome(...words: readonly string[]): ReturnType<typeof runIn
 }
 
 const open = (role: string): Promise<PostgresEventStore> =>
-  PostgresEventStore.open({ url: house.urlOf(role), clock: createSystemClock() });
+  PostgresEventStore.open({ url: setup.urlOf(role), clock: createSystemClock() });
 
 beforeAll(async () => {
-  house = rolesHouse(await ownServer());
-  await house.grant();
-  await house.migrate();
-  await house.grant({ runtime: 'acme', tenant: 'acme' });
-  await house.grant({ runtime: 'other', tenant: "O'Hara \\ sons", monitor: 'watcher' });
-  await house.grant({ runtime: 'acme', tenant: 'acme' });
+  setup = rolesSetup(await ownServer());
+  await setup.grant();
+  await setup.migrate();
+  await setup.grant({ runtime: 'acme', tenant: 'acme' });
+  await setup.grant({ runtime: 'other', tenant: "O'Hara \\ sons", monitor: 'watcher' });
+  await setup.grant({ runtime: 'acme', tenant: 'acme' });
 });
 
-afterAll(() => house.server.remove());
+afterAll(() => setup.server.remove());
 
 beforeEach(async () => {
   [acme, other] = [await open('acme'), await open('other')];
@@ -56,7 +56,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all([acme.close(), other.close()]);
   await ask(
-    house.urlOf(OWNER),
+    setup.urlOf(OWNER),
     'DELETE FROM wakechart.session; DELETE FROM wakechart.event; DELETE FROM wakechart.activation; DELETE FROM wakechart.claim; DELETE FROM wakechart.view; DELETE FROM wakechart.policy',
   );
 });
@@ -67,12 +67,12 @@ describe('a tenant', () => {
   it('is written into what its role makes, whatever the program says', async () => {
     expect(
       await ask(
-        house.urlOf(OWNER),
+        setup.urlOf(OWNER),
         'SELECT DISTINCT tenant FROM wakechart.session UNION SELECT tenant FROM wakechart.activation',
       ),
     ).toEqual([{ tenant: "O'Hara \\ sons" }]);
     const liar = await PostgresEventStore.open({
-      url: house.urlOf('acme'),
+      url: setup.urlOf('acme'),
       clock: createSystemClock(),
       tenantOf: () => "O'Hara \\ sons",
     });
@@ -151,7 +151,7 @@ describe('a tenant', () => {
     "SELECT 1 FROM set_config('wakechart.tenant', E'O''Hara \\\\ sons', false), wakechart.session",
   ])('gets no row by: %s', async (statement) => {
     await other.activations.due({ nowMs: Date.now(), limit: 10, claims: 10 });
-    expect(await ask(house.urlOf('acme'), statement)).toEqual([]);
+    expect(await ask(setup.urlOf('acme'), statement)).toEqual([]);
   });
 
   it.each([
@@ -162,13 +162,13 @@ describe('a tenant', () => {
     'DROP POLICY own_tenant ON wakechart.event',
     'ALTER ROLE acme BYPASSRLS',
   ])('may not pass it by: %s', async (statement) => {
-    await expect(ask(house.urlOf('acme'), statement)).rejects.toMatchObject({ code: '42501' });
+    await expect(ask(setup.urlOf('acme'), statement)).rejects.toMatchObject({ code: '42501' });
   });
 });
 
 describe('row security', () => {
   it('leaves a tenant all that a worker needs, as `store check` says', async () => {
-    const check = await inEmptyHome('store', 'check', '--store', house.urlOf('acme'));
+    const check = await inEmptyHome('store', 'check', '--store', setup.urlOf('acme'));
     expect(check).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
@@ -178,9 +178,9 @@ describe('row security', () => {
   });
 
   it('is broken by a right to the list of tenants, as `store check` says', async () => {
-    await ask(house.urlOf(OWNER), 'GRANT SELECT, INSERT, UPDATE, DELETE ON wakechart.tenant_role TO acme');
-    const check = await inEmptyHome('store', 'check', '--store', house.urlOf('acme'));
-    await ask(house.urlOf(OWNER), 'REVOKE ALL ON wakechart.tenant_role FROM acme');
+    await ask(setup.urlOf(OWNER), 'GRANT SELECT, INSERT, UPDATE, DELETE ON wakechart.tenant_role TO acme');
+    const check = await inEmptyHome('store', 'check', '--store', setup.urlOf('acme'));
+    await ask(setup.urlOf(OWNER), 'REVOKE ALL ON wakechart.tenant_role FROM acme');
     expect(check).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('problem  tenant: this user may give himself another tenant') as string,
@@ -188,7 +188,7 @@ describe('row security', () => {
   });
 
   it('refuses whoever works for no tenant, who would see an empty store', async () => {
-    const role = house.urlOf('wakechart_worker');
+    const role = setup.urlOf('wakechart_worker');
     const elsewhere = await freshDatabase();
     const refusals = await Promise.all([
       inEmptyHome('session', 'list', '--store', role),
@@ -207,43 +207,43 @@ describe('row security', () => {
       code: 1,
       stdout: expect.stringContaining('problem  tenant: tenants are shut apart here') as string,
     });
-    expect(await inEmptyHome('session', 'list', '--store', house.urlOf(OWNER))).toMatchObject({
+    expect(await inEmptyHome('session', 'list', '--store', setup.urlOf(OWNER))).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(SESSION_ID) as string,
     });
   });
 
   it('shows whoever has no tenant nothing, and whoever watches counts of all', async () => {
-    expect(await ask(house.urlOf('wakechart_worker'), 'SELECT count(*) AS sessions FROM wakechart.session')).toEqual([
+    expect(await ask(setup.urlOf('wakechart_worker'), 'SELECT count(*) AS sessions FROM wakechart.session')).toEqual([
       { sessions: '0' },
     ]);
-    expect(await ask(house.urlOf('watcher'), 'SELECT count(id) AS sessions FROM wakechart.session')).toEqual([
+    expect(await ask(setup.urlOf('watcher'), 'SELECT count(id) AS sessions FROM wakechart.session')).toEqual([
       { sessions: '2' },
     ]);
-    expect(await ask(house.urlOf('watcher'), 'SELECT count(seq) AS events FROM wakechart.event')).toEqual([
+    expect(await ask(setup.urlOf('watcher'), 'SELECT count(seq) AS events FROM wakechart.event')).toEqual([
       { events: '3' },
     ]);
-    expect(await ask(house.urlOf(OWNER), 'SELECT count(*) AS sessions FROM wakechart.session')).toEqual([
+    expect(await ask(setup.urlOf(OWNER), 'SELECT count(*) AS sessions FROM wakechart.session')).toEqual([
       { sessions: '2' },
     ]);
   });
 
   it('opens a table of a later migration once it has its policy', async () => {
     await ask(
-      house.urlOf(OWNER),
+      setup.urlOf(OWNER),
       'CREATE TABLE wakechart.later (session_id uuid PRIMARY KEY); CREATE TABLE wakechart.later_still (name text PRIMARY KEY)',
     );
     const check = (role: string): Promise<readonly object[]> =>
-      ask(house.urlOf(role), 'SELECT * FROM wakechart.later, wakechart.later_still');
+      ask(setup.urlOf(role), 'SELECT * FROM wakechart.later, wakechart.later_still');
     await expect(check('acme')).rejects.toMatchObject({ code: '42501' });
-    await house.grant({ runtime: 'acme', tenant: 'acme' });
-    await ask(house.urlOf('acme'), "INSERT INTO wakechart.later_still VALUES ('same name')");
+    await setup.grant({ runtime: 'acme', tenant: 'acme' });
+    await ask(setup.urlOf('acme'), "INSERT INTO wakechart.later_still VALUES ('same name')");
     await expect(check('acme')).resolves.toEqual([]);
-    await house.grant({ runtime: 'other', tenant: "O'Hara \\ sons" });
-    await ask(house.urlOf('other'), "INSERT INTO wakechart.later_still VALUES ('same name')");
+    await setup.grant({ runtime: 'other', tenant: "O'Hara \\ sons" });
+    await ask(setup.urlOf('other'), "INSERT INTO wakechart.later_still VALUES ('same name')");
     await expect(
-      ask(house.urlOf('acme'), `INSERT INTO wakechart.later VALUES ('${SESSION_ID}')`),
+      ask(setup.urlOf('acme'), `INSERT INTO wakechart.later VALUES ('${SESSION_ID}')`),
     ).rejects.toMatchObject({ code: '42501' });
-    await ask(house.urlOf(OWNER), 'DROP TABLE wakechart.later, wakechart.later_still');
+    await ask(setup.urlOf(OWNER), 'DROP TABLE wakechart.later, wakechart.later_still');
   });
 });

@@ -24,23 +24,23 @@ import { ownServer } from '../../support/postgres-server.ts';
 import { openSharedTables } from '../../support/shared-tables.ts';
 import type { SharedTables } from '../../support/shared-tables.ts';
 import { emptied } from './empty-stores.ts';
-import { rolesHouse } from './roles-house.ts';
-import type { RolesHouse } from './roles-house.ts';
+import { rolesSetup } from './roles-setup.ts';
+import type { RolesSetup } from './roles-setup.ts';
 
 const clock = createSystemClock();
 const ids = createIdSource({ clock });
 
-let house: RolesHouse;
+let setup: RolesSetup;
 let tables: SharedTables;
 
 beforeAll(async () => {
   const server = await ownServer();
-  house = rolesHouse(server);
-  await house.grant();
-  await house.migrate();
-  for (const tenant of ['acme', 'other']) await house.grant({ runtime: tenant, tenant });
-  tables = await openSharedTables(async () => ({ url: house.urlOf('acme'), drop: () => server.remove() }));
-  const other = await tables.connect(house.urlOf('other'));
+  setup = rolesSetup(server);
+  await setup.grant();
+  await setup.migrate();
+  for (const tenant of ['acme', 'other']) await setup.grant({ runtime: tenant, tenant });
+  tables = await openSharedTables(async () => ({ url: setup.urlOf('acme'), drop: () => server.remove() }));
+  const other = await tables.connect(setup.urlOf('other'));
   await createPostgresScheduleStore({ database: other }).append('nightly', [claimed(1)]);
   await createPostgresPolicyStore({ database: other, clock }).keep('reviewer', parseRule('allow shell_run'), by('r0'));
 });

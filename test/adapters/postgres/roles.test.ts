@@ -9,29 +9,29 @@ import { idOf } from '../../../src/testing/session-fixtures.ts';
 import { ask } from '../../support/postgres-databases.ts';
 import { ownServer } from '../../support/postgres-server.ts';
 import { park } from './parked-session.ts';
-import { OWNER, WORKER, rolesHouse } from './roles-house.ts';
-import type { RolesHouse } from './roles-house.ts';
+import { OWNER, WORKER, rolesSetup } from './roles-setup.ts';
+import type { RolesSetup } from './roles-setup.ts';
 
 const MONITOR = 'wakechart_monitor';
 
 const REFUSED = { code: '42501' };
 
-let house: RolesHouse;
+let setup: RolesSetup;
 
 beforeAll(async () => {
-  house = rolesHouse(await ownServer());
-  await house.grant({ monitor: MONITOR });
-  await house.migrate();
-  await house.grant({ monitor: MONITOR });
+  setup = rolesSetup(await ownServer());
+  await setup.grant({ monitor: MONITOR });
+  await setup.migrate();
+  await setup.grant({ monitor: MONITOR });
 });
 
-afterAll(() => house.server.remove());
+afterAll(() => setup.server.remove());
 
-const as = (role: string, statement: string): Promise<readonly object[]> => ask(house.urlOf(role), statement);
+const as = (role: string, statement: string): Promise<readonly object[]> => ask(setup.urlOf(role), statement);
 
 describe('the role of workers', () => {
   it('opens the store', async () => {
-    const store = await PostgresEventStore.open({ url: house.urlOf(WORKER), clock: createSystemClock() });
+    const store = await PostgresEventStore.open({ url: setup.urlOf(WORKER), clock: createSystemClock() });
     expect(store.isHearing).toBe(true);
     await store.close();
   });
@@ -55,7 +55,7 @@ describe('the role of workers', () => {
     'SELECT * FROM elsewhere.secret',
   ])('may not %s', async (statement) => {
     await ask(
-      house.adminUrl,
+      setup.adminUrl,
       'CREATE SCHEMA IF NOT EXISTS elsewhere; CREATE TABLE IF NOT EXISTS elsewhere.secret (id integer)',
     );
     await expect(as(WORKER, statement)).rejects.toMatchObject(REFUSED);
@@ -79,10 +79,10 @@ describe('the role of workers', () => {
 
 describe('the role of monitoring', () => {
   it('sees the fleet, without the reasons that sessions are parked for', async () => {
-    const worker = await PostgresEventStore.open({ url: house.urlOf(WORKER), clock: createSystemClock() });
+    const worker = await PostgresEventStore.open({ url: setup.urlOf(WORKER), clock: createSystemClock() });
     await park(worker, idOf(60));
     await worker.close();
-    const store = await PostgresEventStore.open({ url: house.urlOf(MONITOR), clock: createSystemClock() });
+    const store = await PostgresEventStore.open({ url: setup.urlOf(MONITOR), clock: createSystemClock() });
     const { parked, lag } = await createPostgresFleet({
       database: store.database,
       isHearing: () => store.isHearing,
@@ -105,7 +105,7 @@ describe('the role of monitoring', () => {
 
   it('is given every column that it is meant to see: none of them has another name by now', async () => {
     const seen = await ask<{ readonly columns: string }>(
-      house.adminUrl,
+      setup.adminUrl,
       "SELECT count(*) AS columns FROM information_schema.column_privileges WHERE grantee = 'wakechart_monitor' AND table_schema = 'wakechart'",
     );
     const meant = /VALUES (?<all>.*)\) AS seen/
@@ -130,7 +130,7 @@ describe('the role of monitoring', () => {
 
 describe('everybody else', () => {
   it('does not get into the schema', async () => {
-    await ask(house.adminUrl, `CREATE ROLE passerby LOGIN PASSWORD '${new URL(house.adminUrl).password}'`);
+    await ask(setup.adminUrl, `CREATE ROLE passerby LOGIN PASSWORD '${new URL(setup.adminUrl).password}'`);
     await expect(as('passerby', 'SELECT count(*) FROM wakechart.session')).rejects.toMatchObject(REFUSED);
   });
 });
@@ -149,23 +149,23 @@ describe('settings of the roles', () => {
 
   it('keep limits that the administrator has set', async () => {
     await ask(
-      house.adminUrl,
+      setup.adminUrl,
       "ALTER ROLE wakechart_monitor SET statement_timeout = '5s'; ALTER ROLE wakechart_monitor IN DATABASE wakechart RESET statement_timeout",
     );
-    await house.grant({ monitor: MONITOR });
+    await setup.grant({ monitor: MONITOR });
     expect(await as(MONITOR, "SELECT current_setting('statement_timeout') AS statement")).toEqual([
       { statement: '5s' },
     ]);
   });
 
   it('are left alone, and the rights given, where the administrator may not change them', async () => {
-    const { password } = new URL(house.adminUrl);
+    const { password } = new URL(setup.adminUrl);
     await ask(
-      house.adminUrl,
+      setup.adminUrl,
       `CREATE ROLE hers LOGIN PASSWORD '${password}'; CREATE ROLE his LOGIN CREATEROLE PASSWORD '${password}'`,
     );
-    await ask(house.adminUrl, 'CREATE DATABASE his OWNER his');
-    const url = new URL(house.urlOf('his'));
+    await ask(setup.adminUrl, 'CREATE DATABASE his OWNER his');
+    const url = new URL(setup.urlOf('his'));
     url.pathname = '/his';
     await ask(url.href, postgresRoles({ owner: 'his_owner', runtime: 'hers' }));
     url.username = 'hers';
@@ -181,19 +181,19 @@ describe('settings of the roles', () => {
 describe('the script', () => {
   it('takes owners whose names have to be quoted, with a tenant too', async () => {
     const roles = { owner: 'App.Owner-1', runtime: 'App.Worker', monitor: 'App-Monitor', schema: 'quoted_names' };
-    await house.grant(roles);
-    await migratePostgres({ url: house.urlOf(roles.owner), schema: roles.schema, clock: createSystemClock() });
-    await house.grant({ ...roles, tenant: 'acme' });
+    await setup.grant(roles);
+    await migratePostgres({ url: setup.urlOf(roles.owner), schema: roles.schema, clock: createSystemClock() });
+    await setup.grant({ ...roles, tenant: 'acme' });
     expect(await as(roles.runtime, 'SELECT count(*) AS sessions FROM quoted_names.session')).toEqual([
       { sessions: '0' },
     ]);
   });
 
   it('may be run again, by an administrator who is no superuser too', async () => {
-    const { password } = new URL(house.adminUrl);
-    await ask(house.adminUrl, `CREATE ROLE manager LOGIN CREATEROLE PASSWORD '${password}'`);
-    await ask(house.adminUrl, 'CREATE DATABASE managed OWNER manager');
-    const url = new URL(house.urlOf('manager'));
+    const { password } = new URL(setup.adminUrl);
+    await ask(setup.adminUrl, `CREATE ROLE manager LOGIN CREATEROLE PASSWORD '${password}'`);
+    await ask(setup.adminUrl, 'CREATE DATABASE managed OWNER manager');
+    const url = new URL(setup.urlOf('manager'));
     url.pathname = '/managed';
     for (let run = 1; run <= 2; run += 1)
       await ask(
@@ -201,19 +201,19 @@ describe('the script', () => {
         postgresRoles({ owner: 'managed_owner', runtime: 'managed_worker', monitor: 'managed_monitor' }),
       );
     url.username = 'managed_worker';
-    await ask(house.adminUrl, `ALTER ROLE managed_worker PASSWORD '${password}'`);
+    await ask(setup.adminUrl, `ALTER ROLE managed_worker PASSWORD '${password}'`);
     await expect(ask(url.href, 'SELECT version FROM wakechart.migration')).resolves.toEqual([]);
   });
 
   it('refuses a runtime role that may do more than its rights', async () => {
-    await expect(ask(house.adminUrl, postgresRoles({ runtime: 'postgres' }))).rejects.toThrow(
+    await expect(ask(setup.adminUrl, postgresRoles({ runtime: 'postgres' }))).rejects.toThrow(
       'the role "postgres" may do more than its rights',
     );
   });
 
   it('refuses a schema that is somebody else’s', async () => {
-    await ask(house.adminUrl, 'CREATE SCHEMA elsewhere_too');
-    await expect(ask(house.adminUrl, postgresRoles({ schema: 'elsewhere_too' }))).rejects.toThrow(
+    await ask(setup.adminUrl, 'CREATE SCHEMA elsewhere_too');
+    await expect(ask(setup.adminUrl, postgresRoles({ schema: 'elsewhere_too' }))).rejects.toThrow(
       'belongs to "postgres", not to "wakechart_owner"',
     );
   });

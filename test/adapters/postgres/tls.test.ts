@@ -10,19 +10,19 @@ import { PostgresEventStore } from '../../../src/adapters/postgres/postgres-even
 import { ask } from '../../support/postgres-databases.ts';
 import { freshDatabase } from '../../support/postgres-server.ts';
 import { runInProcess } from '../../cli/in-process.ts';
-import { tlsHouse } from './tls-house.ts';
-import type { TlsHouse } from './tls-house.ts';
+import { tlsSetup } from './tls-setup.ts';
+import type { TlsSetup } from './tls-setup.ts';
 
-let house: TlsHouse;
+let setup: TlsSetup;
 
 beforeAll(async () => {
-  house = await tlsHouse();
-  await migratePostgres({ url: house.server.url(), clock: createSystemClock() });
+  setup = await tlsSetup();
+  await migratePostgres({ url: setup.server.url(), clock: createSystemClock() });
 });
 
-afterAll(() => house.remove());
+afterAll(() => setup.remove());
 
-const verified = (): Readonly<Record<string, string>> => ({ sslmode: 'verify-full', sslrootcert: house.authority });
+const verified = (): Readonly<Record<string, string>> => ({ sslmode: 'verify-full', sslrootcert: setup.authority });
 
 const open = (url: string): Promise<PostgresEventStore> =>
   PostgresEventStore.open({ url, clock: createSystemClock(), patienceMs: 0 });
@@ -31,7 +31,7 @@ describe('a store over TLS', () => {
   it.each(['verify-full', 'require'])(
     'speaks it on every connection, the one that listens too, with sslmode=%s',
     async (sslmode) => {
-      const store = await open(house.url({ ...verified(), sslmode }));
+      const store = await open(setup.url({ ...verified(), sslmode }));
       const connections = await store.database.run(
         "SELECT s.ssl FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid) WHERE a.application_name = 'wakechart'",
       );
@@ -41,9 +41,9 @@ describe('a store over TLS', () => {
   );
 
   it.each([
-    ['signed by somebody else', () => house.url({ ...verified(), sslrootcert: house.impostor }), /sslrootcert=/],
-    ['signed by nobody known', () => house.url({ sslmode: 'require' }), /sslrootcert=/],
-    ['for another name', () => house.url(verified(), 'localhost'), /certificate/],
+    ['signed by somebody else', () => setup.url({ ...verified(), sslrootcert: setup.impostor }), /sslrootcert=/],
+    ['signed by nobody known', () => setup.url({ sslmode: 'require' }), /sslrootcert=/],
+    ['for another name', () => setup.url(verified(), 'localhost'), /certificate/],
   ])('refuses a certificate that is %s, and says what to do', async (_what, url, hint) => {
     await expect(open(url())).rejects.toMatchObject({
       code: 'STORAGE_FAILED',
@@ -89,19 +89,19 @@ describe('a failure', () => {
   }
 
   const failures: readonly (readonly [string, () => string])[] = [
-    ['a wrong password', () => changed(house.server.url(), (url) => (url.password = SECRET))],
-    ['a server that nobody reaches', () => changed(house.server.url(), (url) => (url.port = '1'))],
-    ['a host that is not there', () => changed(house.server.url(), (url) => (url.hostname = 'nowhere.invalid'))],
-    ['a database that is not there', () => house.server.url('nowhere')],
-    ['a certificate of somebody else', () => house.url({ ...verified(), sslrootcert: house.impostor })],
-    ['a certificate that is not there', () => house.url({ ...verified(), sslrootcert: '/nowhere/ca.pem' })],
-    ['no schema', () => house.server.url('postgres')],
-    ['a URL that is none', () => house.server.url().replace('@127.0.0.1', '@127.0.0.1:port')],
-    ['a password as a parameter', () => changed(house.server.url(), (url) => url.searchParams.set('password', SECRET))],
+    ['a wrong password', () => changed(setup.server.url(), (url) => (url.password = SECRET))],
+    ['a server that nobody reaches', () => changed(setup.server.url(), (url) => (url.port = '1'))],
+    ['a host that is not there', () => changed(setup.server.url(), (url) => (url.hostname = 'nowhere.invalid'))],
+    ['a database that is not there', () => setup.server.url('nowhere')],
+    ['a certificate of somebody else', () => setup.url({ ...verified(), sslrootcert: setup.impostor })],
+    ['a certificate that is not there', () => setup.url({ ...verified(), sslrootcert: '/nowhere/ca.pem' })],
+    ['no schema', () => setup.server.url('postgres')],
+    ['a URL that is none', () => setup.server.url().replace('@127.0.0.1', '@127.0.0.1:port')],
+    ['a password as a parameter', () => changed(setup.server.url(), (url) => url.searchParams.set('password', SECRET))],
   ];
 
   it.each(failures)('says nothing of the password: %s', async (_what, url) => {
-    const secrets = [SECRET, new URL(house.server.url()).password];
+    const secrets = [SECRET, new URL(setup.server.url()).password];
     const failure = await open(url()).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: expect.any(String) as string, hint: expect.any(String) as string });
     const home = await mkdtemp(join(tmpdir(), 'wakechart-home-'));
@@ -120,10 +120,10 @@ describe('a failure', () => {
 
   it('is not a reason for the server to write the password down', async () => {
     await ask(
-      changed(house.server.url(), (url) => (url.password = SECRET)),
+      changed(setup.server.url(), (url) => (url.password = SECRET)),
       'SELECT 1',
     ).catch(() => undefined);
-    const log = await house.server.log();
+    const log = await setup.server.log();
     expect(log).toContain('password authentication failed');
     expect(log).not.toContain(SECRET);
   });

@@ -1,12 +1,12 @@
-import { openMemoryHouse } from '../../support/memory-house.ts';
+import { openMemorySetup } from '../../support/memory-setup.ts';
 import { describeLearningStore, describeSharedFilesStore } from '../../contracts/memory-stores.contract.ts';
 
 describeSharedFilesStore('the files store', async () => {
-  const house = await openMemoryHouse();
-  return { store: house.open().sharedFiles, beside: house.open().sharedFiles, dispose: () => house.dispose() };
+  const setup = await openMemorySetup();
+  return { store: setup.open().sharedFiles, beside: setup.open().sharedFiles, dispose: () => setup.dispose() };
 });
 
 describeLearningStore('the files store', async () => {
-  const house = await openMemoryHouse();
-  return { store: house.open().learnings, beside: house.open().learnings, dispose: () => house.dispose() };
+  const setup = await openMemorySetup();
+  return { store: setup.open().learnings, beside: setup.open().learnings, dispose: () => setup.dispose() };
 });

@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hostSnapshot } from '../../support/host-snapshot.ts';
 import type { HostSnapshot } from '../../support/host-snapshot.ts';
-import { openMemoryHouse } from '../../support/memory-house.ts';
-import type { MemoryHouse } from '../../support/memory-house.ts';
+import { openMemorySetup } from '../../support/memory-setup.ts';
+import type { MemorySetup } from '../../support/memory-setup.ts';
 import { PROMOTING_LOADS } from './promoting-process.mjs';
 
 const SCRIPT = fileURLToPath(new URL('./promoting-process.mjs', import.meta.url));
@@ -26,13 +26,13 @@ beforeAll(async () => {
 });
 afterAll(() => snapshot.remove());
 
-let house: MemoryHouse;
+let setup: MemorySetup;
 let folder: string;
 beforeEach(async () => {
-  house = await openMemoryHouse();
-  folder = join(house.agentDirectory(AGENT), 'substrate');
+  setup = await openMemorySetup();
+  folder = join(setup.agentDirectory(AGENT), 'substrate');
 });
-afterEach(() => house.dispose());
+afterEach(() => setup.dispose());
 
 interface Ended {
   readonly promoted: readonly number[];
@@ -43,7 +43,7 @@ interface Ended {
 async function promoting(when: 'before' | 'after', number: number, count = 1): Promise<Ended> {
   const child = spawn(
     process.execPath,
-    [...snapshot.parameters, house.agentDirectory(AGENT), when, String(number), String(count)],
+    [...snapshot.parameters, setup.agentDirectory(AGENT), when, String(number), String(count)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
@@ -67,7 +67,7 @@ async function found(): Promise<{
   readonly names: readonly string[];
   readonly contents: readonly string[];
 }> {
-  const { sharedFiles } = house.open();
+  const { sharedFiles } = setup.open();
   const { version, files } = await sharedFiles.head(AGENT);
   const contents =
     version === 0
@@ -105,7 +105,7 @@ describe('a process that is killed while it promotes', () => {
       }
     }
     expect(kills).toBeGreaterThan(Math.min(TRIED, operations) * 1.5);
-    const makers = (await house.open().sharedFiles.versions(AGENT, { limit: 200 })).map(({ by }) => by.kind);
+    const makers = (await setup.open().sharedFiles.versions(AGENT, { limit: 200 })).map(({ by }) => by.kind);
     expect(new Set(makers)).toEqual(new Set(['session']));
   }, 300_000);
 });

@@ -2,19 +2,19 @@
 import { appendFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openMemoryHouse } from '../../support/memory-house.ts';
-import type { MemoryHouse } from '../../support/memory-house.ts';
+import { openMemorySetup } from '../../support/memory-setup.ts';
+import type { MemorySetup } from '../../support/memory-setup.ts';
 import type { CapturedLearning } from '../../../src/machines/memory/learning.ts';
 
 const AGENT = 'writer';
 
-let house: MemoryHouse;
+let setup: MemorySetup;
 let file: string;
 beforeEach(async () => {
-  house = await openMemoryHouse();
-  file = join(house.agentDirectory(AGENT), 'learnings', 'learnings.jsonl');
+  setup = await openMemorySetup();
+  file = join(setup.agentDirectory(AGENT), 'learnings', 'learnings.jsonl');
 });
-afterEach(() => house.dispose());
+afterEach(() => setup.dispose());
 
 const learning = (learningId: string): CapturedLearning => ({
   learningId,
@@ -26,16 +26,16 @@ const learning = (learningId: string): CapturedLearning => ({
   at: '2026-01-01T00:00:00.000Z',
 });
 const ids = async (): Promise<string[]> =>
-  (await house.open().learnings.list(AGENT)).map(({ learningId }) => learningId).toSorted();
+  (await setup.open().learnings.list(AGENT)).map(({ learningId }) => learningId).toSorted();
 
 describe('the file of learnings', () => {
   it('loses a record that was torn, and none that comes after', async () => {
-    const store = house.open().learnings;
+    const store = setup.open().learnings;
     await store.keep(AGENT, learning('a'));
     await store.keep(AGENT, learning('b'));
     const { length } = await readFile(file);
     await truncate(file, length - 20);
-    await house.open().learnings.keep(AGENT, learning('c'));
+    await setup.open().learnings.keep(AGENT, learning('c'));
     expect(await ids()).toEqual(['a', 'c']);
     expect(await store.examine(AGENT)).toEqual({ learnings: 2, damagedLines: 1 });
     expect(await store.keep(AGENT, learning('b'))).toEqual({ as: 'new' });
@@ -43,7 +43,7 @@ describe('the file of learnings', () => {
   });
 
   it('is read past whatever somebody has put between its records', async () => {
-    const store = house.open().learnings;
+    const store = setup.open().learnings;
     await store.keep(AGENT, learning('a'));
     const line = (await readFile(file, 'utf8')).trim();
     await appendFile(
@@ -56,17 +56,17 @@ describe('the file of learnings', () => {
   });
 
   it('is rendered for reading after each change', async () => {
-    const { learnings } = house.open();
+    const { learnings } = setup.open();
     await learnings.keep(AGENT, learning('a'));
     await learnings.keep(AGENT, learning('b'));
     await learnings.forget(AGENT, 'a');
-    const text = await readFile(join(house.agentDirectory(AGENT), 'learnings', 'learnings.md'), 'utf8');
+    const text = await readFile(join(setup.agentDirectory(AGENT), 'learnings', 'learnings.md'), 'utf8');
     expect(text).toContain('- **lesson**: Title b\n  Do it.\n');
     expect(text).not.toContain('Title a');
   });
 
   it('that is no text at all is rebuilt whole', async () => {
-    const { learnings } = house.open();
+    const { learnings } = setup.open();
     await learnings.keep(AGENT, learning('a'));
     await writeFile(file, Buffer.from([0, 1, 2, 255, 10, 13, 0]));
     await learnings.rebuild(

@@ -5,23 +5,23 @@ import { chmod, mkdir, readFile, readdir, rename, rm, stat, symlink, truncate, w
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SharedFilesStore } from '../../../src/actors/memory/shared-files-store.ts';
-import { openMemoryHouse, permitFor } from '../../support/memory-house.ts';
-import type { MemoryHouse } from '../../support/memory-house.ts';
+import { openMemorySetup, permitFor } from '../../support/memory-setup.ts';
+import type { MemorySetup } from '../../support/memory-setup.ts';
 
 const AGENT = 'writer';
 
-let house: MemoryHouse;
+let setup: MemorySetup;
 let store: SharedFilesStore;
 let folder: string;
 let versions: string;
 
 beforeEach(async () => {
-  house = await openMemoryHouse();
-  store = house.open().sharedFiles;
-  folder = join(house.agentDirectory(AGENT), 'substrate');
-  versions = join(house.agentDirectory(AGENT), 'substrate-versions');
+  setup = await openMemorySetup();
+  store = setup.open().sharedFiles;
+  folder = join(setup.agentDirectory(AGENT), 'substrate');
+  versions = join(setup.agentDirectory(AGENT), 'substrate-versions');
 });
-afterEach(() => house.dispose());
+afterEach(() => setup.dispose());
 
 const promote = (expectedVersion: number, files: Readonly<Record<string, string | null>>, by = store) =>
   by.promote(permitFor(AGENT), {
@@ -112,7 +112,7 @@ describe('the folder of shared files', () => {
   });
 
   it('is never left through a link: what it leads to is neither read nor written', async () => {
-    const outside = join(house.home, 'outside');
+    const outside = join(setup.home, 'outside');
     await mkdir(outside);
     await writeFile(join(outside, 'secret.md'), 'secret');
     await promote(0, { 'a.md': 'one', 'notes/b.md': 'b' });
@@ -143,7 +143,7 @@ describe('the folder of shared files', () => {
     await writeFile(join(folder, 'b.md'), 'b');
     await rm(join(folder, 'c.md'));
     await writeFile(join(versions, '.0192f0c1-2345-7abc-8def-0123456789ab.tmp'), 'half');
-    const next = house.open().sharedFiles;
+    const next = setup.open().sharedFiles;
     expect((await next.head(AGENT)).version).toBe(2);
     expect((await readdir(folder)).toSorted()).toEqual(['a.md', 'c.md']);
     expect((await readdir(versions)).toSorted()).toEqual(['000000001.json', '000000002.json', 'blobs', 'checked-out']);
@@ -161,7 +161,7 @@ describe('the folder of shared files', () => {
       store.restore(permitFor(AGENT), { agentId: AGENT, version: 1, expectedVersion: 2, why: '' }),
     ).rejects.toMatchObject({ code: 'SHARED_FILES_DAMAGED' });
     await writeFile(join(versions, '000000002.json'), '{');
-    await expect(house.open().sharedFiles.head(AGENT)).rejects.toMatchObject({
+    await expect(setup.open().sharedFiles.head(AGENT)).rejects.toMatchObject({
       code: 'SHARED_FILES_DAMAGED',
       message: expect.stringContaining('000000002.json') as string,
     });
@@ -179,7 +179,7 @@ describe('the folder of shared files', () => {
 
   it('of an agent that was moved is its own again, with all versions', async () => {
     await promote(0, { 'a.md': 'one' });
-    await rename(house.agentDirectory(AGENT), house.agentDirectory('poet'));
+    await rename(setup.agentDirectory(AGENT), setup.agentDirectory('poet'));
     expect(new TextDecoder().decode(await store.read('poet', 'a.md'))).toBe('one');
     expect((await store.head(AGENT)).version).toBe(0);
   });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { StatelyReceiver } from '../../../src/adapters/stately/receiver-server.ts';
 import type { InspectionRecordOf } from '../../../src/machines/inspection-log/inspection-record.ts';
-import { receiver, recordsOf, until, worldOf } from './stately-house.ts';
+import { receiver, recordsOf, until, worldOf } from './stately-setup.ts';
 
 const PROGRAM = fileURLToPath(new URL('fixtures/light-program.mjs', import.meta.url));
 
@@ -16,11 +16,11 @@ function start(url: string): { readonly child: ChildProcess; readonly send: (eve
   return { child, send: (event) => void child.stdin?.write(`${JSON.stringify(event)}\n`) };
 }
 
-async function reaches(house: StatelyReceiver, value: string, program = 1): Promise<void> {
+async function reaches(setup: StatelyReceiver, value: string, program = 1): Promise<void> {
   await until(
-    house.recording,
+    setup.recording,
     async () =>
-      (await worldOf(house.recording))
+      (await worldOf(setup.recording))
         .actors({ text: `.${program}:` })
         .some((actor) => actor.chart === 'light' && actor.value === value) || undefined,
   );
@@ -28,18 +28,18 @@ async function reaches(house: StatelyReceiver, value: string, program = 1): Prom
 
 describe('a program with the real inspector', () => {
   it('shows its chart, its actors and what each event led to, live', async () => {
-    const house = await receiver();
-    const { child, send } = start(house.url);
-    await reaches(house, 'red');
+    const setup = await receiver();
+    const { child, send } = start(setup.url);
+    await reaches(setup, 'red');
     send({ type: 'TICK' });
     send({ type: 'NOBODY', note: 'hello' });
     send({ type: 'GO', allowed: false });
     send({ type: 'GO', allowed: true });
-    await reaches(house, 'amber');
+    await reaches(setup, 'amber');
     send({ type: 'END' });
-    await reaches(house, 'off');
-    const records = await recordsOf(house.recording);
-    expect(house.recording.chart('light')?.states.map(({ id }) => id)).toEqual(['', 'amber', 'green', 'off', 'red']);
+    await reaches(setup, 'off');
+    const records = await recordsOf(setup.recording);
+    expect(setup.recording.chart('light')?.states.map(({ id }) => id)).toEqual(['', 'amber', 'green', 'off', 'red']);
     const light = records.find((each) => each.k === 'actor' && each.chart === 'light');
     const steps = records.filter(
       (each): each is InspectionRecordOf<'step'> => each.k === 'step' && each.a === light?.a,
@@ -58,7 +58,7 @@ describe('a program with the real inspector', () => {
     );
     expect(steps.map(({ e }) => e)).toEqual(events.map(({ e }) => e));
     expect(events.find(({ type }) => type === 'NOBODY')?.data).toEqual({ note: 'hello' });
-    const world = await worldOf(house.recording);
+    const world = await worldOf(setup.recording);
     const [program] = world.roots();
     expect(world.children(program?.key ?? '').map(({ id, value }) => [id, value])).toEqual([['light', 'off']]);
     expect(world.children(light?.a ?? '').map(({ id, status }) => [id, status])).toEqual([['0.light.green', 'done']]);
@@ -67,30 +67,30 @@ describe('a program with the real inspector', () => {
   });
 
   it('that is killed in the middle has ended for whoever checks, and its next life is another program', async () => {
-    const house = await receiver();
-    const first = start(house.url);
-    await reaches(house, 'red');
+    const setup = await receiver();
+    const first = start(setup.url);
+    await reaches(setup, 'red');
     first.child.kill('SIGKILL');
-    await until(house.recording, () => house.statistics.programs === 0 || undefined);
-    const gone = (await worldOf(house.recording)).actors();
+    await until(setup.recording, () => setup.statistics.programs === 0 || undefined);
+    const gone = (await worldOf(setup.recording)).actors();
     expect(gone.map(({ status }) => status)).toEqual(['stopped', 'stopped']);
     expect(gone[0]?.error?.message).toMatch(/broke off/);
     expect(gone[1]?.error?.message).toMatch(/not known/);
-    const second = start(house.url);
-    await reaches(house, 'red', 2);
-    expect(house.statistics.programs).toBe(1);
-    expect((await recordsOf(house.recording)).filter(({ k }) => k === 'machine')).toHaveLength(1);
+    const second = start(setup.url);
+    await reaches(setup, 'red', 2);
+    expect(setup.statistics.programs).toBe(1);
+    expect((await recordsOf(setup.recording)).filter(({ k }) => k === 'machine')).toHaveLength(1);
     second.child.kill('SIGKILL');
   });
 
   it('shows beside others, whose actors have the same names', async () => {
-    const house = await receiver();
-    const both = [start(`${house.url}/?program=one`), start(`${house.url}/?program=two`)];
-    await Promise.all([reaches(house, 'red', 1), reaches(house, 'red', 2)]);
+    const setup = await receiver();
+    const both = [start(`${setup.url}/?program=one`), start(`${setup.url}/?program=two`)];
+    await Promise.all([reaches(setup, 'red', 1), reaches(setup, 'red', 2)]);
     both[0]?.send({ type: 'GO', allowed: true });
     both[1]?.send({ type: 'GO', allowed: true });
-    await Promise.all([reaches(house, 'amber', 1), reaches(house, 'amber', 2)]);
-    const world = await worldOf(house.recording);
+    await Promise.all([reaches(setup, 'amber', 1), reaches(setup, 'amber', 2)]);
+    const world = await worldOf(setup.recording);
     expect(
       world
         .roots()

@@ -16,7 +16,7 @@ import {
   snapshotFrame,
   until,
   worldOf,
-} from './stately-house.ts';
+} from './stately-setup.ts';
 
 async function answerOf(
   url: string,
@@ -52,7 +52,7 @@ describe('who may connect', () => {
   });
 
   it('is no page of an origin that was not named, and the answer and the notes say what to do', async () => {
-    const house = await receiver({ origins: ['http://localhost:5173'] });
+    const setup = await receiver({ origins: ['http://localhost:5173'] });
     for (const origin of [
       'https://evil.example',
       'null',
@@ -61,13 +61,13 @@ describe('who may connect', () => {
       'HTTP://LOCALHOST:5173',
       '',
     ]) {
-      const { status, body } = await answerOf(house.url, { ...UPGRADE, origin });
+      const { status, body } = await answerOf(setup.url, { ...UPGRADE, origin });
       expect([origin, status]).toEqual([origin, 403]);
       expect(body).toContain('--stately-origin');
     }
-    expect((await answerOf(house.url, { ...UPGRADE, origin: 'http://localhost:5173' })).status).toBe(101);
-    expect(house.statistics.refused).toBe(6);
-    expect(house.source().about().notes.join('\n')).toContain('--stately-origin');
+    expect((await answerOf(setup.url, { ...UPGRADE, origin: 'http://localhost:5173' })).status).toBe(101);
+    expect(setup.statistics.refused).toBe(6);
+    expect(setup.source().about().notes.join('\n')).toContain('--stately-origin');
   });
 
   it('is nobody who was led here by another name', async () => {
@@ -121,61 +121,61 @@ describe('a receiver', () => {
   });
 
   it('frees its port, and keeps what it received', async () => {
-    const house = await receiver();
-    const socket = await connect(house.url);
+    const setup = await receiver();
+    const socket = await connect(setup.url);
     socket.send(actorFrame('x:0'));
-    await until(house.recording, () => house.statistics.frames === 1 || undefined);
-    await house.close();
-    await house.close();
-    expect((await worldOf(house.recording)).actors().map(({ status }) => status)).toEqual(['stopped', 'stopped']);
-    expect(house.source().about().hasEnded).toBe(true);
-    const next = await receiver({ port: Number(new URL(house.url).port) });
-    expect(next.url).toBe(house.url);
+    await until(setup.recording, () => setup.statistics.frames === 1 || undefined);
+    await setup.close();
+    await setup.close();
+    expect((await worldOf(setup.recording)).actors().map(({ status }) => status)).toEqual(['stopped', 'stopped']);
+    expect(setup.source().about().hasEnded).toBe(true);
+    const next = await receiver({ port: Number(new URL(setup.url).port) });
+    expect(next.url).toBe(setup.url);
   });
 
   it('disconnects a program whose frame is too long, and says why', async () => {
-    const house = await receiver({ limits: { frameBytes: 10_000 } });
-    const socket = await connect(house.url);
+    const setup = await receiver({ limits: { frameBytes: 10_000 } });
+    const socket = await connect(setup.url);
     socket.send('x'.repeat(20_000));
-    await until(house.recording, () => house.statistics.programs === 0 || undefined);
-    expect((await worldOf(house.recording)).actors()[0]?.error?.message).toMatch(/payload/i);
+    await until(setup.recording, () => setup.statistics.programs === 0 || undefined);
+    expect((await worldOf(setup.recording)).actors()[0]?.error?.message).toMatch(/payload/i);
   });
 
   it('disconnects who speaks another language', async () => {
-    const house = await receiver();
-    const socket = await connect(house.url);
+    const setup = await receiver();
+    const socket = await connect(setup.url);
     for (let count = 0; count < 1_200; count += 1) socket.send('GET / HTTP/1.1');
-    await until(house.recording, () => house.statistics.programs === 0 || undefined);
-    expect(house.statistics.lostFrames).toBe(1_000);
-    expect(house.source().about().notes.join('\n')).toMatch(/1000 frames are not shown; .*expected JSON/);
+    await until(setup.recording, () => setup.statistics.programs === 0 || undefined);
+    expect(setup.statistics.lostFrames).toBe(1_000);
+    expect(setup.source().about().notes.join('\n')).toMatch(/1000 frames are not shown; .*expected JSON/);
   });
 
   it('forgets the oldest, and still knows who is there', async () => {
-    const house = await receiver({ limits: { records: 10 } });
-    const socket = await connect(house.url);
+    const setup = await receiver({ limits: { records: 10 } });
+    const socket = await connect(setup.url);
     socket.send(actorFrame('x:0'));
     for (let count = 0; count < 50; count += 1)
       socket.send(snapshotFrame('x:0', count % 2 === 0 ? 'open' : 'shut', count % 2 === 0 ? 'OPEN' : 'CLOSE'));
-    await until(house.recording, () => house.statistics.frames === 51 || undefined);
-    const records = await recordsOf(house.recording);
-    const { first, last } = house.recording.range();
+    await until(setup.recording, () => setup.statistics.frames === 51 || undefined);
+    const records = await recordsOf(setup.recording);
+    const { first, last } = setup.recording.range();
     expect(records.map(({ s }) => s)).toEqual(Array.from({ length: last - first + 1 }, (_, index) => first + index));
     expect(records.slice(0, 3).map(({ k }) => k)).toEqual(['machine', 'actor', 'actor']);
-    expect((await worldOf(house.recording)).actors({ text: 'door' }).map(({ value }) => value)).toEqual(['shut']);
-    expect(house.source().about().notes.join('\n')).toMatch(/older records were forgotten/);
-    expect(house.recording.chart('door')).toBeDefined();
+    expect((await worldOf(setup.recording)).actors({ text: 'door' }).map(({ value }) => value)).toEqual(['shut']);
+    expect(setup.source().about().notes.join('\n')).toMatch(/older records were forgotten/);
+    expect(setup.recording.chart('door')).toBeDefined();
   });
 
   it('forgets actors that are over before it loses any that live, and counts what it loses', async () => {
-    const house = await receiver({ limits: { actors: 2 } });
-    const socket = await connect(house.url);
+    const setup = await receiver({ limits: { actors: 2 } });
+    const socket = await connect(setup.url);
     for (const id of ['x:0', 'x:1']) socket.send(actorFrame(id));
     socket.send(actorFrame('x:2'));
     socket.send(snapshotFrame('x:0', 'open', 'OPEN', { snapshot: { status: 'done', value: 'open' } }));
     socket.send(actorFrame('x:3'));
-    await until(house.recording, () => house.statistics.frames === 5 || undefined);
-    expect(house.statistics.lostFrames).toBe(1);
-    expect((await worldOf(house.recording)).actors({ text: 'x:' }).map(({ key }) => key.slice(-3))).toEqual([
+    await until(setup.recording, () => setup.statistics.frames === 5 || undefined);
+    expect(setup.statistics.lostFrames).toBe(1);
+    expect((await worldOf(setup.recording)).actors({ text: 'x:' }).map(({ key }) => key.slice(-3))).toEqual([
       'x:0',
       'x:1',
       'x:3',
@@ -183,8 +183,8 @@ describe('a receiver', () => {
   });
 
   it('takes secrets out of everything, and cuts what is long', async () => {
-    const house = await receiver({ redact: (text) => text.replaceAll('sk-secret', '***') });
-    const socket = await connect(house.url);
+    const setup = await receiver({ redact: (text) => text.replaceAll('sk-secret', '***') });
+    const socket = await connect(setup.url);
     socket.send(actorFrame('sk-secret', { name: 'sk-secret' }));
     socket.send(eventFrame('sk-secret', { type: 'sk-secret', 'sk-secret': ['sk-secret', 'y'.repeat(100_000)] }));
     socket.send(
@@ -192,8 +192,8 @@ describe('a receiver', () => {
         snapshot: { status: 'error', value: 'shut', context: { a: 'sk-secret' }, error: { message: 'sk-secret' } },
       }),
     );
-    await until(house.recording, () => house.statistics.frames === 3 || undefined);
-    const text = JSON.stringify(await recordsOf(house.recording));
+    await until(setup.recording, () => setup.statistics.frames === 3 || undefined);
+    const text = JSON.stringify(await recordsOf(setup.recording));
     expect(text).not.toContain('sk-secret');
     expect(text).toContain('***');
     expect(text.length).toBeLessThan(20_000);
@@ -201,13 +201,13 @@ describe('a receiver', () => {
 
   it('tells followers once for each turn, and is not hurt by one that throws', async () => {
     const problems: unknown[] = [];
-    const house = await receiver({ onProblem: (error) => problems.push(error) });
-    house.recording.follow(() => {
+    const setup = await receiver({ onProblem: (error) => problems.push(error) });
+    setup.recording.follow(() => {
       throw new Error('mine');
     });
-    const socket = await connect(house.url);
+    const socket = await connect(setup.url);
     socket.send(actorFrame('x:0'));
-    await until(house.recording, () => house.statistics.frames === 1 || undefined);
+    await until(setup.recording, () => setup.statistics.frames === 1 || undefined);
     expect(String(problems[0])).toContain('mine');
   });
 
@@ -222,8 +222,8 @@ describe('a receiver', () => {
   });
 
   it('stays whole whatever is sent to it', async () => {
-    const house = await receiver();
-    const socket = await connect(house.url);
+    const setup = await receiver();
+    const socket = await connect(setup.url);
     // Mostly what a program sends, with something wrong here and there: what is refused at the door tests the door
     // only.
     const mostly = <Usual, Odd>(usual: fc.Arbitrary<Usual>, odd: fc.Arbitrary<Odd>): fc.Arbitrary<Usual | Odd> =>
@@ -267,11 +267,11 @@ describe('a receiver', () => {
       { seed: 20_260_614, numRuns: 900 },
     );
     for (const each of frames) socket.send(each);
-    await until(house.recording, async () => {
+    await until(setup.recording, async () => {
       socket.send(eventFrame('last', { type: 'LAST' }));
-      return (await worldOf(house.recording)).actors({ text: ':last' }).length > 0 || undefined;
+      return (await worldOf(setup.recording)).actors({ text: ':last' }).length > 0 || undefined;
     });
-    const records = await recordsOf(house.recording);
+    const records = await recordsOf(setup.recording);
     expect(records.map(({ s }) => s)).toEqual(records.map((_, index) => index + 1));
     const timeline = new InspectionTimeline();
     expect(timeline.append(records)).toBe(records.length);
@@ -282,7 +282,7 @@ describe('a receiver', () => {
     );
     const least = { actor: 100, machine: 1, event: 100, step: 200, snap: 60 };
     expect(Object.entries(least).filter(([kind, count]) => countOf(kind as InspectionRecord['k']) < count)).toEqual([]);
-    expect([known.length > 40, house.statistics.lostFrames > 100, house.statistics.lostFrames < 450]).toEqual([
+    expect([known.length > 40, setup.statistics.lostFrames > 100, setup.statistics.lostFrames < 450]).toEqual([
       true,
       true,
       true,

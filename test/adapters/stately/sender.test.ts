@@ -12,7 +12,7 @@ import { createStatelySender } from '../../../src/adapters/stately/stately-sende
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { describeChart } from '../../../src/machines/inspection/describe-chart.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';
-import { receiver, until, worldOf } from './stately-house.ts';
+import { receiver, until, worldOf } from './stately-setup.ts';
 
 /** A recording of its own, of which the oldest may be forgotten. */
 class Recorded implements InspectionRecording {
@@ -295,33 +295,33 @@ describe('what is sent', () => {
   });
 
   it('is understood by a receiver, which shows the same chart and states', async () => {
-    const house = await receiver();
+    const setup = await receiver();
     const recording = new Recorded();
-    await sending({ to: house.url, recording });
+    await sending({ to: setup.url, recording });
     recording.step('sleeping');
     await until(
-      house.recording,
+      setup.recording,
       async () =>
-        (await worldOf(house.recording)).actors({ text: 'task_1' }).some(({ value }) => value === 'sleeping') ||
+        (await worldOf(setup.recording)).actors({ text: 'task_1' }).some(({ value }) => value === 'sleeping') ||
         undefined,
     );
-    expect(house.recording.chart('task')?.states.map(({ id }) => id)).toEqual(
+    expect(setup.recording.chart('task')?.states.map(({ id }) => id)).toEqual(
       describeChart(taskMachine).states.map(({ id }) => id),
     );
-    expect(house.statistics.lostFrames).toBe(0);
+    expect(setup.statistics.lostFrames).toBe(0);
   });
 
   it('does not come back to where it is received', async () => {
-    const house = await receiver();
+    const setup = await receiver();
     const refused = new Promise<string>((resolve) => {
       void sending({
-        to: house.url,
-        recording: house.recording,
+        to: setup.url,
+        recording: setup.recording,
         tell: (text) => (text.startsWith('Not connected') ? resolve(text) : undefined),
       });
     });
     expect(await refused).toContain('508');
-    expect(house.statistics).toMatchObject({ refused: 1, frames: 0 });
+    expect(setup.statistics).toMatchObject({ refused: 1, frames: 0 });
   });
 });
 

@@ -24,11 +24,11 @@ import { HeldFolder } from '../../../src/adapters/system/held-folder.ts';
 import { PLACE, sharingMachines, treeOf } from '../../support/sharing-machines.ts';
 import type { SharingMachines } from '../../support/sharing-machines.ts';
 
-let house: SharingMachines;
+let setup: SharingMachines;
 beforeEach(async () => {
-  house = await sharingMachines();
+  setup = await sharingMachines();
 });
-afterEach(() => house.dispose());
+afterEach(() => setup.dispose());
 
 type Planted =
   | { readonly kind: 'file'; readonly mode: number; readonly content: string }
@@ -126,7 +126,7 @@ describe('a workspace copy', () => {
   });
 
   it('keeps modes, empty folders, links that lead out or nowhere, and names that are no text', async () => {
-    const { one, two } = house;
+    const { one, two } = setup;
     await plant(Buffer.from(one.workspace), [
       ['run.sh', { kind: 'file', mode: 0o755, content: '#!/bin/sh\n' }],
       ['empty', { kind: 'folder', mode: 0o750, inside: [] }],
@@ -149,7 +149,7 @@ describe('a workspace copy', () => {
   });
 
   it('gives out large files in pieces, and of one that has grown only the last', async () => {
-    const { one, two, put } = house;
+    const { one, two, put } = setup;
     const big = Buffer.alloc(2 * PIECE_BYTES + 5, 'abcdefg');
     await writeFile(join(one.workspace, 'big'), big);
     const first = await one.take();
@@ -165,7 +165,7 @@ describe('a workspace copy', () => {
   });
 
   it('reads nothing again that is as it was, and everything when what is kept is not known', async () => {
-    const { one } = house;
+    const { one } = setup;
     await mkdir(join(one.workspace, 'src'));
     for (const file of ['a', 'b', 'c']) await writeFile(join(one.workspace, 'src', file), file);
     const first = await one.take();
@@ -185,7 +185,7 @@ describe('a workspace copy', () => {
   });
 
   it('is the same copy whichever process copies it', async () => {
-    const { one, two } = house;
+    const { one, two } = setup;
     for (const { workspace } of [two, one]) {
       await writeFile(join(workspace, 'a'), '1');
       await writeFile(join(workspace, 'B'), '2');
@@ -194,7 +194,7 @@ describe('a workspace copy', () => {
   });
 
   it('leaves out what the runtime lays out for every wake, and what no copy can hold', async () => {
-    const { one, two } = house;
+    const { one, two } = setup;
     const facts = join(one.workspace, '.wakechart-runtime');
     await mkdir(join(facts, 'attachments'), { recursive: true });
     await writeFile(join(facts, 'index.md'), 'facts');
@@ -211,7 +211,7 @@ describe('a workspace copy', () => {
   });
 
   it('is refused beyond its limits, with figures, before much is read', async () => {
-    const { one } = house;
+    const { one } = setup;
     for (const file of ['a', 'b', 'c']) await writeFile(join(one.workspace, file), '12345');
     await expect(one.take({ limits: { maxFiles: 3, maxBytes: 1_000 } })).rejects.toMatchObject({
       code: 'WORKSPACE_COPY_TOO_LARGE',
@@ -224,7 +224,7 @@ describe('a workspace copy', () => {
   });
 
   it('is copied as it was at one time or another when a file changes while it is read', async () => {
-    const { one, two, copies } = house;
+    const { one, two, copies } = setup;
     const path = join(one.workspace, 'log');
     await writeFile(path, Buffer.alloc(3 * PIECE_BYTES));
     const written: string[] = [];
@@ -244,7 +244,7 @@ describe('a workspace copy', () => {
   });
 
   it('is not led out of its folder by a link in the place of a folder', async () => {
-    const { one } = house;
+    const { one } = setup;
     await mkdir(join(one.workspace, 'in'));
     const folder = await HeldFolder.open(one.workspace);
     try {
@@ -261,7 +261,7 @@ describe('a workspace copy', () => {
 
 describe('a workspace copy that is laid out', () => {
   it('fetches only what does not lie here already, and nothing when all does', async () => {
-    const { one, two } = house;
+    const { one, two } = setup;
     await writeFile(join(one.workspace, 'same'), 'the same');
     await writeFile(join(one.workspace, 'other'), 'before');
     const first = await one.take();
@@ -273,7 +273,7 @@ describe('a workspace copy that is laid out', () => {
   });
 
   it('takes over what lies here already as it is, unless that has another name too or is put aside', async () => {
-    const { one, two } = house;
+    const { one, two } = setup;
     for (const file of ['same', 'mode', 'named']) await writeFile(join(one.workspace, file), file);
     const first = await one.take();
     await two.lay(first.manifestId);
@@ -302,7 +302,7 @@ describe('a workspace copy that is laid out', () => {
   });
 
   it('ends the removal of the one before that somebody was killed in', async () => {
-    const { two } = house;
+    const { two } = setup;
     const old = join(two.layout.session(PLACE), 'hand', 'old');
     await mkdir(join(old, 'workspace', 'deep'), { recursive: true });
     await writeFile(join(old, 'workspace', 'deep', 'rest'), 'of it');
@@ -311,7 +311,7 @@ describe('a workspace copy that is laid out', () => {
   });
 
   it('puts what was in no copy aside, and throws away what was', async () => {
-    const { one, two } = house;
+    const { one, two } = setup;
     await writeFile(join(one.workspace, 'a'), 'one');
     const first = await one.take();
     await two.lay(first.manifestId);
@@ -326,7 +326,7 @@ describe('a workspace copy that is laid out', () => {
   });
 
   it('refuses copies that are damaged or would climb out, and leaves what is here', async () => {
-    const { one, two, copies } = house;
+    const { one, two, copies } = setup;
     await writeFile(join(one.workspace, 'a'), 'one');
     await writeFile(join(two.workspace, 'mine'), 'mine');
     const { manifestId } = await one.take();
@@ -366,7 +366,7 @@ describe('a workspace copy that is laid out', () => {
   });
 
   it('does not write through a link that a copy has in the place of a folder', async () => {
-    const { two, copies } = house;
+    const { two, copies } = setup;
     const part = JSON.stringify([
       { kind: 'folder', mode: 448, path: 'workspace' },
       { kind: 'link', path: 'workspace/etc', target: '/tmp' },
@@ -383,7 +383,7 @@ describe('a workspace copy that is laid out', () => {
 
 describe('a home', () => {
   it('keeps its id, is one for all who ask at once, and is another one once it is copied', async () => {
-    const { one, two } = house;
+    const { one, two } = setup;
     const id = (await one.folders.host()).id;
     expect((await one.folders.host()).id).toBe(id);
     await writeFile(join(two.layout.home, 'host-id'), await readFile(join(one.layout.home, 'host-id')));
@@ -405,13 +405,13 @@ describe.runIf(process.platform === 'linux')('a home on a disk that was copied',
       slot = '0000:00:02.0',
     }: { readonly machine?: string; readonly disk?: Readonly<Record<string, string>>; readonly slot?: string },
   ): Promise<string> {
-    const root = join(house.one.layout.home, 'systems', label);
+    const root = join(setup.one.layout.home, 'systems', label);
     const device = join(root, 'sys/devices/pci0000:00', slot, 'virtio1/block/vda');
     for (const folder of [join(root, 'etc'), join(root, 'sys/dev/block'), join(device, 'dm'), join(device, 'loop')])
       await mkdir(folder, { recursive: true });
     if (machine !== undefined) await writeFile(join(root, 'etc/machine-id'), `${machine}\n`);
     for (const [fact, text] of Object.entries(disk)) await writeFile(join(device, fact), text);
-    await symlink(device, join(root, 'sys/dev/block', deviceNumber(house.one.layout.home)));
+    await symlink(device, join(root, 'sys/dev/block', deviceNumber(setup.one.layout.home)));
     return root;
   }
 
@@ -433,7 +433,7 @@ describe.runIf(process.platform === 'linux')('a home on a disk that was copied',
       { machine: ids.machine, slot: '0000:00:05.0' },
     ],
   ])('is another one when %s', async (_when, before, after) => {
-    const { home } = house.two.layout;
+    const { home } = setup.two.layout;
     const [one, two] = [await system('one', before), await system('two', after)];
     const { id } = await hostOfHome(home, one);
     expect((await hostOfHome(home, one)).id).toBe(id);
@@ -443,12 +443,12 @@ describe.runIf(process.platform === 'linux')('a home on a disk that was copied',
   });
 
   it('has no id before it is there', async () => {
-    expect(await hostIdOf(join(house.one.layout.home, 'nowhere'))).toBeUndefined();
+    expect(await hostIdOf(join(setup.one.layout.home, 'nowhere'))).toBeUndefined();
   });
 
   it('cannot be told where the system shows nothing, and keeps its id', async () => {
-    const { home } = house.two.layout;
-    const nothing = join(house.one.layout.home, 'nothing');
+    const { home } = setup.two.layout;
+    const nothing = join(setup.one.layout.home, 'nothing');
     const { id } = await hostOfHome(home, nothing);
     expect((await hostOfHome(home, nothing)).id).toBe(id);
     expect(await readFile(join(home, 'host-id'), 'utf8')).not.toContain(ids.machine);

@@ -15,8 +15,8 @@ import { describeChart, transitionIds } from '../../../src/machines/inspection/d
 import { SEEN_OF_WAKES, chartsToldByLogs, hiddenFromLogs, logHits } from '../../../src/machines/inspection/log-hits.ts';
 import { wakeMachine } from '../../../src/machines/wake/wake-machine.ts';
 import { seeActors } from '../../setup/chart-hits-actors.ts';
-import { openHouse } from '../../support/session-house.ts';
-import type { SessionHouse } from '../../support/session-house.ts';
+import { openSetup } from '../../support/session-setup.ts';
+import type { SessionSetup } from '../../support/session-setup.ts';
 
 const tool = (name: string, changes: Partial<Tool['definition']> = {}): Tool => ({
   definition: {
@@ -56,7 +56,7 @@ const STEPS = {
 
 type Deed = 'message' | 'allow' | 'deny' | 'answer' | 'interrupt' | 'wake' | 'terminate';
 
-async function act({ runtime }: SessionHouse, id: string, deed: Deed): Promise<unknown> {
+async function act({ runtime }: SessionSetup, id: string, deed: Deed): Promise<unknown> {
   const { pendingActions } = await runtime.sessions.get(id);
   const permission = pendingActions.find(({ kind }) => kind === 'permission');
   const question = pendingActions.find(({ kind }) => kind === 'answer');
@@ -108,17 +108,17 @@ async function lived(steps: readonly (keyof typeof STEPS)[], deeds: readonly Dee
     machine === sessionMachine ? see(machine, definitions) : undefined,
   );
   try {
-    await using house = await openHouse({
+    await using setup = await openSetup({
       tools: [tool('check'), tool('break'), tool('launch', { permissionPolicy: 'always_ask' })],
     });
-    const id = await house.session(
+    const id = await setup.session(
       [...steps.map((step) => STEPS[step]), ...Array.from({ length: 30 }, () => STEPS.says)],
       { message: 'Go' },
     );
     // What is refused leaves no trace in the log.
-    for (const deed of ['wake', ...deeds] as const) await act(house, id, deed).catch(() => undefined);
+    for (const deed of ['wake', ...deeds] as const) await act(setup, id, deed).catch(() => undefined);
     unwatch();
-    return { log: await house.log(id), taken };
+    return { log: await setup.log(id), taken };
   } finally {
     unwatch();
     unsee();

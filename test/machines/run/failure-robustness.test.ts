@@ -224,7 +224,7 @@ describe('a failure that is huge', () => {
 });
 
 describe('an error of our own', () => {
-  it('is a matter of this house whatever it wraps and says, in whatever it is wrapped', () => {
+  it('is a matter of this setup whatever it wraps and says, in whatever it is wrapped', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...FAILURE_CORPUS.map(({ error }) => error)),

@@ -6,7 +6,7 @@ import { HINT_GRACE_MS, backOffMs, spentHints } from '../../../src/machines/sess
 import { workerLifecycle, workerMachine } from '../../../src/machines/session/worker-machine.ts';
 import { pathsOverEveryTransition } from '../../support/graph-paths.ts';
 import { START_MS, eventAt, idOf, message, queued, wakeEnded } from '../../support/session-events.ts';
-import { due } from '../../support/worker-house.ts';
+import { due } from '../../support/worker-setup.ts';
 
 describe.each([
   ['worker', workerMachine, workerLifecycle, 'stopped'],

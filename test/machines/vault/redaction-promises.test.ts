@@ -17,8 +17,8 @@ import type { AgentRunEvent } from '../../../src/machines/run/run-output.ts';
 import { DISGUISES, NOT_FOUND } from '../../../src/machines/vault/redaction-promises.ts';
 import type { Disguise } from '../../../src/machines/vault/redaction-promises.ts';
 import { SecretRedaction } from '../../../src/machines/vault/secret-redaction.ts';
-import { fileToolsHouse } from '../../adapters/file-tools/file-tools-house.ts';
-import { environmentWith, secretsWith } from '../../support/vault-house.ts';
+import { fileToolsSetup } from '../../adapters/file-tools/file-tools-setup.ts';
+import { environmentWith, secretsWith } from '../../support/vault-setup.ts';
 import { WRITERS } from './disguises.ts';
 
 const SECRETS = ['Zx81-QQ-topsecret-5551212', 'gh"p_S3cr3t/\\+Val ue-Ω%41', "it's&<b>4711</b>=Qx9"];
@@ -239,14 +239,14 @@ describe('files', () => {
   it.each(Object.keys(DISGUISES) as Disguise[])(
     'are read and searched without a secret that is disguised: %s',
     async (how) => {
-      const house = await fileToolsHouse();
+      const setup = await fileToolsSetup();
       for (const secret of SECRETS) {
         const all = WRITERS[how](secret).filter((written) => !written.includes('\0') && how !== 'cut');
         if (all.length === 0) continue;
-        await house.put('notes.txt', all.map((written) => `before (\n${written}\n) after`).join('\n'));
+        await setup.put('notes.txt', all.map((written) => `before (\n${written}\n) after`).join('\n'));
         const [read, found] = await Promise.all([
-          house.call('read', { path: 'notes.txt' }, { environment }),
-          house.call('grep', { pattern: '.', path: 'notes.txt' }, { environment }),
+          setup.call('read', { path: 'notes.txt' }, { environment }),
+          setup.call('grep', { pattern: '.', path: 'notes.txt' }, { environment }),
         ]);
         for (const written of all)
           for (const out of [read, found])
@@ -259,23 +259,23 @@ describe('files', () => {
   );
 
   it.each([2_000, 20_000, 65_536])('lose no secret to a cut at %i characters of a line', async (cut) => {
-    const house = await fileToolsHouse();
+    const setup = await fileToolsSetup();
     const [secret = ''] = SECRETS;
     for (const before of [1, 9, 17, 25]) {
-      await house.put('long.txt', `${'x'.repeat(cut - before)}${secret}${'y'.repeat(3_000)}\nnext\n`);
+      await setup.put('long.txt', `${'x'.repeat(cut - before)}${secret}${'y'.repeat(3_000)}\nnext\n`);
       const outs = [
-        await house.call('read', { path: 'long.txt' }, { environment }),
-        await house.call('grep', { pattern: 'x|y', path: 'long.txt' }, { environment }),
-        await house.call('grep', { pattern: 'y{9}', path: 'long.txt' }, { environment }),
+        await setup.call('read', { path: 'long.txt' }, { environment }),
+        await setup.call('grep', { pattern: 'x|y', path: 'long.txt' }, { environment }),
+        await setup.call('grep', { pattern: 'y{9}', path: 'long.txt' }, { environment }),
       ];
       for (const out of outs) for (const part of windowsOf(secret, 8)) expect(JSON.stringify(out)).not.toContain(part);
     }
   });
 
   it('keep the numbers of their lines where a secret takes several', async () => {
-    const house = await fileToolsHouse();
-    await house.put('wrapped.txt', `one\n${SECRETS[0]?.slice(0, 12)}\n${SECRETS[0]?.slice(12)}\nfour\n`);
-    expect(await house.call('read', { path: 'wrapped.txt' }, { environment })).toContain('     4\tfour');
+    const setup = await fileToolsSetup();
+    await setup.put('wrapped.txt', `one\n${SECRETS[0]?.slice(0, 12)}\n${SECRETS[0]?.slice(12)}\nfour\n`);
+    expect(await setup.call('read', { path: 'wrapped.txt' }, { environment })).toContain('     4\tfour');
   });
 });
 

@@ -15,8 +15,8 @@ import { describeModel } from '../../support/chart-model-suite.ts';
 import { watchChart } from '../../support/chart-model-watch.ts';
 import type { ChartWatch, WatchedLife } from '../../support/chart-model-watch.ts';
 import { idOf } from '../../support/session-events.ts';
-import { due, makeSession, openWorkerHouse, outcomeOf, removeDue } from '../../support/worker-house.ts';
-import type { WorkerHouse } from '../../support/worker-house.ts';
+import { due, makeSession, openWorkerSetup, outcomeOf, removeDue } from '../../support/worker-setup.ts';
+import type { WorkerSetup } from '../../support/worker-setup.ts';
 
 const SESSION = 1;
 /** Another one, which has the worker's only slot. */
@@ -51,11 +51,11 @@ class Real implements RealSubject {
   readonly #watch: ChartWatch = watchChart(activationLifecycle);
   readonly #wakes: Wake[] = [];
   #freed: (() => void)[] = [];
-  #house: WorkerHouse | undefined;
+  #setup: WorkerSetup | undefined;
 
   async open(): Promise<this> {
     this.store.wakeRightFreed = () => new Promise((resolve) => this.#freed.push(resolve));
-    this.#house = await openWorkerHouse({
+    this.#setup = await openWorkerSetup({
       store: this.store,
       concurrency: 1,
       restLimitMs: REST_MS,
@@ -65,9 +65,9 @@ class Real implements RealSubject {
     return this;
   }
 
-  get house(): WorkerHouse {
-    if (this.#house === undefined) throw new Error('it is not open');
-    return this.#house;
+  get setup(): WorkerSetup {
+    if (this.#setup === undefined) throw new Error('it is not open');
+    return this.#setup;
   }
 
   /** Of our session: the newest that does not belong to the one in its way. */
@@ -93,18 +93,18 @@ class Real implements RealSubject {
   async come(): Promise<void> {
     this.#hasBlocker = true;
     await makeSession(this.store, SESSION);
-    await this.house.add(due(BLOCKER));
-    await this.house.add(due(SESSION));
+    await this.setup.add(due(BLOCKER));
+    await this.setup.add(due(SESSION));
   }
 
   /** It is due by the very hint for which it was woken twice. */
   async comeAgain(): Promise<void> {
-    await this.house.add(due(SESSION));
+    await this.setup.add(due(SESSION));
     for (let turn = 0; turn < 2; turn += 1) await this.#settleWake((wake) => wake.resolve(outcomeOf(wake.sessionId)));
   }
 
   async freeSlot(): Promise<void> {
-    await removeDue(this.store, idOf(BLOCKER), this.house.clock.now() - REST_MS * 1_000);
+    await removeDue(this.store, idOf(BLOCKER), this.setup.clock.now() - REST_MS * 1_000);
     await this.store.activations.remove([due(BLOCKER)]);
     await this.#settleWake((wake) => wake.resolve(outcomeOf(wake.sessionId)));
   }
@@ -122,33 +122,33 @@ class Real implements RealSubject {
 
   async release(): Promise<void> {
     for (const resolve of this.#freed.splice(0)) resolve();
-    await this.house.settle();
+    await this.setup.settle();
   }
 
   async pass(durationMs: number): Promise<void> {
-    await this.house.clock.advance(durationMs);
-    await this.house.settle();
+    await this.setup.clock.advance(durationMs);
+    await this.setup.settle();
   }
 
   async stop(): Promise<void> {
-    void this.house.worker.stop();
-    await this.house.settle();
+    void this.setup.worker.stop();
+    await this.setup.settle();
   }
 
   async #settleWake(end: (wake: Wake) => void): Promise<void> {
     const wake = this.#wakes.shift();
     if (wake !== undefined) end(wake);
-    await this.house.settle();
+    await this.setup.settle();
   }
 
   async close(): Promise<void> {
-    const over = this.house.worker.stop({ running: 'abort' });
+    const over = this.setup.worker.stop({ running: 'abort' });
     while (this.#wakes.length > 0) await this.#settleWake((wake) => wake.resolve(outcomeOf(wake.sessionId, 'aborted')));
     await this.release();
     await over;
-    await this.house.close();
+    await this.setup.close();
     this.#watch.end();
-    expect(this.house.clock.pendingTimers).toBe(0);
+    expect(this.setup.clock.pendingTimers).toBe(0);
   }
 }
 
@@ -194,7 +194,7 @@ describeModel<Facts, Real>(
     }),
     open: () => new Real().open(),
     agree: (real, model) => {
-      const aside = real.house.worker.status().setAside.map(({ phase }) => phase as string);
+      const aside = real.setup.worker.status().setAside.map(({ phase }) => phase as string);
       expect(aside).toEqual(isAside(model) ? [model.value] : []);
     },
     commands: {

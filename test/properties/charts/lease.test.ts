@@ -21,7 +21,7 @@ import type { RealSubject } from '../../support/chart-model-subject.ts';
 import { describeModel } from '../../support/chart-model-suite.ts';
 import { watchChart } from '../../support/chart-model-watch.ts';
 import { SESSION_ID } from '../../support/session-events.ts';
-import { until } from '../../support/session-house.ts';
+import { until } from '../../support/session-setup.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 

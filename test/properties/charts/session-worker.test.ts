@@ -11,8 +11,8 @@ import type { RealSubject } from '../../support/chart-model-subject.ts';
 import { describeModel } from '../../support/chart-model-suite.ts';
 import { watchChart } from '../../support/chart-model-watch.ts';
 import type { ChartWatch } from '../../support/chart-model-watch.ts';
-import { due, openWorkerHouse, outcomeOf, removeDue } from '../../support/worker-house.ts';
-import type { WorkerHouse } from '../../support/worker-house.ts';
+import { due, openWorkerSetup, outcomeOf, removeDue } from '../../support/worker-setup.ts';
+import type { WorkerSetup } from '../../support/worker-setup.ts';
 
 const DRAIN_LIMIT_MS = 5_000;
 
@@ -30,14 +30,14 @@ interface Wake {
 
 class Real implements RealSubject {
   readonly #watch: ChartWatch;
-  readonly #house: WorkerHouse;
+  readonly #setup: WorkerSetup;
   readonly #wakes: Wake[];
   readonly #answerIndex: () => void;
   #sessions = 0;
 
-  private constructor(house: WorkerHouse, wakes: Wake[], answerIndex: () => void, watch: ChartWatch) {
+  private constructor(setup: WorkerSetup, wakes: Wake[], answerIndex: () => void, watch: ChartWatch) {
     this.#watch = watch;
-    this.#house = house;
+    this.#setup = setup;
     this.#wakes = wakes;
     this.#answerIndex = answerIndex;
   }
@@ -46,7 +46,7 @@ class Real implements RealSubject {
     const watch = watchChart(workerLifecycle);
     const wakes: Wake[] = [];
     let answerIndex: () => void = () => undefined;
-    const house = await openWorkerHouse({
+    const setup = await openWorkerSetup({
       concurrency: 1,
       drainLimitMs: DRAIN_LIMIT_MS,
       prepare: async (store) => {
@@ -60,11 +60,11 @@ class Real implements RealSubject {
           wakes.push({ sessionId, end });
         }),
     });
-    return new Real(house, wakes, () => answerIndex(), watch);
+    return new Real(setup, wakes, () => answerIndex(), watch);
   }
 
   state(): StateValue {
-    return this.#watch.lives[0]?.value ?? this.#house.worker.phase;
+    return this.#watch.lives[0]?.value ?? this.#setup.worker.phase;
   }
 
   taken(): readonly string[] {
@@ -76,47 +76,47 @@ class Real implements RealSubject {
   }
 
   get running(): number {
-    return this.#house.worker.status().running.length;
+    return this.#setup.worker.status().running.length;
   }
 
   get waiting(): number {
-    return this.#house.worker.status().waiting;
+    return this.#setup.worker.status().waiting;
   }
 
   answerIndex(): Promise<void> {
     this.#answerIndex();
-    return this.#house.settle();
+    return this.#setup.settle();
   }
 
   async add(): Promise<void> {
     this.#sessions += 1;
-    await this.#house.add(due(this.#sessions));
+    await this.#setup.add(due(this.#sessions));
   }
 
   async endWake(): Promise<void> {
     const wake = this.#wakes.shift();
     if (wake !== undefined) wake.end(outcomeOf(wake.sessionId));
-    await this.#house.settle();
+    await this.#setup.settle();
   }
 
   async stop(running: 'drain' | 'abort'): Promise<void> {
-    void this.#house.worker.stop({ running });
-    await this.#house.settle();
+    void this.#setup.worker.stop({ running });
+    await this.#setup.settle();
   }
 
   async passTime(): Promise<void> {
-    await this.#house.clock.advance(DRAIN_LIMIT_MS);
-    await this.#house.settle();
+    await this.#setup.clock.advance(DRAIN_LIMIT_MS);
+    await this.#setup.settle();
   }
 
   async close(): Promise<void> {
-    const over = this.#house.worker.stop({ running: 'abort' });
+    const over = this.#setup.worker.stop({ running: 'abort' });
     this.#answerIndex();
     await this.endWake();
     await over;
-    await this.#house.close();
+    await this.#setup.close();
     this.#watch.end();
-    expect(this.#house.clock.pendingTimers).toBe(0);
+    expect(this.#setup.clock.pendingTimers).toBe(0);
   }
 }
 

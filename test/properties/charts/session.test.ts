@@ -16,8 +16,8 @@ import type { ChartModel } from '../../support/chart-model.ts';
 import type { RealSubject } from '../../support/chart-model-subject.ts';
 import { describeModel } from '../../support/chart-model-suite.ts';
 import { MortalStore } from '../../support/mortal-store.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Said, TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Said, TurnSetup } from '../../support/turn-setup.ts';
 
 interface Facts {
   unread: number;
@@ -33,19 +33,19 @@ interface Facts {
   deaths: number;
 }
 
-let house: TurnHouse;
+let setup: TurnSetup;
 let said: Said = {};
 
 beforeAll(async () => {
-  house = await openTurnHouse();
+  setup = await openTurnSetup();
   const speak = (): Said => {
     const now = said;
     said = { text: 'Done.' };
     return now;
   };
-  await house.agent('worker', speak, { tools: ['ask_human'] });
+  await setup.agent('worker', speak, { tools: ['ask_human'] });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => setup[Symbol.asyncDispose]());
 
 const plan = new ChartPlan(sessionLifecycle);
 
@@ -58,18 +58,18 @@ class Real implements RealSubject {
   }
 
   static async open(): Promise<Real> {
-    const real = new Real((await house.runtime.sessions.create({ agentId: 'worker' })).sessionId);
+    const real = new Real((await setup.runtime.sessions.create({ agentId: 'worker' })).sessionId);
     await real.#read();
     return real;
   }
 
   async #read(): Promise<void> {
-    this.#log = await house.log(this.sessionId);
+    this.#log = await setup.log(this.sessionId);
   }
 
   async state(): Promise<StateValue> {
     await this.#read();
-    return configurationOf(await house.state(this.sessionId));
+    return configurationOf(await setup.state(this.sessionId));
   }
 
   /** The moves that the log records, folded once more and one by one. */
@@ -87,37 +87,37 @@ class Real implements RealSubject {
   }
 
   write = (): Promise<string | undefined> =>
-    codeOf(house.runtime.sessions.send(this.sessionId, { type: 'user.message', text: 'More.' }));
-  interrupt = (): Promise<string | undefined> => codeOf(house.runtime.sessions.interrupt(this.sessionId));
-  terminate = (): Promise<string | undefined> => codeOf(house.runtime.sessions.terminate(this.sessionId));
+    codeOf(setup.runtime.sessions.send(this.sessionId, { type: 'user.message', text: 'More.' }));
+  interrupt = (): Promise<string | undefined> => codeOf(setup.runtime.sessions.interrupt(this.sessionId));
+  terminate = (): Promise<string | undefined> => codeOf(setup.runtime.sessions.terminate(this.sessionId));
 
   async wake(saying: Said): Promise<string | undefined> {
     said = saying;
     // Whatever is queued is due by now.
-    await house.clock.advance(1_000);
-    return codeOf(house.runtime.wake(this.sessionId));
+    await setup.clock.advance(1_000);
+    return codeOf(setup.runtime.wake(this.sessionId));
   }
 
   /** By a process that dies once the log says that the wake has begun. */
   async wakeAndDie(): Promise<void> {
-    const lasting = house.runtime;
-    await house.clock.advance(1_000);
-    const mortal = new MortalStore(house.store, { at: 2, stored: false });
-    await codeOf(house.open({ store: mortal }).wake(this.sessionId));
+    const lasting = setup.runtime;
+    await setup.clock.advance(1_000);
+    const mortal = new MortalStore(setup.store, { at: 2, stored: false });
+    await codeOf(setup.open({ store: mortal }).wake(this.sessionId));
     await mortal.kill();
-    await house.runtime.shutdown().catch(() => undefined);
-    house.runtime = lasting;
+    await setup.runtime.shutdown().catch(() => undefined);
+    setup.runtime = lasting;
   }
 
   async answer(): Promise<string | undefined> {
-    const [requestId = ''] = await house.requests(this.sessionId);
+    const [requestId = ''] = await setup.requests(this.sessionId);
     return codeOf(
-      house.runtime.sessions.send(this.sessionId, { type: 'user.answer', requestId, response: 'this one' }),
+      setup.runtime.sessions.send(this.sessionId, { type: 'user.answer', requestId, response: 'this one' }),
     );
   }
 
   async close(): Promise<void> {
-    await house.runtime.sessions.delete(this.sessionId);
+    await setup.runtime.sessions.delete(this.sessionId);
   }
 }
 
@@ -172,7 +172,7 @@ describeModel<Facts, Real>(
     }),
     open: () => Real.open(),
     agree: async (real, model) => {
-      const state = await house.state(real.sessionId);
+      const state = await setup.state(real.sessionId);
       const { pending, pendingActions, openWake } = state;
       const messages = pending.filter(({ type }) => type === 'user.message').length;
       expect({ messages, requests: pendingActions.length, isOpen: openWake !== undefined }).toEqual({

@@ -6,7 +6,7 @@ import { supervisorLifecycle } from '../../../src/machines/task/supervisor-machi
 import { describeModel } from '../../support/chart-model-suite.ts';
 import { watchChart } from '../../support/chart-model-watch.ts';
 import type { RealSubject } from '../../support/chart-model-subject.ts';
-import { setUp } from '../../support/task-house.ts';
+import { setUp } from '../../support/task-setup.ts';
 import { processRequest } from '../../support/task-requests.ts';
 
 interface Facts {

@@ -13,8 +13,8 @@ import { describeModel } from '../../support/chart-model-suite.ts';
 import { watchInterpreted } from '../../support/chart-model-watch.ts';
 import type { WatchedLife } from '../../support/chart-model-watch.ts';
 import { HookedStore } from '../../support/hooked-store.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Said, TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Said, TurnSetup } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
 const EXPIRES_SECONDS = 600;
@@ -36,7 +36,7 @@ interface HeldTool {
 
 const watch = watchInterpreted(toolCallMachine);
 const store = new HookedStore();
-let house: TurnHouse;
+let setup: TurnSetup;
 let said: Said = {};
 /** The run of a tool that has begun and not ended. */
 let held: HeldTool | undefined;
@@ -56,7 +56,7 @@ beforeAll(async () => {
     return { kind: 'tool' };
   };
   const leave = { permissionPolicy: 'always_ask' } as const;
-  house = await openTurnHouse({
+  setup = await openTurnSetup({
     store,
     tools: [
       tool('work', { run, subject }),
@@ -64,21 +64,21 @@ beforeAll(async () => {
       tool('approve', { run: 'outside', ...leave }),
     ],
   });
-  house.open({ tasks: new BackgroundTaskManager({ clock: house.clock, inspect: watch.inspect }) });
+  setup.open({ tasks: new BackgroundTaskManager({ clock: setup.clock, inspect: watch.inspect }) });
   const speak = (): Said => {
     const now = said;
     said = { text: 'Done.' };
     return now;
   };
-  await house.agent('helper', () => ({ calls: [{ name: 'ask_human', input: { question: 'Which?' } }] }), {
+  await setup.agent('helper', () => ({ calls: [{ name: 'ask_human', input: { question: 'Which?' } }] }), {
     tools: ['ask_human'],
   });
-  await house.agent('worker', speak, {
+  await setup.agent('worker', speak, {
     tools: ['work', 'launch', 'approve', 'ask_human', { agent: 'helper' }],
     permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS },
   });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => setup[Symbol.asyncDispose]());
 
 class Real implements RealSubject {
   readonly sessionId: string;
@@ -92,7 +92,7 @@ class Real implements RealSubject {
   }
 
   static async open(): Promise<Real> {
-    return new Real(await house.start('worker'));
+    return new Real(await setup.start('worker'));
   }
 
   /** Those of our call, in the order of the wakes: what it does may make calls of others. */
@@ -126,7 +126,7 @@ class Real implements RealSubject {
       this.#isAwake = false;
       onChange();
     };
-    this.#wake = house.runtime.wake(this.sessionId, { signal: this.#abort.signal, ...options }).then(over, over);
+    this.#wake = setup.runtime.wake(this.sessionId, { signal: this.#abort.signal, ...options }).then(over, over);
     while (this.#isAwake && held === undefined) await new Promise<void>((resolve) => (onChange = resolve));
   }
 
@@ -156,24 +156,24 @@ class Real implements RealSubject {
   }
 
   async giveUp(): Promise<void> {
-    await house.clock.advance(LONG_MS);
+    await setup.clock.advance(LONG_MS);
     held = undefined;
     await this.#wake;
   }
 
   async confirm(toolName: string, allowed: boolean): Promise<void> {
-    await house.confirm(this.sessionId, { toolName, allowed });
+    await setup.confirm(this.sessionId, { toolName, allowed });
     await this.wake();
   }
 
   async expire(): Promise<void> {
-    await house.clock.advance(EXPIRES_SECONDS * 1_000);
+    await setup.clock.advance(EXPIRES_SECONDS * 1_000);
     await this.wake();
   }
 
   async answer(kind: Kind | undefined): Promise<void> {
-    const [requestId = ''] = await house.requests(this.sessionId);
-    const { sessions } = house.runtime;
+    const [requestId = ''] = await setup.requests(this.sessionId);
+    const { sessions } = setup.runtime;
     if (kind === 'approve')
       await sessions.send(this.sessionId, {
         type: 'user.custom_tool_result',
@@ -186,26 +186,26 @@ class Real implements RealSubject {
   }
 
   async loseAgent(): Promise<void> {
-    const [child = ''] = await house.children(this.sessionId);
-    await house.runtime.sessions.terminate(child);
+    const [child = ''] = await setup.children(this.sessionId);
+    await setup.runtime.sessions.terminate(child);
     await this.wake();
   }
 
   /** How the log says that it ended. */
   async outcome(): Promise<string | undefined> {
-    return (await house.results(this.sessionId))[0]?.outcome;
+    return (await setup.results(this.sessionId))[0]?.outcome;
   }
 
   async close(): Promise<void> {
     this.#abort.abort('it is over');
     await this.end(({ resolve }) => resolve('late'));
     await this.#wake;
-    const children = await house.children(this.sessionId);
+    const children = await setup.children(this.sessionId);
     for (const sessionId of [this.sessionId, ...children]) {
-      await house.runtime.sessions.terminate(sessionId);
-      await house.runtime.sessions.delete(sessionId);
+      await setup.runtime.sessions.terminate(sessionId);
+      await setup.runtime.sessions.delete(sessionId);
     }
-    expect(house.clock.pendingTimers).toBe(0);
+    expect(setup.clock.pendingTimers).toBe(0);
   }
 }
 

@@ -24,8 +24,8 @@ import type { ChartModel } from '../../support/chart-model.ts';
 import type { ModelSubject, RealSubject } from '../../support/chart-model-subject.ts';
 import { NextLife, watchInterpreted } from '../../support/chart-model-watch.ts';
 import { PartGates } from '../../support/part-gates.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Said, TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Said, TurnSetup } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
 const PARTS = ['claim', 'fold', 'assemble', 'step', 'callTools', 'commit', 'recordFailure', 'release'] as const;
@@ -55,7 +55,7 @@ interface Facts {
 
 const watch = watchInterpreted(wakeMachine);
 const gates = new PartGates(WakeWork.prototype, PARTS, { worksAllTheSame: ['release'] });
-let house: TurnHouse;
+let setup: TurnSetup;
 /** Of the model's next step. */
 let said: Said = {};
 let steps = 0;
@@ -64,19 +64,19 @@ let steps = 0;
 export async function openWakes(): Promise<void> {
   gates.put();
   const { tool } = noteTools();
-  house = await openTurnHouse({ tools: [tool('check'), tool('launch', { permissionPolicy: 'always_ask' })] });
-  house.open({ tasks: new BackgroundTaskManager({ clock: house.clock, inspect: watch.inspect }) });
+  setup = await openTurnSetup({ tools: [tool('check'), tool('launch', { permissionPolicy: 'always_ask' })] });
+  setup.open({ tasks: new BackgroundTaskManager({ clock: setup.clock, inspect: watch.inspect }) });
   // A model that repeats itself is stopped by budgets, which is not what this is about.
   const frontmatter = {
     tools: ['check', 'launch'],
     budget: { maxModelStepsPerWake: 500, maxStepsWithoutProgress: 500 },
   };
-  await house.agent('worker', () => said, frontmatter);
+  await setup.agent('worker', () => said, frontmatter);
 }
 
 export async function closeWakes(): Promise<void> {
   gates.remove();
-  await house[Symbol.asyncDispose]();
+  await setup[Symbol.asyncDispose]();
 }
 
 class Real extends NextLife implements RealSubject {
@@ -90,13 +90,13 @@ class Real extends NextLife implements RealSubject {
   }
 
   static async open(): Promise<Real> {
-    const { sessionId } = await house.runtime.sessions.create({ agentId: 'worker' });
+    const { sessionId } = await setup.runtime.sessions.create({ agentId: 'worker' });
     const real = new Real(sessionId);
     const over = (outcome: WakeOutcome | Error): void => {
       real.outcome = outcome;
       gates.leave();
     };
-    house.runtime.wake(sessionId, { signal: real.#abort.signal }).then(over, over);
+    setup.runtime.wake(sessionId, { signal: real.#abort.signal }).then(over, over);
     await gates.arrived();
     return real;
   }
@@ -113,14 +113,14 @@ class Real extends NextLife implements RealSubject {
   }
 
   async write(): Promise<void> {
-    await house.runtime.sessions.send(this.sessionId, { type: 'user.message', text: 'More.' });
+    await setup.runtime.sessions.send(this.sessionId, { type: 'user.message', text: 'More.' });
   }
 
   async close(): Promise<void> {
     this.stop();
     while (this.outcome === undefined) await gates.begin();
     gates.reset();
-    await house.runtime.sessions.delete(this.sessionId);
+    await setup.runtime.sessions.delete(this.sessionId);
   }
 }
 
@@ -219,7 +219,7 @@ export const wakeSubject: ModelSubject<Facts, Real> = {
   }),
   open: () => Real.open(),
   agree: async (real, model) => {
-    const { openWake, pending, pendingActions } = await house.state(real.sessionId);
+    const { openWake, pending, pendingActions } = await setup.state(real.sessionId);
     const { isOpen, unread, isWaiting } = model.facts;
     const messages = pending.filter(({ type }) => type === 'user.message').length;
     expect({ isOpen: openWake !== undefined, messages, requests: pendingActions.length }).toEqual({
@@ -273,7 +273,7 @@ export const wakeSubject: ModelSubject<Facts, Real> = {
         facts.isAllowed = true;
         facts.hasMoved = true;
       },
-      act: (real) => house.confirm(real.sessionId),
+      act: (real) => setup.confirm(real.sessionId),
     },
     'the model fails': {
       isPossible: isStepping,

@@ -8,8 +8,8 @@ import { afterAll, expect } from 'vitest';
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { worktreeMachine } from '../../../src/machines/subagent/worktree-machine.ts';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
-import { gitHouse, put, removeTemplate } from '../../adapters/git/git-house.ts';
-import type { GitHouse } from '../../adapters/git/git-house.ts';
+import { gitSetup, put, removeTemplate } from '../../adapters/git/git-setup.ts';
+import type { GitSetup } from '../../adapters/git/git-setup.ts';
 import type { ChartModel } from '../../support/chart-model.ts';
 import type { RealSubject } from '../../support/chart-model-subject.ts';
 import { describeModel } from '../../support/chart-model-suite.ts';
@@ -31,7 +31,7 @@ type Model = ChartModel<Facts>;
 afterAll(removeTemplate);
 
 class Real implements RealSubject {
-  readonly #house: GitHouse = gitHouse();
+  readonly #setup: GitSetup = gitSetup();
   #worktree: PreparedSubagentWorktree | undefined;
   #isRemoved = false;
   #isAdopted = false;
@@ -39,13 +39,13 @@ class Real implements RealSubject {
 
   /** As the record says; without one it was never made, or is gone. */
   state(): string {
-    const [name] = this.#house.names().filter((each) => each.endsWith('.json'));
+    const [name] = this.#setup.names().filter((each) => each.endsWith('.json'));
     if (name === undefined) return this.#isAdopted ? 'ready' : this.#isRemoved ? 'removed' : 'absent';
-    return (JSON.parse(readFileSync(join(this.#house.worktrees, name), 'utf8')) as { readonly status: string }).status;
+    return (JSON.parse(readFileSync(join(this.#setup.worktrees, name), 'utf8')) as { readonly status: string }).status;
   }
 
   isRecorded(): boolean {
-    return this.#house.names().some((name) => name.endsWith('.json'));
+    return this.#setup.names().some((name) => name.endsWith('.json'));
   }
 
   isThere(): boolean {
@@ -58,19 +58,19 @@ class Real implements RealSubject {
   }
 
   async make(): Promise<void> {
-    this.#worktree = await this.#house.prepare();
+    this.#worktree = await this.#setup.prepare();
   }
 
   /** Its process dies: all that is left of it is its record, and its folder. */
   async makeAndDie(): Promise<void> {
-    this.#worktree = await this.#house.crashed();
+    this.#worktree = await this.#setup.crashed();
   }
 
   /** Where git wants to put the branch there is something else. */
   async makeInVain(): Promise<void> {
-    const place = join(this.#house.repository, '.git/refs/heads');
+    const place = join(this.#setup.repository, '.git/refs/heads');
     writeFileSync(join(place, 'wakechart'), readFileSync(join(place, 'main')));
-    await this.#house.prepare().catch(() => (this.failures += 1));
+    await this.#setup.prepare().catch(() => (this.failures += 1));
     rmSync(join(place, 'wakechart'));
   }
 
@@ -84,7 +84,7 @@ class Real implements RealSubject {
 
   /** What a job does when nothing of it runs any more. */
   async settle(): Promise<void> {
-    const { adapter } = this.#house;
+    const { adapter } = this.#setup;
     const inspection = await adapter.inspect(this.#known);
     if (!inspection.isClean) return adapter.preserve(this.#known, inspection);
     await adapter.remove(this.#known);
@@ -92,18 +92,18 @@ class Real implements RealSubject {
   }
 
   async startAfterCrash(): Promise<void> {
-    await this.#house.adapter.reconcile();
+    await this.#setup.adapter.reconcile();
     this.#isRemoved = !this.isThere();
   }
 
   async adopt(): Promise<void> {
-    await this.#house.adapter.adopt(JOB);
+    await this.#setup.adapter.adopt(JOB);
     this.#isAdopted = true;
   }
 
   /** @returns the code of the refusal */
   async discard(): Promise<string | undefined> {
-    return this.#house.adapter.discard(JOB).then(
+    return this.#setup.adapter.discard(JOB).then(
       () => {
         this.#isRemoved = true;
         return undefined;
@@ -113,7 +113,7 @@ class Real implements RealSubject {
   }
 
   close(): void {
-    this.#house.remove();
+    this.#setup.remove();
   }
 
   get #known(): PreparedSubagentWorktree {

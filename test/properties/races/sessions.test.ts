@@ -12,15 +12,15 @@ import { modelRuns } from '../../support/model-runs.ts';
 import { inTurn, racingStore } from '../../support/racing-store.ts';
 import type { RacingStore, StoreDefect } from '../../support/racing-store.ts';
 import { expectSettled } from '../../support/settled-session.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { Said, TurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { Said, TurnSetup } from '../../support/turn-setup.ts';
 import { noteTools } from '../../support/turn-tools.ts';
 
 const EXPIRES_SECONDS = 600;
 /** No scheduler ever lets more happen in one race. */
 const RUNS = modelRuns(8, { atMost: 2_000 });
 
-let house: TurnHouse;
+let setup: TurnSetup;
 let racing: RacingStore;
 let one: Runtime;
 let other: Runtime;
@@ -32,23 +32,23 @@ beforeAll(async () => {
   const store = new MemoryEventStore();
   const tools = noteTools();
   ran = tools.ran;
-  house = await openTurnHouse({
+  setup = await openTurnSetup({
     store,
     tools: [tools.tool('launch', { permissionPolicy: 'always_ask' }), tools.tool('check')],
   });
   share(racingStore(store));
-  await house.agent('worker', () => speak(), {
+  await setup.agent('worker', () => speak(), {
     tools: ['launch', 'check'],
     permission: { mode: 'preapproved', expiresAfterSeconds: EXPIRES_SECONDS },
   });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => setup[Symbol.asyncDispose]());
 
 /** Two processes, over views of one store. */
 function share(between: RacingStore): void {
   racing = between;
-  one = house.open({ store: racing.view('one') });
-  other = house.open({ store: racing.view('other') });
+  one = setup.open({ store: racing.view('one') });
+  other = setup.open({ store: racing.view('other') });
 }
 
 type Code = string | undefined;
@@ -83,21 +83,21 @@ async function waiting(): Promise<string> {
   const script: Said[] = [{ calls: [{ name: 'launch' }] }];
   speak = () => script.shift() ?? { text: 'Done.' };
   ran.length = 0;
-  const id = await house.start('worker');
-  await house.runtime.wake(id);
+  const id = await setup.start('worker');
+  await setup.runtime.wake(id);
   return id;
 }
 
 async function settle(id: string): Promise<readonly SessionEvent[]> {
-  for (let wakes = 0; wakes < 5; wakes += 1) if ((await house.runtime.wake(id)).outcome === 'nothing_to_do') break;
-  const log = await house.log(id);
-  expectSettled(log, await house.state(id));
+  for (let wakes = 0; wakes < 5; wakes += 1) if ((await setup.runtime.wake(id)).outcome === 'nothing_to_do') break;
+  const log = await setup.log(id);
+  expectSettled(log, await setup.state(id));
   return log;
 }
 
 const count = (log: readonly SessionEvent[], type: SessionEvent['type']): number =>
   log.filter((event) => event.type === type).length;
-const clear = (id: string): Promise<void> => house.runtime.sessions.delete(id);
+const clear = (id: string): Promise<void> => setup.runtime.sessions.delete(id);
 
 /** Epochs never go back, and each wake that began has one end at most, before the next begins. */
 function expectOneWakeAtATime(log: readonly SessionEvent[]): void {
@@ -120,7 +120,7 @@ describe('an answer that races an interruption', () => {
     const id = await waiting();
     const [answer, interruption] = await race(
       scheduler,
-      () => codeOf(house.confirm(id, { by: one })),
+      () => codeOf(setup.confirm(id, { by: one })),
       () => codeOf(other.sessions.interrupt(id)),
     );
     expect([undefined, 'REQUEST_NOT_PENDING']).toContain(answer);
@@ -145,15 +145,15 @@ describe('an answer that races an interruption', () => {
 describe('an answer that races its expiry', () => {
   const decidedOnce = fc.asyncProperty(fc.scheduler(), fc.constantFrom(-1, 0, 1), async (scheduler, offByMs) => {
     const id = await waiting();
-    await house.clock.advance(EXPIRES_SECONDS * 1_000 + offByMs);
+    await setup.clock.advance(EXPIRES_SECONDS * 1_000 + offByMs);
     const [answer] = await race(
       scheduler,
-      () => codeOf(house.confirm(id, { by: one })),
+      () => codeOf(setup.confirm(id, { by: one })),
       () => codeOf(other.wake(id)),
     );
     expect([undefined, 'REQUEST_NOT_PENDING', 'REQUEST_EXPIRED']).toContain(answer);
     if (offByMs >= 0) expect(answer).not.toBeUndefined();
-    await house.clock.advance(1_000);
+    await setup.clock.advance(1_000);
     const log = await settle(id);
     expect(count(log, 'agent.tool_result')).toBe(1);
     const decisions = log.flatMap(({ type, data }) => (type === 'permission.resolved' ? [data.decision] : []));
@@ -177,7 +177,7 @@ describe('two processes that wake one session', () => {
   const oneDoesIt = fc.asyncProperty(fc.scheduler(), async (scheduler) => {
     let steps = 0;
     speak = () => ({ text: `Said ${(steps += 1)}.` });
-    const id = await house.start('worker');
+    const id = await setup.start('worker');
     const outcomes = await race(
       scheduler,
       () => outcomeOf(one, id),
@@ -203,16 +203,16 @@ describe('two processes that wake one session', () => {
 describe('a message that races the end of a wake', () => {
   const inTime = fc.asyncProperty(fc.scheduler(), async (scheduler) => {
     speak = () => ({ text: 'Said.' });
-    const id = await house.start('worker');
+    const id = await setup.start('worker');
     await race(
       scheduler,
       () => outcomeOf(one, id),
       () => other.sessions.send(id, { type: 'user.message', text: 'More.' }),
     );
-    expectMessagesReadInTime(await house.log(id));
-    const { pending } = await house.state(id);
+    expectMessagesReadInTime(await setup.log(id));
+    const { pending } = await setup.state(id);
     // What a planted defect left due is not ours.
-    expect((await house.due()).filter((due) => due === id)).toEqual(pending.length > 0 ? [id] : []);
+    expect((await setup.due()).filter((due) => due === id)).toEqual(pending.length > 0 ? [id] : []);
     const log = await settle(id);
     expect(log.flatMap(({ type, data }) => (type === 'message.consumed' ? data.eventIds : []))).toHaveLength(2);
     await clear(id);
@@ -248,7 +248,7 @@ describe('a lease that runs out while its wake ends', () => {
       await mayGoOn;
       return { text: 'Said by the one.' };
     };
-    const id = await house.start('worker');
+    const id = await setup.start('worker');
     const first = outcomeOf(one, id);
     await hasBegun;
     await racing.forgetRightsOf('one');
@@ -279,15 +279,15 @@ describe('a lease that runs out while its wake ends', () => {
 describe('a termination that races a wake', () => {
   const lastWord = fc.asyncProperty(fc.scheduler(), async (scheduler) => {
     speak = () => ({ text: 'Said.' });
-    const id = await house.start('worker');
+    const id = await setup.start('worker');
     const [outcome] = await race(
       scheduler,
       () => outcomeOf(one, id),
       () => other.sessions.terminate(id),
     );
     expect(['sleep', 'terminated', 'SESSION_TERMINATED', 'nothing_to_do']).toContain(outcome);
-    const log = await house.log(id);
-    const { status, openWake } = await house.state(id);
+    const log = await setup.log(id);
+    const { status, openWake } = await setup.state(id);
     expect([status, openWake]).toEqual(['terminated', undefined]);
     expectOneWakeAtATime(log);
     const endedAt = log.findIndex(({ type, data }) => type === 'session.status_changed' && data.to === 'terminated');
@@ -309,11 +309,11 @@ describe('a termination that races a wake', () => {
 /** The property is worth something: with a store that takes everything it fails. */
 async function expectFound<Given>(property: fc.IAsyncProperty<Given>, defect: StoreDefect = 'blind'): Promise<void> {
   const sound = racing;
-  share(racingStore(house.store, { defect }));
+  share(racingStore(setup.store, { defect }));
   try {
     expect((await fc.check(property, { numRuns: 400, seed: 1, endOnFailure: true })).failed).toBe(true);
   } finally {
-    for (const { sessionId } of await house.runtime.sessions.list()) await codeOf(clear(sessionId));
+    for (const { sessionId } of await setup.runtime.sessions.list()) await codeOf(clear(sessionId));
     share(sound);
   }
 }

@@ -17,14 +17,14 @@ import {
 } from '../../support/scripted-subagents.ts';
 import type { MemoryLog, MemoryRecords, ScriptedRunner } from '../../support/scripted-subagents.ts';
 
-interface House {
+interface Setup {
   readonly manager: SubagentManager;
   readonly runner: ScriptedRunner;
   readonly records: MemoryRecords;
   readonly log: MemoryLog;
 }
 
-function open(scheduler: fc.Scheduler): House {
+function open(scheduler: fc.Scheduler): Setup {
   const records = createMemoryRecords();
   const log = createMemoryLog();
   const runner = createScriptedRunner();
@@ -46,7 +46,7 @@ function open(scheduler: fc.Scheduler): House {
 
 const LIVING = ['queued', 'running'];
 
-function expectOneEndEach({ manager, records, log }: House): void {
+function expectOneEndEach({ manager, records, log }: Setup): void {
   for (const { id, status } of manager.list()) {
     expect([id, LIVING.includes(status)]).toEqual([id, false]);
     expect([id, records.stored.get(id)?.stage, records.stored.get(id)?.task.status]).toEqual([id, 'ended', status]);
@@ -71,18 +71,18 @@ describe('a cancel that races the end of a job', () => {
   it('leaves one end, stored and told once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.boolean(), async (scheduler, isDone) => {
-        const house = open(scheduler);
-        const { id } = await scheduler.waitFor(house.manager.spawn(jobRequest()));
+        const setup = open(scheduler);
+        const { id } = await scheduler.waitFor(setup.manager.spawn(jobRequest()));
         await quiet(scheduler);
-        const cancel = inTurn(scheduler, 'cancel', () => house.manager.cancel(id, 'enough'));
+        const cancel = inTurn(scheduler, 'cancel', () => setup.manager.cancel(id, 'enough'));
         const end = inTurn(scheduler, 'end', async () =>
-          isDone ? house.runner.of(id).resolve() : house.runner.of(id).reject(new Error('broken')),
+          isDone ? setup.runner.of(id).resolve() : setup.runner.of(id).reject(new Error('broken')),
         );
         await scheduler.waitFor(Promise.all([cancel(), end()]));
         await quiet(scheduler);
-        expect(['cancelled', isDone ? 'completed' : 'failed']).toContain(house.manager.get(id)?.status);
-        expectOneEndEach(house);
-        await house.manager.shutdown();
+        expect(['cancelled', isDone ? 'completed' : 'failed']).toContain(setup.manager.get(id)?.status);
+        expectOneEndEach(setup);
+        await setup.manager.shutdown();
       }),
       modelRuns(20),
     );
@@ -93,20 +93,20 @@ describe('a shutdown that races spawns of jobs', () => {
   it('refuses them or ends them, and leaves no record of one that lives', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 3 }), async (scheduler, count) => {
-        const house = open(scheduler);
+        const setup = open(scheduler);
         let refused = 0;
         const spawn = inTurn(scheduler, 'spawn', () =>
-          house.manager.spawn(jobRequest()).then(
+          setup.manager.spawn(jobRequest()).then(
             () => undefined,
             () => void (refused += 1),
           ),
         );
-        const shutDown = inTurn(scheduler, 'shutdown', () => house.manager.shutdown('enough'));
+        const shutDown = inTurn(scheduler, 'shutdown', () => setup.manager.shutdown('enough'));
         await scheduler.waitFor(Promise.all([shutDown(), ...Array.from({ length: count }, () => spawn())]));
         await quiet(scheduler);
-        expectOneEndEach(house);
-        expect(house.manager.list().length + refused).toBe(count);
-        expect([...house.records.stored.values()].filter(({ stage }) => stage !== 'ended')).toEqual([]);
+        expectOneEndEach(setup);
+        expect(setup.manager.list().length + refused).toBe(count);
+        expect([...setup.records.stored.values()].filter(({ stage }) => stage !== 'ended')).toEqual([]);
       }),
       modelRuns(20),
     );
@@ -116,16 +116,16 @@ describe('a shutdown that races spawns of jobs', () => {
 describe('what the races are judged by', () => {
   it('finds an end that was told twice, and a record that still lives', async () => {
     const scheduler = fc.sample(fc.scheduler(), 1)[0] as fc.Scheduler;
-    const house = open(scheduler);
-    const { id } = await scheduler.waitFor(house.manager.spawn(jobRequest()));
-    await scheduler.waitFor(house.manager.shutdown());
-    expectOneEndEach(house);
-    const end = house.log.told.findLast(([what]) => what === 'ended');
+    const setup = open(scheduler);
+    const { id } = await scheduler.waitFor(setup.manager.spawn(jobRequest()));
+    await scheduler.waitFor(setup.manager.shutdown());
+    expectOneEndEach(setup);
+    const end = setup.log.told.findLast(([what]) => what === 'ended');
     if (end === undefined) throw new Error('no end was told');
-    expect(() => expectOneEndEach({ ...house, log: { ...house.log, told: [...house.log.told, end] } })).toThrow();
-    const record = house.records.stored.get(id);
+    expect(() => expectOneEndEach({ ...setup, log: { ...setup.log, told: [...setup.log.told, end] } })).toThrow();
+    const record = setup.records.stored.get(id);
     if (record === undefined) throw new Error('there is no record');
-    house.records.stored.set(id, { ...record, stage: 'accepted' });
-    expect(() => expectOneEndEach(house)).toThrow();
+    setup.records.stored.set(id, { ...record, stage: 'accepted' });
+    expect(() => expectOneEndEach(setup)).toThrow();
   });
 });

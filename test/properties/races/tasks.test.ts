@@ -14,7 +14,7 @@ import { inTurn } from '../../support/racing-store.ts';
 import { modelRuns } from '../../support/model-runs.ts';
 import { processRequest } from '../../support/task-requests.ts';
 
-interface House {
+interface Setup {
   readonly manager: BackgroundTaskManager;
   readonly runner: ManualRunner<'process'>;
   readonly events: BackgroundTaskEvent[];
@@ -22,7 +22,7 @@ interface House {
 }
 
 /** Runners take their time to start, in the order of the scheduler. */
-function open(scheduler: fc.Scheduler): House {
+function open(scheduler: fc.Scheduler): Setup {
   const clock = createSimulatedClock();
   const runner = createManualRunner('process');
   const slow: ManualRunner<'process'> = {
@@ -54,7 +54,7 @@ function ends(events: readonly BackgroundTaskEvent[]): Map<string, string[]> {
   return told;
 }
 
-function expectOneEndEach({ manager, events, timers }: House): void {
+function expectOneEndEach({ manager, events, timers }: Setup): void {
   for (const [id, told] of ends(events)) expect([id, told]).toEqual([id, [manager.get(id)?.status]]);
   expect(timers()).toBe(0);
 }
@@ -73,28 +73,28 @@ describe('a cancel that races the end of the work', () => {
     async (how) => {
       await fc.assert(
         fc.asyncProperty(fc.scheduler(), fc.boolean(), async (scheduler, isSlowToStop) => {
-          const house = open(scheduler);
-          const { id } = await house.manager.spawn(processRequest());
-          const waited = outcomeOf(house.manager.wait(id));
+          const setup = open(scheduler);
+          const { id } = await setup.manager.spawn(processRequest());
+          const waited = outcomeOf(setup.manager.wait(id));
           const end = inTurn(scheduler, 'end', async () => {
-            const work = house.runner.works.find(({ start }) => start.taskId === id);
+            const work = setup.runner.works.find(({ start }) => start.taskId === id);
             if (isSlowToStop && work !== undefined)
               work.onCancel = () => scheduler.schedule(Promise.resolve(), 'the work is gone');
             if (how === 'completes') work?.resolve({ output: 'done' });
             else work?.reject(new Error('it broke'));
           });
           const cancel = inTurn(scheduler, 'cancel', async () => {
-            await house.manager.cancel(id, 'enough');
+            await setup.manager.cancel(id, 'enough');
           });
           await scheduler.waitFor(Promise.all([end(), cancel()]));
           await scheduler.waitIdle();
-          for (const work of house.runner.works) work.resolve({ output: 'late' });
+          for (const work of setup.runner.works) work.resolve({ output: 'late' });
           await settled();
-          const status = house.manager.get(id)?.status ?? '';
+          const status = setup.manager.get(id)?.status ?? '';
           expect(['cancelled', how === 'completes' ? 'completed' : 'failed']).toContain(status);
           expect(await waited).toBe(status);
-          expectOneEndEach(house);
-          await house.manager.shutdown();
+          expectOneEndEach(setup);
+          await setup.manager.shutdown();
         }),
         modelRuns(20),
       );
@@ -106,10 +106,10 @@ describe('a shutdown that races spawns', () => {
   it('refuses them or ends them, and resolves when nothing of them runs', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 4 }), async (scheduler, count) => {
-        const house = open(scheduler);
+        const setup = open(scheduler);
         const spawned: (string | undefined)[] = [];
         const spawn = inTurn(scheduler, 'spawn', async () => {
-          await house.manager.spawn(processRequest()).then(
+          await setup.manager.spawn(processRequest()).then(
             ({ id }) => spawned.push(id),
             (error: unknown) => {
               expect(error).toMatchObject({ code: 'TASK_MANAGER_SHUT_DOWN' });
@@ -118,20 +118,20 @@ describe('a shutdown that races spawns', () => {
           );
         });
         const shutDown = inTurn(scheduler, 'shutdown', async () => {
-          await house.manager.shutdown('enough');
-          expect(house.manager.list().filter(({ status }) => !isTerminalBackgroundTaskStatus(status))).toEqual([]);
+          await setup.manager.shutdown('enough');
+          expect(setup.manager.list().filter(({ status }) => !isTerminalBackgroundTaskStatus(status))).toEqual([]);
         });
         await scheduler.waitFor(Promise.all([shutDown(), ...Array.from({ length: count }, () => spawn())]));
         await scheduler.waitIdle();
         // Accepted means recorded: each of them has its end, and there are no others.
         expect(
-          house.manager
+          setup.manager
             .list()
             .map(({ id }) => id)
             .toSorted(),
         ).toEqual(spawned.flatMap((id) => id ?? []).toSorted());
-        expectOneEndEach(house);
-        await expect(house.manager.spawn(processRequest())).rejects.toMatchObject({ code: 'TASK_MANAGER_SHUT_DOWN' });
+        expectOneEndEach(setup);
+        await expect(setup.manager.spawn(processRequest())).rejects.toMatchObject({ code: 'TASK_MANAGER_SHUT_DOWN' });
       }),
       modelRuns(20),
     );
@@ -142,37 +142,37 @@ describe('an answer that races the end of the work', () => {
   it.each([true, false])('counts once or is refused (allowed: %s), and the task has one outcome', async (allowed) => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-        const house = open(scheduler);
-        const { id } = await house.manager.spawn(processRequest());
+        const setup = open(scheduler);
+        const { id } = await setup.manager.spawn(processRequest());
         await scheduler.waitIdle();
         await settled();
-        house.runner
+        setup.runner
           .of(id)
           .say({ type: 'background_task_permission_request', requestId: 'q', toolName: 't', toolArgs: {} });
         const answer = inTurn(scheduler, 'answer', async () => {
-          return house.manager.send(id, { permission: { requestId: 'q', allowed } }).then(
+          return setup.manager.send(id, { permission: { requestId: 'q', allowed } }).then(
             () => true,
             () => false,
           );
         });
         const again = inTurn(scheduler, 'the same answer', async () => {
-          return house.manager.send(id, { permission: { requestId: 'q', allowed } }).then(
+          return setup.manager.send(id, { permission: { requestId: 'q', allowed } }).then(
             () => true,
             () => false,
           );
         });
         const end = inTurn(scheduler, 'end', async () => {
-          house.runner.of(id).resolve({ output: 'done' });
+          setup.runner.of(id).resolve({ output: 'done' });
         });
         const [first, second] = await scheduler.waitFor(Promise.all([answer(), again(), end()]));
         await scheduler.waitIdle();
         await settled();
         expect([first, second].filter(Boolean).length).toBeLessThanOrEqual(1);
-        expect(house.runner.of(id).inputs.length).toBeLessThanOrEqual(1);
-        expect(['completed', 'failed']).toContain(house.manager.get(id)?.status);
-        if (allowed) expect(house.manager.get(id)?.status).toBe('completed');
-        expectOneEndEach(house);
-        await house.manager.shutdown();
+        expect(setup.runner.of(id).inputs.length).toBeLessThanOrEqual(1);
+        expect(['completed', 'failed']).toContain(setup.manager.get(id)?.status);
+        if (allowed) expect(setup.manager.get(id)?.status).toBe('completed');
+        expectOneEndEach(setup);
+        await setup.manager.shutdown();
       }),
       modelRuns(20),
     );
@@ -182,10 +182,10 @@ describe('an answer that races the end of the work', () => {
 describe('what the races are judged by', () => {
   it('finds an end that was told twice, and one that was not told', () => {
     const scheduler = fc.sample(fc.scheduler(), 1)[0] as fc.Scheduler;
-    const house = open(scheduler);
+    const setup = open(scheduler);
     const task = { id: 'task_9', status: 'cancelled' } as never;
     const twice = {
-      ...house,
+      ...setup,
       events: [
         { type: 'background_task_cancelled', task },
         { type: 'background_task_cancelled', task },
@@ -193,7 +193,7 @@ describe('what the races are judged by', () => {
     };
     expect(() => expectOneEndEach(twice)).toThrow();
     const untold = {
-      ...house,
+      ...setup,
       events: [{ type: 'background_task_started', task: { id: 'task_9', status: 'running' } }] as never,
     };
     expect(() => expectOneEndEach(untold)).toThrow();

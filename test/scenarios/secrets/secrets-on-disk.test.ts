@@ -16,7 +16,7 @@ import type { AgentRunEvent } from '../../../src/machines/run/run-output.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import type { Runtime } from '../../../src/runtime.ts';
 import { eventually } from '../../adapters/process-tree/system-processes.ts';
-import { fixture } from '../../adapters/mcp/mcp-house.ts';
+import { fixture } from '../../adapters/mcp/mcp-setup.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 import { FORMS, SECRET, leakyRuntime, survivingRuntime } from './leaky-agent.ts';

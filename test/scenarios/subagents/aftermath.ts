@@ -8,9 +8,9 @@ import type { SubagentJobState } from '../../../src/machines/subagent/subagent-j
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
 import { processesLeft } from '../../setup/processes-left.ts';
-import { git } from '../../adapters/git/git-house.ts';
-import type { JobHouse } from './job-house.ts';
-import { tracesOf } from './job-house.ts';
+import { git } from '../../adapters/git/git-setup.ts';
+import type { JobSetup } from './job-setup.ts';
+import { tracesOf } from './job-setup.ts';
 import type { KindOfWork } from './kinds-of-work.ts';
 
 const CLI = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
@@ -29,29 +29,29 @@ export interface Expectation {
   readonly mayKeepClean?: boolean | undefined;
 }
 
-/** Of the newest runtime of the house. @returns what is wrong, in words */
+/** Of the newest runtime of the setup. @returns what is wrong, in words */
 export async function aftermathOf(
-  house: JobHouse,
+  setup: JobSetup,
   parentSessionId: string,
   work: readonly EndedWork[],
   expected: Expectation,
 ): Promise<string[]> {
-  const { runtime } = house;
+  const { runtime } = setup;
   return [
-    ...work.flatMap((each) => complaintsAbout(house, each, expected)),
-    ...(await worktreeComplaints(house, work, expected)),
+    ...work.flatMap((each) => complaintsAbout(setup, each, expected)),
+    ...(await worktreeComplaints(setup, work, expected)),
     ...(await logComplaints(runtime, parentSessionId, work)),
     ...processesLeft(process.env['TMPDIR'] ?? '').map(({ pid, command }) => `process ${pid} is left: ${command}`),
-    ...gitComplaints(house),
+    ...gitComplaints(setup),
   ];
 }
 
 function complaintsAbout(
-  house: JobHouse,
+  setup: JobSetup,
   { jobId, kind, isDone = true }: EndedWork,
   { status, timeoutReason, mayKeepClean = false }: Expectation,
 ): string[] {
-  const job = house.runtime.subagents.get(jobId);
+  const job = setup.runtime.subagents.get(jobId);
   if (job === undefined) return [`${kind.name}: there is no job ${jobId}`];
   const says = (what: string): string => `${kind.name} (${jobId}): ${what}`;
   const wrong: string[] = [];
@@ -64,7 +64,7 @@ function complaintsAbout(
   if (kind.finding === undefined || !isDone) {
     if (worktreeStatus === 'removed')
       wrong.push(
-        ...tracesOf(house, { worktreePath, branchName }, worktreeFiles(house)).map((trace) => says(`left ${trace}`)),
+        ...tracesOf(setup, { worktreePath, branchName }, worktreeFiles(setup)).map((trace) => says(`left ${trace}`)),
       );
     else if (!(mayKeepClean || !isDone) || worktreeStatus !== 'preserved')
       wrong.push(
@@ -74,12 +74,12 @@ function complaintsAbout(
   }
   if (worktreeStatus !== 'preserved') wrong.push(says(`its worktree is ${worktreeStatus}`));
   if ((worktreeNextAction ?? '') === '') wrong.push(says('nobody says what to do next'));
-  if (!isWorkThere(house, kind, { worktreePath, branchName })) wrong.push(says('its work is lost'));
+  if (!isWorkThere(setup, kind, { worktreePath, branchName })) wrong.push(says('its work is lost'));
   return wrong;
 }
 
 function isWorkThere(
-  { repository }: JobHouse,
+  { repository }: JobSetup,
   kind: KindOfWork,
   place: { readonly worktreePath: string; readonly branchName: string },
 ): boolean {
@@ -91,7 +91,7 @@ function isWorkThere(
 }
 
 async function worktreeComplaints(
-  { runtime, home }: JobHouse,
+  { runtime, home }: JobSetup,
   work: readonly EndedWork[],
   { mayKeepClean = false }: Expectation,
 ): Promise<string[]> {
@@ -146,7 +146,7 @@ async function logComplaints(
 }
 
 /** Locks that a dead git left would stop everybody else in the repository. */
-function gitComplaints({ repository }: JobHouse): string[] {
+function gitComplaints({ repository }: JobSetup): string[] {
   const locks = readdirSync(join(repository, '.git'), { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.lock') && !name.startsWith('worktrees/'),
   );
@@ -160,7 +160,7 @@ function gitComplaints({ repository }: JobHouse): string[] {
  * Without what a writer left that died between writing and renaming: that is swept when it is old enough to be
  * nobody's.
  */
-const worktreeFiles = ({ home }: Pick<JobHouse, 'home'>): string[] =>
+const worktreeFiles = ({ home }: Pick<JobSetup, 'home'>): string[] =>
   existsSync(join(home, 'worktrees'))
     ? readdirSync(join(home, 'worktrees')).filter((name) => !name.startsWith('.') && !name.endsWith('.tmp'))
     : [];
@@ -174,7 +174,7 @@ export async function logOf(runtime: NodeRuntime, sessionId: string): Promise<Se
 const OURS: ReadonlySet<string> = new Set(['processes', 'sessions', 'subagents', 'worktrees']);
 
 /** What `wakechart doctor` finds, once no runtime is open any more. */
-export async function doctorFindings({ home }: JobHouse): Promise<string[]> {
+export async function doctorFindings({ home }: JobSetup): Promise<string[]> {
   const told = await promisify(execFile)(process.execPath, [CLI, 'doctor', '--json', '--home', home]).catch(
     (error: unknown) => error as { readonly stdout: string },
   );

@@ -12,37 +12,37 @@ import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subage
 import type { BackgroundTaskEvent } from '../../../src/machines/task/task-state.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
 import { logOf } from './aftermath.ts';
-import { allMarked, jobFor, jobHouse, runs } from './job-house.ts';
-import type { JobHouse } from './job-house.ts';
+import { allMarked, jobFor, jobSetup, runs } from './job-setup.ts';
+import type { JobSetup } from './job-setup.ts';
 
 const DIST = new URL('../../../dist/node.js', import.meta.url).href;
 
-let house: JobHouse;
+let setup: JobSetup;
 let runtime: NodeRuntime;
 let parentId: string;
 beforeEach(async () => {
-  house = await jobHouse();
-  runtime = await house.open();
-  parentId = await house.parent();
+  setup = await jobSetup();
+  runtime = await setup.open();
+  parentId = await setup.parent();
 });
-afterEach(() => house.remove());
+afterEach(() => setup.remove());
 
 type Asked = Extract<BackgroundTaskEvent, { type: 'background_task_permission_request' }>;
 
 /** A job that asks before it does anything, and the first thing that it asks. */
 async function askingJob(last: object): Promise<{ readonly id: string; readonly asked: Asked }> {
-  await house.agent('asking', [runs('echo asked > asked.txt'), last], 'permission: ask\n');
+  await setup.agent('asking', [runs('echo asked > asked.txt'), last], 'permission: ask\n');
   const asking = new Promise<Asked>((resolve) => {
     runtime.subagents.subscribe((event) => {
       if (event.type === 'background_task_permission_request') resolve(event);
     });
   });
-  const { id } = await runtime.subagents.spawn(jobFor(house, 'asking', parentId, { permissionPolicy: 'prompt' }));
+  const { id } = await runtime.subagents.spawn(jobFor(setup, 'asking', parentId, { permissionPolicy: 'prompt' }));
   return { id, asked: await asking };
 }
 
 const spawn = async (type: string, more: Partial<SubagentSpawnRequest> = {}): Promise<string> =>
-  (await runtime.subagents.spawn(jobFor(house, type, parentId, more))).id;
+  (await runtime.subagents.spawn(jobFor(setup, type, parentId, more))).id;
 
 describe('a job in a worker that asks for permission', { timeout: 60_000 }, () => {
   it('goes on when it is allowed', async () => {
@@ -78,7 +78,7 @@ describe('a job in a worker that asks for permission', { timeout: 60_000 }, () =
       '--input-type=module',
       '-e',
       `const { createNodeRuntime } = await import(${JSON.stringify(DIST)});
-       const runtime = await createNodeRuntime({ home: ${JSON.stringify(house.home)} });
+       const runtime = await createNodeRuntime({ home: ${JSON.stringify(setup.home)} });
        await runtime.sessions.send(${JSON.stringify(sessionId)}, ${answer});
        await runtime.shutdown();`,
     ]);
@@ -95,21 +95,21 @@ describe('a job in a worker that asks for permission', { timeout: 60_000 }, () =
 
 describe('a job in a worker', { timeout: 60_000 }, () => {
   it('reads a follow-up before it says its last word', async () => {
-    await house.agent('listening', [
-      runs(`touch '${house.marks}/begun'; until [ -e '${house.marks}/sent' ]; do sleep 0.02; done`),
+    await setup.agent('listening', [
+      runs(`touch '${setup.marks}/begun'; until [ -e '${setup.marks}/sent' ]; do sleep 0.02; done`),
       { text: 'That too.', expect: { lastUserMessageIncludes: 'Also the other one.' } },
     ]);
     const id = await spawn('listening');
-    await allMarked(house, [{ name: 'begun' }]);
+    await allMarked(setup, [{ name: 'begun' }]);
     await runtime.subagents.send(id, { prompt: 'Also the other one.' });
-    await writeFile(join(house.marks, 'sent'), '');
+    await writeFile(join(setup.marks, 'sent'), '');
     expect(await runtime.subagents.wait(id)).toMatchObject({ output: 'That too.' });
   });
 
   it('gives a result of five megabytes whole, by file, with its head to be handed around', async () => {
     // Three bytes each, so that a cut in the middle of a character would show.
     const long = `${'€'.repeat(1_700_000)}The end.`;
-    await house.agent('talking', [{ text: long }]);
+    await setup.agent('talking', [{ text: long }]);
     const id = await spawn('talking', { outputLimitBytes: 0, repetitionThreshold: 0 });
     const { output, metadata } = await runtime.subagents.wait(id);
     expect(output.length).toBeLessThan(100_000);
@@ -127,11 +127,11 @@ describe('a job in a worker', { timeout: 60_000 }, () => {
   });
 
   it('leaves its last words when it crashes', async () => {
-    const preload = `import { existsSync } from 'node:fs'; setInterval(() => { if (!existsSync(${JSON.stringify(join(house.marks, 'begun'))})) return; console.error('no more memory for this'); process.exit(7); }, 5).unref();`;
-    runtime = await house.open({
+    const preload = `import { existsSync } from 'node:fs'; setInterval(() => { if (!existsSync(${JSON.stringify(join(setup.marks, 'begun'))})) return; console.error('no more memory for this'); process.exit(7); }, 5).unref();`;
+    runtime = await setup.open({
       subagents: { env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preload)}` } },
     });
-    await house.agent('dying', [runs(`echo work > new.txt; touch '${house.marks}/begun'; exec sleep 3600`)]);
+    await setup.agent('dying', [runs(`echo work > new.txt; touch '${setup.marks}/begun'; exec sleep 3600`)]);
     const id = await spawn('dying');
     await expect(runtime.subagents.wait(id)).rejects.toMatchObject({
       category: 'crash',
@@ -143,8 +143,8 @@ describe('a job in a worker', { timeout: 60_000 }, () => {
   });
 
   it('wakes the session that it works for with what it answered', async () => {
-    await house.agent('parent', [{ text: 'Heard.', expect: { lastUserMessageIncludes: 'Done with it.' } }]);
-    await house.agent('working', [{ text: 'Done with it.' }]);
+    await setup.agent('parent', [{ text: 'Heard.', expect: { lastUserMessageIncludes: 'Done with it.' } }]);
+    await setup.agent('working', [{ text: 'Done with it.' }]);
     await runtime.subagents.wait(await spawn('working'));
     const { counts } = await runtime.startWorker({ untilIdle: true }).ended;
     expect(counts).toMatchObject({ succeeded: 1, failed: 0 });

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aftermathOf, doctorFindings, logOf } from './aftermath.ts';
 import { startHost } from './host-process.ts';
 import type { HostProcess } from './host-process.ts';
-import { allMarked, jobFor, jobHouse, lingering } from './job-house.ts';
-import type { JobHouse } from './job-house.ts';
-import { until } from '../../support/session-house.ts';
+import { allMarked, jobFor, jobSetup, lingering } from './job-setup.ts';
+import type { JobSetup } from './job-setup.ts';
+import { until } from '../../support/session-setup.ts';
 import { ALL_KINDS } from './kinds-of-work.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -27,37 +27,37 @@ function canHaveContainers(): boolean {
   }
 }
 
-let house: JobHouse;
+let setup: JobSetup;
 let parentId: string;
 let hosts: HostProcess[];
 beforeEach(async () => {
-  house = await jobHouse();
+  setup = await jobSetup();
   hosts = [];
-  const runtime = await house.open();
-  parentId = await house.parent();
+  const runtime = await setup.open();
+  parentId = await setup.parent();
   await runtime.shutdown();
 });
 afterEach(async () => {
   for (const host of hosts) await host.cutPower();
-  await house.remove();
+  await setup.remove();
 });
 
 describe.runIf(canHaveContainers())('jobs in a container', { timeout: TIMEOUT_MS }, () => {
   it('are left alone by who starts elsewhere while it runs, and settled when it does not', async () => {
-    for (const kind of KINDS) await house.agent(kind.name, [lingering(kind, house.marks), { text: 'Never said.' }]);
-    const host = startHost(house, {
-      requests: KINDS.map((kind) => jobFor(house, kind.name, parentId)),
+    for (const kind of KINDS) await setup.agent(kind.name, [lingering(kind, setup.marks), { text: 'Never said.' }]);
+    const host = startHost(setup, {
+      requests: KINDS.map((kind) => jobFor(setup, kind.name, parentId)),
       through: CONTAINER,
     });
     hosts.push(host);
-    await allMarked(house, KINDS);
+    await allMarked(setup, KINDS);
     const work = [...host.jobIds()].map(([index, jobId]) => ({ jobId, kind: KINDS[index]! }));
 
-    const beside = startHost(house, { through: CONTAINER });
+    const beside = startHost(setup, { through: CONTAINER });
     hosts.push(beside);
     const fromInside = (await beside.until(({ opened }) => opened !== undefined)).opened;
     await beside.end();
-    const runtime = await house.open();
+    const runtime = await setup.open();
     const fromOutside = await runtime.reconcile();
     for (const found of [fromInside, fromOutside]) {
       expect(
@@ -75,14 +75,14 @@ describe.runIf(canHaveContainers())('jobs in a container', { timeout: TIMEOUT_MS
     await runtime.shutdown();
 
     await host.cutPower();
-    await house.open();
+    await setup.open();
     // Its container may take a moment longer to go than whoever started it, and is alive until then.
     await until(async () => {
-      const { jobs, worktrees } = await house.runtime.reconcile();
+      const { jobs, worktrees } = await setup.runtime.reconcile();
       return [...jobs, ...worktrees].every(({ action }) => action !== 'left');
     });
-    expect(await aftermathOf(house, parentId, work, { status: 'failed', timeoutReason: 'stale_worker' })).toEqual([]);
-    await house.runtime.shutdown();
-    expect(await doctorFindings(house)).toEqual([]);
+    expect(await aftermathOf(setup, parentId, work, { status: 'failed', timeoutReason: 'stale_worker' })).toEqual([]);
+    await setup.runtime.shutdown();
+    expect(await doctorFindings(setup)).toEqual([]);
   });
 });

@@ -12,31 +12,31 @@ import { aftermathOf, doctorFindings } from './aftermath.ts';
 import type { EndedWork } from './aftermath.ts';
 import { startHost } from './host-process.ts';
 import type { HostProcess, HostSettings } from './host-process.ts';
-import { allMarked, jobFor, jobHouse, lingering, working } from './job-house.ts';
-import type { JobHouse } from './job-house.ts';
+import { allMarked, jobFor, jobSetup, lingering, working } from './job-setup.ts';
+import type { JobSetup } from './job-setup.ts';
 import { ALL_KINDS } from './kinds-of-work.ts';
 import type { KindOfWork } from './kinds-of-work.ts';
 
 const TIMEOUT_MS = 240_000;
 const STALE = { status: 'failed', timeoutReason: 'stale_worker' } as const;
 
-let house: JobHouse;
+let setup: JobSetup;
 let parentId: string;
 let hosts: HostProcess[];
 beforeEach(async () => {
-  house = await jobHouse();
+  setup = await jobSetup();
   hosts = [];
-  const runtime = await house.open();
-  parentId = await house.parent();
+  const runtime = await setup.open();
+  parentId = await setup.parent();
   await runtime.shutdown();
 });
 afterEach(async () => {
   for (const host of hosts) await host.cutPower();
-  await house.remove();
+  await setup.remove();
 });
 
 function openHost(settings?: HostSettings): HostProcess {
-  const started = startHost(house, settings);
+  const started = startHost(setup, settings);
   hosts.push(started);
   return started;
 }
@@ -46,12 +46,12 @@ async function hostWithJobs(
   kinds: readonly KindOfWork[],
   warmWorkers = 0,
 ): Promise<{ readonly host: HostProcess; readonly work: EndedWork[] }> {
-  for (const kind of kinds) await house.agent(kind.name, [lingering(kind, house.marks), { text: 'Never said.' }]);
+  for (const kind of kinds) await setup.agent(kind.name, [lingering(kind, setup.marks), { text: 'Never said.' }]);
   const started = openHost({
-    requests: kinds.map((kind) => jobFor(house, kind.name, parentId)),
+    requests: kinds.map((kind) => jobFor(setup, kind.name, parentId)),
     subagents: { warmWorkers },
   });
-  await allMarked(house, kinds);
+  await allMarked(setup, kinds);
   const work = [...started.jobIds()].map(([index, jobId]) => ({ jobId, kind: kinds[index]! }));
   expect(work).toHaveLength(kinds.length);
   return { host: started, work };
@@ -61,10 +61,10 @@ describe('jobs of a process that was killed', { timeout: TIMEOUT_MS }, () => {
   it('are settled by the next start, work of every kind is kept, and no process is left', async () => {
     const { host: killed, work } = await hostWithJobs(ALL_KINDS, 1);
     await killed.kill();
-    await house.open();
-    expect(await aftermathOf(house, parentId, work, STALE)).toEqual([]);
-    await house.runtime.shutdown();
-    expect(await doctorFindings(house)).toEqual([]);
+    await setup.open();
+    expect(await aftermathOf(setup, parentId, work, STALE)).toEqual([]);
+    await setup.runtime.shutdown();
+    expect(await doctorFindings(setup)).toEqual([]);
   });
 
   it('are settled once by two processes that start at the same time', async () => {
@@ -78,32 +78,32 @@ describe('jobs of a process that was killed', { timeout: TIMEOUT_MS }, () => {
       .filter(({ action }) => action === 'settled' || action === 'finished');
     expect(settled.map(({ jobId }) => jobId).toSorted()).toEqual(work.map(({ jobId }) => jobId).toSorted());
     await Promise.all(both.map((each) => each.end()));
-    await house.open();
-    expect(await aftermathOf(house, parentId, work, STALE)).toEqual([]);
-    await house.runtime.shutdown();
-    expect(await doctorFindings(house)).toEqual([]);
+    await setup.open();
+    expect(await aftermathOf(setup, parentId, work, STALE)).toEqual([]);
+    await setup.runtime.shutdown();
+    expect(await doctorFindings(setup)).toEqual([]);
   });
 
   it('that were waiting for their turn are told to have never begun', async () => {
     const kinds = ALL_KINDS.slice(0, 4);
-    for (const kind of kinds) await house.agent(kind.name, [lingering(kind, house.marks)]);
+    for (const kind of kinds) await setup.agent(kind.name, [lingering(kind, setup.marks)]);
     const killed = openHost({
-      requests: kinds.map((kind) => jobFor(house, kind.name, parentId)),
+      requests: kinds.map((kind) => jobFor(setup, kind.name, parentId)),
       subagents: { limits: { maxConcurrent: 1 } },
     });
     await killed.until(() => killed.jobIds().size === kinds.length);
-    while (!kinds.some(({ name }) => existsSync(join(house.marks, name))))
+    while (!kinds.some(({ name }) => existsSync(join(setup.marks, name))))
       await new Promise((resolve) => setTimeout(resolve, 10));
     await killed.kill();
-    await house.open();
+    await setup.open();
     const work = [...killed.jobIds()].map(([index, jobId]) => ({
       jobId,
       kind: kinds[index]!,
-      isDone: existsSync(join(house.marks, kinds[index]!.name)),
+      isDone: existsSync(join(setup.marks, kinds[index]!.name)),
     }));
-    expect(await aftermathOf(house, parentId, work, STALE)).toEqual([]);
-    await house.runtime.shutdown();
-    expect(await doctorFindings(house)).toEqual([]);
+    expect(await aftermathOf(setup, parentId, work, STALE)).toEqual([]);
+    await setup.runtime.shutdown();
+    expect(await doctorFindings(setup)).toEqual([]);
   });
 });
 
@@ -111,9 +111,9 @@ describe('when the power goes', { timeout: TIMEOUT_MS }, () => {
   /** Short jobs of every kind, some of which run while others wait and others have ended. */
   async function begin(): Promise<HostProcess> {
     for (const kind of ALL_KINDS)
-      await house.agent(kind.name, [working(kind, house.marks), { text: 'Done.', delayMs: 50 }]);
+      await setup.agent(kind.name, [working(kind, setup.marks), { text: 'Done.', delayMs: 50 }]);
     return openHost({
-      requests: ALL_KINDS.map((kind) => jobFor(house, kind.name, parentId)),
+      requests: ALL_KINDS.map((kind) => jobFor(setup, kind.name, parentId)),
       subagents: { limits: { maxConcurrent: 4, maxJobsPerParent: 64 }, warmWorkers: 2 },
     });
   }
@@ -123,7 +123,7 @@ describe('when the power goes', { timeout: TIMEOUT_MS }, () => {
     [...jobIds].map(([index, jobId]) => ({
       jobId,
       kind: ALL_KINDS[index]!,
-      isDone: existsSync(join(house.marks, ALL_KINDS[index]!.name)),
+      isDone: existsSync(join(setup.marks, ALL_KINDS[index]!.name)),
     }));
 
   /** Lets the jobs run to a moment that the seed names, as far as a machine can be told. */
@@ -137,10 +137,10 @@ describe('when the power goes', { timeout: TIMEOUT_MS }, () => {
   }
 
   async function expectAllThere(dead: HostProcess): Promise<void> {
-    await house.open();
-    expect(await aftermathOf(house, parentId, workOf(dead.jobIds()), { status: ['completed', 'failed'] })).toEqual([]);
-    await house.runtime.shutdown();
-    expect(await doctorFindings(house)).toEqual([]);
+    await setup.open();
+    expect(await aftermathOf(setup, parentId, workOf(dead.jobIds()), { status: ['completed', 'failed'] })).toEqual([]);
+    await setup.runtime.shutdown();
+    expect(await doctorFindings(setup)).toEqual([]);
   }
 
   it.each([11, 22, 33, 44])(
@@ -169,20 +169,20 @@ describe('when the power goes', { timeout: TIMEOUT_MS }, () => {
       const lines = running.lines.length + Math.floor(next() * 25);
       await running.until(() => running.lines.length > lines);
       await running.frozen(async () => {
-        const folder = join(house.folder, `copy-${taken}`);
-        for (const name of ['home', 'repository', 'marks']) copyWhole(join(house.folder, name), join(folder, name));
+        const folder = join(setup.folder, `copy-${taken}`);
+        for (const name of ['home', 'repository', 'marks']) copyWhole(join(setup.folder, name), join(folder, name));
         copies.push({ folder, jobIds: running.jobIds() });
       });
     }
     await running.cutPower();
     for (const { folder, jobIds } of copies) {
       for (const name of ['home', 'repository', 'marks']) {
-        await rm(join(house.folder, name), { recursive: true });
-        copyWhole(join(folder, name), join(house.folder, name));
+        await rm(join(setup.folder, name), { recursive: true });
+        copyWhole(join(folder, name), join(setup.folder, name));
       }
-      const runtime = await house.open();
+      const runtime = await setup.open();
       expect(
-        await aftermathOf(house, parentId, workOf(jobIds), { status: ['completed', 'failed'], mayKeepClean: true }),
+        await aftermathOf(setup, parentId, workOf(jobIds), { status: ['completed', 'failed'], mayKeepClean: true }),
       ).toEqual([]);
       await runtime.shutdown();
     }

@@ -11,8 +11,8 @@ import type { Reconciliation } from '../../../src/runtime.ts';
 import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subagent-request.ts';
 import type { NodeSubagentOptions } from '../../../src/node/subagents.ts';
 import { processesWith } from '../../adapters/process-tree/system-processes.ts';
-import { ROOMY } from './job-house.ts';
-import type { JobHouse } from './job-house.ts';
+import { ROOMY } from './job-setup.ts';
+import type { JobSetup } from './job-setup.ts';
 
 const HOST = fileURLToPath(new URL('../../fixtures/subagent-hosts/host.mjs', import.meta.url));
 const DIST = new URL('../../../dist/', import.meta.url).href;
@@ -52,11 +52,11 @@ export interface HostSettings {
 
 let count = 0;
 
-export function startHost(house: JobHouse, { requests = [], subagents, through = [] }: HostSettings = {}): HostProcess {
+export function startHost(setup: JobSetup, { requests = [], subagents, through = [] }: HostSettings = {}): HostProcess {
   // Inherited by all that it starts, so that they can be found.
-  const temporary = join(house.folder, `tmp-${(count += 1)}`);
+  const temporary = join(setup.folder, `tmp-${(count += 1)}`);
   mkdirSync(temporary);
-  const settings = JSON.stringify({ home: house.home, requests, subagents: { limits: ROOMY, ...subagents } });
+  const settings = JSON.stringify({ home: setup.home, requests, subagents: { limits: ROOMY, ...subagents } });
   const [program, ...words] = [...through, process.execPath, HOST, DIST, settings];
   const child = spawn(program, words, {
     stdio: ['pipe', 'pipe', 'inherit'],

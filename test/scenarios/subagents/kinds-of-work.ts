@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorktreeFindingKind } from '../../../src/machines/subagent/worktree-findings.ts';
-import { contentOf, git } from '../../adapters/git/git-house.ts';
+import { contentOf, git } from '../../adapters/git/git-setup.ts';
 
 /** Where it is to be found. */
 export interface PlaceOfWork {

@@ -21,7 +21,7 @@ export const FAILURE_CORPUS: readonly (FailureCase & { readonly source: string }
   'the AI SDK': sdkClassCases,
   'the system': systemCases,
   programs: programCases,
-  'this house': ownCases,
+  'this setup': ownCases,
   texts: textCases,
   'statuses in texts': statedStatusCases,
 }).flatMap(([source, cases]) => cases.map((one) => ({ ...one, source })));

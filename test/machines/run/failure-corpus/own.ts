@@ -1,4 +1,4 @@
-/** Errors of our own: what went wrong in this house must never look like a failure of a model. */
+/** Errors of our own: what went wrong in this setup must never look like a failure of a model. */
 import { RuntimeError } from '../../../../src/machines/errors.ts';
 import type { ErrorCategory } from '../../../../src/machines/errors.ts';
 import { BackgroundTaskError } from '../../../../src/machines/task/task-error.ts';

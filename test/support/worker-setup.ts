@@ -23,7 +23,7 @@ export interface WakeInHand {
   fail(error: Error): Promise<void>;
 }
 
-export interface WorkerHouse {
+export interface WorkerSetup {
   readonly clock: SimulatedClock;
   readonly store: MemoryEventStore;
   readonly worker: SessionWorker;
@@ -40,12 +40,12 @@ export interface WorkerHouse {
   close(): Promise<void>;
 }
 
-export interface WorkerHouseOptions extends SessionWorkerOptions {
+export interface WorkerSetupOptions extends SessionWorkerOptions {
   /** Makes its way through a wake by itself, instead of waiting for the test. */
   readonly play?:
     | ((
         sessionId: string,
-        house: { readonly store: MemoryEventStore; readonly clock: SimulatedClock; readonly signal: AbortSignal },
+        setup: { readonly store: MemoryEventStore; readonly clock: SimulatedClock; readonly signal: AbortSignal },
       ) => Promise<WakeOutcome>)
     | undefined;
   readonly ports?: Partial<SessionWorkerPorts> | undefined;
@@ -78,13 +78,13 @@ async function settled(): Promise<void> {
   for (let n = 0; n < 12; n += 1) await turn();
 }
 
-export async function openWorkerHouse({
+export async function openWorkerSetup({
   play,
   ports = {},
   prepare,
   store = new MemoryEventStore(),
   ...options
-}: WorkerHouseOptions = {}): Promise<WorkerHouse> {
+}: WorkerSetupOptions = {}): Promise<WorkerSetup> {
   const clock = createSimulatedClock({ now: START_MS });
   await prepare?.(store);
   const wakes: WakeInHand[] = [];

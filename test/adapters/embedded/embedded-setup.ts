@@ -16,7 +16,7 @@ export const APIS = ['anthropic', 'openai', 'openai-chat'] as const satisfies re
 
 export const KEY = 'sk-test-0123456789abcdef';
 
-export interface HouseRun {
+export interface SetupRun {
   readonly events: readonly AgentRunEvent[];
   readonly result: Promise<AgentRunResult>;
   /** Resolves when so many characters of text were told. */
@@ -30,7 +30,7 @@ export interface RunOptions extends Partial<Omit<AgentRunParams, 'messages' | 'p
   readonly settings?: Partial<ProviderSettings>;
 }
 
-export class EmbeddedHouse {
+export class EmbeddedSetup {
   readonly server: ModelServer;
   readonly runtime: AgentRuntime;
   readonly workspaceDir: string;
@@ -44,13 +44,13 @@ export class EmbeddedHouse {
 
   static async open(
     options: Partial<Parameters<typeof createEmbeddedAgentRuntime>[0]> & { readonly clock?: Clock } = {},
-  ): Promise<EmbeddedHouse> {
+  ): Promise<EmbeddedSetup> {
     const runtime = createEmbeddedAgentRuntime({
       clock: createSystemClock(),
       environment: { FIXTURE_KEY: KEY },
       ...options,
     });
-    return new EmbeddedHouse(await ModelServer.start(), runtime, await mkdtemp(join(tmpdir(), 'embedded-')));
+    return new EmbeddedSetup(await ModelServer.start(), runtime, await mkdtemp(join(tmpdir(), 'embedded-')));
   }
 
   async close(): Promise<void> {
@@ -59,7 +59,7 @@ export class EmbeddedHouse {
   }
 
   /** Asks a model of the provider "fixture", whose interface this is. */
-  ask(api: EmbeddedApi, behavior: Behavior, { messages, settings = {}, ...params }: RunOptions = {}): HouseRun {
+  ask(api: EmbeddedApi, behavior: Behavior, { messages, settings = {}, ...params }: RunOptions = {}): SetupRun {
     const model = params.model ?? `model-${this.#runs}`;
     this.server.when(model, behavior);
     return this.start({
@@ -74,7 +74,7 @@ export class EmbeddedHouse {
     return { backend: 'embedded', api, baseUrl: this.server.baseUrl(api), keyVariable: 'FIXTURE_KEY', ...more };
   }
 
-  start({ messages, settings: _, ...params }: RunOptions): HouseRun {
+  start({ messages, settings: _, ...params }: RunOptions): SetupRun {
     this.#runs += 1;
     const heard = new Heard();
     const conversation = messages ?? [{ role: 'user', content: [{ type: 'text', text: 'Please answer.' }] } as const];
@@ -104,7 +104,7 @@ class Heard {
     this.#wake();
   }
 
-  of(result: Promise<AgentRunResult>): HouseRun {
+  of(result: Promise<AgentRunResult>): SetupRun {
     const { events } = this;
     const said = (kind: 'text' | 'reasoning'): string =>
       events

@@ -13,7 +13,7 @@ import { RUN, put } from './foreign-home.ts';
 
 const SCRIPT = JSON.stringify({ format: 'wakechart-script/1', steps: [{ text: 'I go on.' }] });
 
-export class ImportHouse {
+export class ImportSetup {
   readonly runtime: NodeRuntime;
   readonly layout: HomeLayout;
   /** For the homes of other runtimes. */
@@ -28,7 +28,7 @@ export class ImportHouse {
     this.#folders = [own, foreign];
   }
 
-  static async open(agents: readonly string[] = ['alpha', 'copilot', 'helper']): Promise<ImportHouse> {
+  static async open(agents: readonly string[] = ['alpha', 'copilot', 'helper']): Promise<ImportSetup> {
     const folders = [await temporaryHome(), await temporaryHome()] as const;
     const runtime = await createNodeRuntime({ home: folders[0].path, reconcileOnStart: false });
     for (const agentId of agents) {
@@ -38,7 +38,7 @@ export class ImportHouse {
       });
       await put(join(folders[0].path, 'agents', agentId, 'script.json'), SCRIPT);
     }
-    return new ImportHouse(runtime, folders);
+    return new ImportSetup(runtime, folders);
   }
 
   /** A folder of its own for a foreign home. */

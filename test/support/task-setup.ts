@@ -7,7 +7,7 @@ import type { SimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
 import { createManualRunner } from './manual-runner.ts';
 import type { ManualRunner } from './manual-runner.ts';
 
-export interface TaskHouse {
+export interface TaskSetup {
   readonly clock: SimulatedClock;
   readonly runner: ManualRunner<'process'>;
   readonly agents: ManualRunner<'agent'>;
@@ -18,7 +18,7 @@ export interface TaskHouse {
   readonly told: () => string[];
 }
 
-export function setUp(options: BackgroundTaskManagerOptions = {}): TaskHouse {
+export function setUp(options: BackgroundTaskManagerOptions = {}): TaskSetup {
   const clock = createSimulatedClock();
   const runner = createManualRunner('process');
   const agents = createManualRunner('agent');

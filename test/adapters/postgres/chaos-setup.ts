@@ -1,10 +1,10 @@
-/** A PostgreSQL server of a chaos run's own, with the house of its sessions. */
+/** A PostgreSQL server of a chaos run's own, with the setup of its sessions. */
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { migratePostgres } from '../../../src/adapters/postgres/migrate.ts';
 import { CHAOS_SEED } from '../../runtime/chaos-suite.ts';
 import { ChaosStage } from '../../runtime/chaos-stage.ts';
 import type { Player } from '../../runtime/chaos-troupe.ts';
-import { houseOf, postgresStore } from '../../support/postgres-store-under-test.ts';
+import { setupOf, postgresStore } from '../../support/postgres-store-under-test.ts';
 import { ownServer } from '../../support/postgres-server.ts';
 import type { PostgresServer } from '../../support/postgres-server.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
@@ -30,8 +30,8 @@ export async function chaosServer({
   const { url } = await server.freshDatabase();
   await migratePostgres({ url, clock: createSystemClock() });
   // The database goes with its server.
-  const house = houseOf((await temporaryHome()).path, { url, drop: async () => undefined });
-  const stage = await ChaosStage.open({ store: postgresStore, house, leaseMs, seed: CHAOS_SEED });
+  const setup = setupOf((await temporaryHome()).path, { url, drop: async () => undefined });
+  const stage = await ChaosStage.open({ store: postgresStore, setup, leaseMs, seed: CHAOS_SEED });
   const close = async (): Promise<void> => {
     await stage.close();
     await server.remove();

@@ -11,7 +11,7 @@ import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subage
 import type { NodeSubagentOptions } from '../../../src/node/subagents.ts';
 import { createNodeRuntime } from '../../../src/node.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
-import { git, makeRepository } from '../../adapters/git/git-house.ts';
+import { git, makeRepository } from '../../adapters/git/git-setup.ts';
 import type { KindOfWork } from './kinds-of-work.ts';
 
 /** For what hangs; nothing that is only slow comes near it. */
@@ -19,7 +19,7 @@ const PATIENCE_MS = 120_000;
 
 const PARENT_AGENT = 'parent';
 
-export interface JobHouse {
+export interface JobSetup {
   /** Holds all the others, and what tests put there. */
   readonly folder: string;
   readonly home: string;
@@ -45,7 +45,7 @@ export interface OpenOptions {
 /** Enough for every kind of work at once. */
 export const ROOMY = { maxConcurrent: 40, maxJobsPerParent: 64 } as const;
 
-export async function jobHouse(): Promise<JobHouse> {
+export async function jobSetup(): Promise<JobSetup> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'jobs-')));
   const [home, repository, marks] = [join(folder, 'home'), join(folder, 'repository'), join(folder, 'marks')];
   makeRepository(repository);
@@ -108,7 +108,7 @@ export const working = ({ command, name }: KindOfWork, marks: string): object =>
 
 /** Resolves once each has done its work. */
 export async function allMarked(
-  { marks }: Pick<JobHouse, 'marks'>,
+  { marks }: Pick<JobSetup, 'marks'>,
   work: readonly Pick<KindOfWork, 'name'>[],
 ): Promise<void> {
   const deadlineMs = performance.now() + PATIENCE_MS;
@@ -122,7 +122,7 @@ export async function allMarked(
 }
 
 export function jobFor(
-  house: Pick<JobHouse, 'repository'>,
+  setup: Pick<JobSetup, 'repository'>,
   type: string,
   parentSessionId: string | undefined,
   more: Partial<SubagentSpawnRequest> = {},
@@ -130,7 +130,7 @@ export function jobFor(
   return {
     type,
     prompt: 'Go.',
-    cwd: house.repository,
+    cwd: setup.repository,
     isolation: 'worktree',
     permissionPolicy: 'preapproved',
     ...(parentSessionId === undefined ? {} : { parentSessionId }),
@@ -140,7 +140,7 @@ export function jobFor(
 
 /** Where anything of a worktree is left: nowhere, when it was removed. */
 export function tracesOf(
-  { home, repository }: Pick<JobHouse, 'home' | 'repository'>,
+  { home, repository }: Pick<JobSetup, 'home' | 'repository'>,
   { worktreePath, branchName }: { readonly worktreePath: string; readonly branchName: string },
   names: readonly string[],
 ): string[] {

@@ -10,10 +10,10 @@ import { HOST_ENVIRONMENT } from '../../../src/machines/environment/environment-
 import type { EnvironmentDefinition } from '../../../src/machines/environment/environment-definition.ts';
 import type { Mount } from '../../../src/machines/environment/mount-table.ts';
 import type { PermissionSubject } from '../../../src/machines/permission/permission-subject.ts';
-import { fileToolsHouse } from './file-tools-house.ts';
-import type { CallOptions, FileToolsHouse, HouseOptions } from './file-tools-house.ts';
+import { fileToolsSetup } from './file-tools-setup.ts';
+import type { CallOptions, FileToolsSetup, SetupOptions } from './file-tools-setup.ts';
 
-export interface MountedHouse extends Pick<FileToolsHouse, 'workspace' | 'outside' | 'put' | 'tool'> {
+export interface MountedSetup extends Pick<FileToolsSetup, 'workspace' | 'outside' | 'put' | 'tool'> {
   /** The folder that holds them all. */
   readonly top: string;
   readonly environment: SessionEnvironment;
@@ -25,13 +25,13 @@ export interface MountedHouse extends Pick<FileToolsHouse, 'workspace' | 'outsid
   putIn(folder: string, path: string, content: string): Promise<string>;
 }
 
-export interface MountedOptions extends HouseOptions {
+export interface MountedOptions extends SetupOptions {
   readonly quota?: EnvironmentDefinition['quota'];
 }
 
-export async function mountedHouse({ quota = {}, ...options }: MountedOptions = {}): Promise<MountedHouse> {
-  const house = await fileToolsHouse(options);
-  const { workspace } = house;
+export async function mountedSetup({ quota = {}, ...options }: MountedOptions = {}): Promise<MountedSetup> {
+  const setup = await fileToolsSetup(options);
+  const { workspace } = setup;
   const top = dirname(workspace);
   const folders = {
     '/workspace': 'workspace',
@@ -79,12 +79,12 @@ export async function mountedHouse({ quota = {}, ...options }: MountedOptions = 
     secrets: NO_SECRETS,
   };
   return {
-    ...house,
+    ...setup,
     top,
     environment,
     directory: (mount) => join(top, (folders as Readonly<Record<string, string>>)[mount] ?? ''),
-    call: (name, input, more = {}) => house.call(name, input, { environment, ...more }),
-    subject: (name, input) => house.subject(name, input, environment),
+    call: (name, input, more = {}) => setup.call(name, input, { environment, ...more }),
+    subject: (name, input) => setup.subject(name, input, environment),
     async putIn(folder, path, content) {
       await mkdir(dirname(join(top, folder, path)), { recursive: true });
       await writeFile(join(top, folder, path), content);

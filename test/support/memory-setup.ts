@@ -11,7 +11,7 @@ import { temporaryHome } from './temporary-home.ts';
 
 const SESSION = '0192f0c1-2345-7abc-8def-0123456789ab';
 
-export interface MemoryHouse {
+export interface MemorySetup {
   readonly home: string;
   /** Another process over the same home. */
   open(): MemoryFiles;
@@ -19,7 +19,7 @@ export interface MemoryHouse {
   dispose(): Promise<void>;
 }
 
-export async function openMemoryHouse(nowMs = Date.UTC(2026, 0, 1)): Promise<MemoryHouse> {
+export async function openMemorySetup(nowMs = Date.UTC(2026, 0, 1)): Promise<MemorySetup> {
   const home = await temporaryHome();
   const agentDirectory = (agentId: string): string => join(home.path, 'agents', agentId);
   return {

@@ -55,7 +55,7 @@ export function ended(number: number, value = 'completed'): Body {
   return { k: 'step', a: `b1:x:${number}`, type: 'END', taken: ['running|END|0'], value, status: 'done' };
 }
 
-export interface TreeHouse {
+export interface TreeSetup {
   readonly page: Page;
   readonly source: RecordedSource;
   /** Ends the inspector, with every connection. */
@@ -69,7 +69,7 @@ export interface TreeHouse {
   signInElsewhere(): Promise<void>;
 }
 
-export async function treeHouse(
+export async function treeSetup(
   browser: TestBrowser,
   {
     records,
@@ -81,7 +81,7 @@ export async function treeHouse(
     readonly limit?: number;
     readonly before?: (page: Page) => Promise<unknown>;
   } & PageCheck,
-): Promise<TreeHouse> {
+): Promise<TreeSetup> {
   const source = new RecordedSource(limit === undefined ? {} : { limit });
   // One that waits would be opened at once.
   source.sessions = async () => ({ sessions: [], total: 0 });

@@ -1,5 +1,5 @@
 /**
- * A turn house whose agents are run by backends of turns that do what a test says: tools told live, permission asked in
+ * A turn setup whose agents are run by backends of turns that do what a test says: tools told live, permission asked in
  * the middle.
  */
 import type {
@@ -13,50 +13,50 @@ import type { AgentRunEventBody, BackendToolOutcome } from '../../src/machines/r
 import type { SessionEvent } from '../../src/machines/session/session-event.ts';
 import { toldRuntime } from './told-runtime.ts';
 import type { Act, ToldRuntime } from './told-runtime.ts';
-import { openTurnHouse } from './turn-house.ts';
-import type { TurnHouse, TurnHouseOptions } from './turn-house.ts';
+import { openTurnSetup } from './turn-setup.ts';
+import type { TurnSetup, TurnSetupOptions } from './turn-setup.ts';
 
-export interface BackendHouse {
-  readonly house: TurnHouse;
+export interface BackendSetup {
+  readonly setup: TurnSetup;
   readonly backend: ToldRuntime;
   /** The session of the agent `worker`, with a message in it. */
   readonly id: string;
-  readonly wake: () => ReturnType<TurnHouse['runtime']['wake']>;
+  readonly wake: () => ReturnType<TurnSetup['runtime']['wake']>;
   /** What the log says of tools: see `toolStory`. */
   readonly story: () => Promise<string[]>;
   /** Whether this many requests wait for an answer. Default 1. */
   readonly isAsked: (count?: number) => Promise<boolean>;
   /** Answers the request that waits, about the tool `Bash` unless told otherwise. */
-  readonly confirm: (options?: Parameters<TurnHouse['confirm']>[1]) => ReturnType<TurnHouse['confirm']>;
+  readonly confirm: (options?: Parameters<TurnSetup['confirm']>[1]) => ReturnType<TurnSetup['confirm']>;
 }
 
-export interface BackendHouseOptions extends TurnHouseOptions {
+export interface BackendSetupOptions extends TurnSetupOptions {
   readonly agent?: Partial<AgentFrontmatter>;
   readonly traits?: Partial<AgentRuntime>;
   readonly others?: readonly AgentRuntime[];
 }
 
-export async function openBackendHouse(
+export async function openBackendSetup(
   acts: readonly Act[],
-  { agent = {}, traits = {}, others = [], ...options }: BackendHouseOptions = {},
-): Promise<BackendHouse> {
+  { agent = {}, traits = {}, others = [], ...options }: BackendSetupOptions = {},
+): Promise<BackendSetup> {
   const backend = toldRuntime('told', acts, { runs: 'turn', ...traits });
-  const house = await openTurnHouse({ runtimes: [backend, ...others], ...options });
-  await house.agent('worker', [], { provider: 'told', model: 'm', ...agent });
-  const id = await house.start('worker');
+  const setup = await openTurnSetup({ runtimes: [backend, ...others], ...options });
+  await setup.agent('worker', [], { provider: 'told', model: 'm', ...agent });
+  const id = await setup.start('worker');
   return {
-    house,
+    setup,
     backend,
     id,
-    wake: () => house.runtime.wake(id),
-    story: async () => toolStory(await house.log(id)),
-    isAsked: async (count = 1) => (await house.requests(id)).length === count,
-    confirm: (wanted = {}) => house.confirm(id, { toolName: 'Bash', ...wanted }),
+    wake: () => setup.runtime.wake(id),
+    story: async () => toolStory(await setup.log(id)),
+    isAsked: async (count = 1) => (await setup.requests(id)).length === count,
+    confirm: (wanted = {}) => setup.confirm(id, { toolName: 'Bash', ...wanted }),
   };
 }
 
 export interface AskingBackend {
-  readonly open: BackendHouse;
+  readonly open: BackendSetup;
   /** What ran, by id of the call. */
   readonly ran: string[];
   readonly answers: RunPermissionAnswer[];
@@ -65,11 +65,11 @@ export interface AskingBackend {
 /** With a backend that asks about one call first: see `asksFirst`. */
 export async function openAskingBackend(
   request: Partial<RunPermissionRequest> = {},
-  options?: BackendHouseOptions,
+  options?: BackendSetupOptions,
 ): Promise<AskingBackend> {
   const ran: string[] = [];
   const answers: RunPermissionAnswer[] = [];
-  return { open: await openBackendHouse([asksFirst(ran, request, answers)], options), ran, answers };
+  return { open: await openBackendSetup([asksFirst(ran, request, answers)], options), ran, answers };
 }
 
 type Tell = (event: AgentRunEventBody) => void;

@@ -35,7 +35,7 @@ export interface Note {
   readonly grandchild?: number;
 }
 
-export interface CliHouseOptions {
+export interface CliSetupOptions {
   readonly clock?: Clock | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly settings?: Partial<ProviderSettings> | undefined;
@@ -48,7 +48,7 @@ export interface StartedRun {
   until(fits: (event: AgentRunEvent) => boolean): Promise<AgentRunEvent>;
 }
 
-export interface CliHouse {
+export interface CliSetup {
   readonly runtime: AgentRuntime;
   readonly directory: string;
   readonly workspaceDir: string;
@@ -67,10 +67,10 @@ export interface CliHouse {
 export const program = (family: Family): string =>
   fileURLToPath(new URL(`../../fixtures/cli-agents/${family}.mjs`, import.meta.url));
 
-export async function cliHouse(
+export async function cliSetup(
   family: Family,
-  { clock = createSystemClock(), environment = {}, settings: general = {} }: CliHouseOptions = {},
-): Promise<CliHouse> {
+  { clock = createSystemClock(), environment = {}, settings: general = {} }: CliSetupOptions = {},
+): Promise<CliSetup> {
   const home = await temporaryHome();
   const workspaceDir = join(home.path, 'workspace');
   await mkdir(workspaceDir);

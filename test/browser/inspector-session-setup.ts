@@ -13,8 +13,8 @@ import { renderChart } from '../../src/adapters/diagram/render-chart.ts';
 import { startInspector } from '../../src/adapters/inspector/inspector.ts';
 import type { TestBrowser } from '../support/browser.ts';
 import type { PageCheck } from '../support/browser-pages.ts';
-import { AGENT, openHouse } from '../support/session-house.ts';
-import type { SessionHouse, SessionHouseOptions } from '../support/session-house.ts';
+import { AGENT, openSetup } from '../support/session-setup.ts';
+import type { SessionSetup, SessionSetupOptions } from '../support/session-setup.ts';
 import { noteTools } from '../support/turn-tools.ts';
 import type { NotedTools } from '../support/turn-tools.ts';
 
@@ -35,8 +35,8 @@ export async function buildPageOnce(): Promise<BuiltPage> {
   return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
 }
 
-export interface ShownHouse {
-  readonly house: SessionHouse;
+export interface ShownSetup {
+  readonly setup: SessionSetup;
   readonly tools: NotedTools;
   readonly source: InspectionSource;
   readonly origin: string;
@@ -51,31 +51,31 @@ export interface ShownHouse {
   open(hash?: string, check?: PageCheck): Promise<Page>;
 }
 
-export interface ShownHouseOptions extends SessionHouseOptions {
+export interface ShownSetupOptions extends SessionSetupOptions {
   readonly page: BuiltPage;
   readonly browser: TestBrowser;
   /** What the server is given in place of what it would be. */
   readonly replaced?: (source: InspectionSource) => Partial<InspectionSource>;
 }
 
-export async function showHouse({
+export async function showSetup({
   page: { directory },
   browser,
   replaced,
   ...options
-}: ShownHouseOptions): Promise<ShownHouse> {
+}: ShownSetupOptions): Promise<ShownSetup> {
   const tools = noteTools();
-  const house = await openHouse({ ...options, tools: [tools.tool('deploy', { permissionPolicy: 'always_ask' })] });
+  const setup = await openSetup({ ...options, tools: [tools.tool('deploy', { permissionPolicy: 'always_ask' })] });
   const problems: unknown[] = [];
   const onProblem = (problem: unknown): void => void problems.push(problem);
   const real = createRuntimeSource({
-    title: 'the house',
-    sessions: house.runtime.sessions,
-    agents: house.runtime.agents,
-    clock: house.clock,
-    commands: { sessions: house.runtime.sessions, wake: (id) => house.runtime.trigger(id) },
-    live: house.runtime.inspection.live,
-    owner: house.runtime.inspection.owner,
+    title: 'the setup',
+    sessions: setup.runtime.sessions,
+    agents: setup.runtime.agents,
+    clock: setup.clock,
+    commands: { sessions: setup.runtime.sessions, wake: (id) => setup.runtime.trigger(id) },
+    live: setup.runtime.inspection.live,
+    owner: setup.runtime.inspection.owner,
     onProblem,
   });
   const source = replaced === undefined ? real : withReplaced(real, replaced(real));
@@ -90,32 +90,32 @@ export async function showHouse({
     await Promise.all(pages.map((page) => page.context().close()));
     await server.close();
     real.close();
-    await house.close();
+    await setup.close();
   });
   const agent = (expiresAfterSeconds?: number): object => ({
     tools: ['deploy', 'ask_human'],
     permission: { mode: 'ask', ...(expiresAfterSeconds === undefined ? {} : { expiresAfterSeconds }) },
   });
-  const playing: ShownHouse['playing'] = async (steps) => {
-    const id = await house.session(steps, { message: 'Bring it out.', agent: agent() });
-    await house.runtime.wake(id);
+  const playing: ShownSetup['playing'] = async (steps) => {
+    const id = await setup.session(steps, { message: 'Bring it out.', agent: agent() });
+    await setup.runtime.wake(id);
     return id;
   };
   return {
-    house,
+    setup,
     tools,
     source,
     origin: server.origin,
     problems,
     playing,
     waitingToo: async () => {
-      const { sessionId } = await house.runtime.sessions.create({ agentId: AGENT });
-      await house.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Bring it out.' });
-      await house.runtime.wake(sessionId);
+      const { sessionId } = await setup.runtime.sessions.create({ agentId: AGENT });
+      await setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Bring it out.' });
+      await setup.runtime.wake(sessionId);
       return sessionId;
     },
     waiting: async ({ expiresAfterSeconds } = {}) => {
-      const id = await house.session(
+      const id = await setup.session(
         [
           {
             text: 'I would deploy now.',
@@ -125,7 +125,7 @@ export async function showHouse({
         ],
         { message: 'Bring it out.', agent: agent(expiresAfterSeconds) },
       );
-      await house.runtime.wake(id);
+      await setup.runtime.wake(id);
       return id;
     },
     open: async (hash = '', check = {}) => {

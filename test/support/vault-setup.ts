@@ -12,14 +12,14 @@ import { vaultFile } from '../../src/machines/vault/vault-definition.ts';
 
 export type VaultTable = Readonly<Record<string, Readonly<Record<string, object>>>>;
 
-export interface VaultHouseOptions extends Partial<SecretSources> {
+export interface VaultSetupOptions extends Partial<SecretSources> {
   readonly clock?: { steadyNow(): number } | undefined;
 }
 
 /** @param table the secrets of each vault, as its file has them; read anew each time */
 export function vaultsWith(
   table: VaultTable,
-  { clock = createSystemClock(), ...sources }: VaultHouseOptions = {},
+  { clock = createSystemClock(), ...sources }: VaultSetupOptions = {},
 ): SessionVaults {
   const get = async (name: string) => {
     const secrets = table[name];
@@ -42,7 +42,7 @@ export function vaultsWith(
   });
 }
 
-export function secretsWith(table: VaultTable, options?: VaultHouseOptions): Promise<SessionSecrets> {
+export function secretsWith(table: VaultTable, options?: VaultSetupOptions): Promise<SessionSecrets> {
   return vaultsWith(table, options).open({ sessionId: 's', agentId: 'a' }, Object.keys(table));
 }
 

@@ -77,7 +77,7 @@ export function makeRepository(path: string): void {
   git(path, 'commit', '-q', '-m', 'first');
 }
 
-export interface GitHouse {
+export interface GitSetup {
   readonly outside: string;
   readonly repository: string;
   readonly worktrees: string;
@@ -110,7 +110,7 @@ export function removeTemplate(): void {
   template = undefined;
 }
 
-export function gitHouse(folder = 'outside'): GitHouse {
+export function gitSetup(folder = 'outside'): GitSetup {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'git-')));
   const outside = join(top, folder);
   const repository = join(outside, 'repository');
@@ -143,16 +143,16 @@ export function gitHouse(folder = 'outside'): GitHouse {
 }
 
 /** What is left of a worktree anywhere: nothing, when it was removed. */
-export function tracesOf(house: GitHouse, { worktreePath, branchName, id = '' }: PreparedSubagentWorktree): string[] {
-  const registered = git(house.repository, 'worktree', 'list', '--porcelain');
+export function tracesOf(setup: GitSetup, { worktreePath, branchName, id = '' }: PreparedSubagentWorktree): string[] {
+  const registered = git(setup.repository, 'worktree', 'list', '--porcelain');
   return [
     ...(existsSync(worktreePath) ? ['folder'] : []),
-    ...house.names().filter((name) => name.startsWith(id)),
-    ...(git(house.repository, 'for-each-ref', `refs/heads/${branchName}`) === '' ? [] : ['branch']),
-    ...(registered.includes(worktreePath) || existsSync(join(house.repository, '.git/worktrees', id))
+    ...setup.names().filter((name) => name.startsWith(id)),
+    ...(git(setup.repository, 'for-each-ref', `refs/heads/${branchName}`) === '' ? [] : ['branch']),
+    ...(registered.includes(worktreePath) || existsSync(join(setup.repository, '.git/worktrees', id))
       ? ['git folder']
       : []),
-    ...(existsSync(join(house.repository, '.git/logs/refs/heads', branchName)) ? ['branch history'] : []),
+    ...(existsSync(join(setup.repository, '.git/logs/refs/heads', branchName)) ? ['branch history'] : []),
   ];
 }
 

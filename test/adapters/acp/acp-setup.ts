@@ -40,7 +40,7 @@ export interface Note {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-export interface AcpHouseOptions {
+export interface AcpSetupOptions {
   readonly clock?: Clock | undefined;
   readonly abilities?: Abilities | undefined;
   readonly settings?: Partial<ProviderSettings> | undefined;
@@ -54,7 +54,7 @@ export interface StartedRun {
   until(fits: (event: AgentRunEvent) => boolean): Promise<AgentRunEvent>;
 }
 
-export interface AcpHouse {
+export interface AcpSetup {
   readonly runtime: AgentRuntime;
   readonly directory: string;
   readonly workspaceDir: string;
@@ -76,12 +76,12 @@ const PROGRAM = fileURLToPath(new URL('../../fixtures/acp-agents/agent.mjs', imp
 
 const DEFAULT_ABILITIES: Abilities = { load: true, resume: true };
 
-export async function acpHouse({
+export async function acpSetup({
   clock = createSystemClock(),
   abilities: general = DEFAULT_ABILITIES,
   settings: generalSettings = {},
   runtime: options = {},
-}: AcpHouseOptions = {}): Promise<AcpHouse> {
+}: AcpSetupOptions = {}): Promise<AcpSetup> {
   const home = await temporaryHome();
   const workspaceDir = join(home.path, 'workspace');
   await mkdir(workspaceDir);

@@ -22,7 +22,7 @@ import { createManualRunner } from './manual-runner.ts';
 import type { ManualRunner } from './manual-runner.ts';
 import { temporaryHome } from './temporary-home.ts';
 
-export interface SessionHouse extends AsyncDisposable {
+export interface SessionSetup extends AsyncDisposable {
   readonly runtime: Runtime;
   readonly clock: SimulatedClock;
   readonly home: string;
@@ -43,8 +43,8 @@ export interface SessionHouse extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export interface SessionHouseOptions {
-  readonly store?: (house: { readonly home: string; readonly clock: SimulatedClock }) => EventStore;
+export interface SessionSetupOptions {
+  readonly store?: (setup: { readonly home: string; readonly clock: SimulatedClock }) => EventStore;
   readonly runtimes?: readonly AgentRuntime[];
   readonly tools?: readonly Tool[];
   readonly hookSources?: RuntimePorts['hookSources'];
@@ -58,7 +58,7 @@ export const AGENT = 'player';
 export const shellRun = (command = 'true'): object => ({ name: 'shell_run', input: { command } });
 const SCRIPT = 'play.json';
 
-export async function openHouse(options: SessionHouseOptions = {}): Promise<SessionHouse> {
+export async function openSetup(options: SessionSetupOptions = {}): Promise<SessionSetup> {
   const home = await temporaryHome();
   const clock = createSimulatedClock();
   const store = options.store?.({ home: home.path, clock }) ?? new MemoryEventStore();
@@ -83,7 +83,7 @@ export async function openHouse(options: SessionHouseOptions = {}): Promise<Sess
     tasks: new BackgroundTaskManager({ runners: { process: processes }, clock, onListenerError }),
     tools: options.tools,
     hookSources: options.hookSources,
-    owner: 'house',
+    owner: 'setup',
     onListenerError,
   });
 

@@ -9,7 +9,7 @@ import type { FileToolsOptions } from '../../../src/adapters/file-tools/file-too
 import { createFileTools } from '../../../src/adapters/file-tools/file-tools.ts';
 import { readToolInput } from '../../../src/machines/turn/tool-schema.ts';
 
-export interface FileToolsHouse {
+export interface FileToolsSetup {
   /** Real path of the workspace. */
   readonly workspace: string;
   /** Real path of a folder beside it, which holds `secret.txt`. */
@@ -31,7 +31,7 @@ export interface CallOptions {
   readonly environment?: ToolContext['environment'];
 }
 
-export interface HouseOptions extends FileToolsOptions {
+export interface SetupOptions extends FileToolsOptions {
   /** Whether the folder beside the workspace may be read. */
   readonly mayReadOutside?: boolean;
   /** The home of Wakechart, from the folder that the workspace lies in. */
@@ -40,11 +40,11 @@ export interface HouseOptions extends FileToolsOptions {
 
 export const SECRET = 'the secret of somebody else';
 
-export async function fileToolsHouse({
+export async function fileToolsSetup({
   mayReadOutside = false,
   homeIn,
   ...options
-}: HouseOptions = {}): Promise<FileToolsHouse> {
+}: SetupOptions = {}): Promise<FileToolsSetup> {
   const top = await realpath(await mkdtemp(join(tmpdir(), 'file-tools-')));
   onTestFinished(() => rm(top, { recursive: true, force: true }));
   const workspace = join(top, 'workspace');

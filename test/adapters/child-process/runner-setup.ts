@@ -20,7 +20,7 @@ export interface RunningJob {
   text(): string;
 }
 
-export interface RunnerHouse {
+export interface RunnerSetup {
   readonly folder: string;
   readonly runner: ChildProcessSubagentRunner;
   /** @param prompt a behavior of the fixture worker, or the prompt itself */
@@ -35,7 +35,7 @@ export interface RunnerHouse {
   close(): Promise<void>;
 }
 
-export async function runnerHouse(options: Partial<ChildProcessSubagentRunnerOptions> = {}): Promise<RunnerHouse> {
+export async function runnerSetup(options: Partial<ChildProcessSubagentRunnerOptions> = {}): Promise<RunnerSetup> {
   const folder = await mkdtemp(join(tmpdir(), 'runner-'));
   const clock = createSystemClock();
   const processTree = createProcessTree({ clock, directory: join(folder, 'processes') });
@@ -78,16 +78,16 @@ export async function runnerHouse(options: Partial<ChildProcessSubagentRunnerOpt
 
 /** The runners that one test has opened. */
 export class OpenRunners {
-  readonly #open: RunnerHouse[] = [];
+  readonly #open: RunnerSetup[] = [];
 
-  async open(options: Partial<ChildProcessSubagentRunnerOptions> = {}): Promise<RunnerHouse> {
-    const house = await runnerHouse(options);
-    this.#open.push(house);
-    return house;
+  async open(options: Partial<ChildProcessSubagentRunnerOptions> = {}): Promise<RunnerSetup> {
+    const setup = await runnerSetup(options);
+    this.#open.push(setup);
+    return setup;
   }
 
   async close(): Promise<void> {
-    for (const house of this.#open.splice(0)) await house.close();
+    for (const setup of this.#open.splice(0)) await setup.close();
   }
 }
 

@@ -19,7 +19,7 @@ export const fixture = (name: string): string => fileURLToPath(new URL(`../../fi
 export const published = (path: string): string =>
   fileURLToPath(new URL(`../../../node_modules/@modelcontextprotocol/${path}`, import.meta.url));
 
-export interface McpHouse {
+export interface McpSetup {
   readonly source: ToolSource;
   /** A temporary folder: the agent's, the workspace, and the home. */
   readonly directory: string;
@@ -37,7 +37,7 @@ export interface McpHouse {
   close(): Promise<void>;
 }
 
-export interface McpHouseOptions {
+export interface McpSetupOptions {
   readonly clock?: Clock | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly idleMs?: number | undefined;
@@ -45,11 +45,11 @@ export interface McpHouseOptions {
 
 const SESSION = { sessionId: 'session-1', agentId: 'agent-1' };
 
-export async function mcpHouse({
+export async function mcpSetup({
   clock = createSystemClock(),
   environment = {},
   idleMs,
-}: McpHouseOptions = {}): Promise<McpHouse> {
+}: McpSetupOptions = {}): Promise<McpSetup> {
   const home = await temporaryHome();
   const news: string[] = [];
   const listeners = new Set<() => void>();

@@ -1,5 +1,5 @@
 /**
- * A turn house over a home with environments in real files. Its sandbox only says that it is one: what it shuts in is
+ * A turn setup over a home with environments in real files. Its sandbox only says that it is one: what it shuts in is
  * for tests of that.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -10,11 +10,11 @@ import type { SessionEnvironmentPorts } from '../../../src/actors/environment/se
 import { NO_SECRETS } from '../../../src/actors/environment/session-secrets.ts';
 import { FileEnvironmentCatalog } from '../../../src/adapters/environment-files/file-environment-catalog.ts';
 import { createFileMountPlaces } from '../../../src/adapters/environment-files/file-mount-places.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
-import type { TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
+import type { TurnSetup, TurnSetupOptions } from '../../support/turn-setup.ts';
 
-export interface EnvironmentHouse {
-  readonly house: TurnHouse;
+export interface EnvironmentSetup {
+  readonly setup: TurnSetup;
   readonly catalog: FileEnvironmentCatalog;
   /** What sandboxes were opened for. */
   readonly opened: SandboxScope[];
@@ -25,12 +25,12 @@ export interface EnvironmentHouse {
   put(name: string, text: string | undefined): Promise<void>;
 }
 
-export async function openEnvironmentHouse(
-  options: TurnHouseOptions = {},
+export async function openEnvironmentSetup(
+  options: TurnSetupOptions = {},
   ports: Partial<SessionEnvironmentPorts> = {},
-): Promise<EnvironmentHouse> {
-  const house = await openTurnHouse(options);
-  const { home } = house.layout;
+): Promise<EnvironmentSetup> {
+  const setup = await openTurnSetup(options);
+  const { home } = setup.layout;
   const opened: SandboxScope[] = [];
   const vaults: (readonly string[])[] = [];
   const catalog = new FileEnvironmentCatalog({ home });
@@ -43,7 +43,7 @@ export async function openEnvironmentHouse(
   };
   const environments = createSessionEnvironments({
     catalog,
-    places: createFileMountPlaces({ layout: house.layout }),
+    places: createFileMountPlaces({ layout: setup.layout }),
     sandboxes,
     vaults: {
       async open(_session, names) {
@@ -51,12 +51,12 @@ export async function openEnvironmentHouse(
         return NO_SECRETS;
       },
     },
-    onTrouble: (error) => void house.reported.push(error),
+    onTrouble: (error) => void setup.reported.push(error),
     ...ports,
   });
-  house.open({ environments });
+  setup.open({ environments });
   return {
-    house,
+    setup,
     catalog,
     opened,
     vaults,

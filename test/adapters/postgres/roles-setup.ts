@@ -14,7 +14,7 @@ export const WORKER = 'wakechart_worker';
 
 const DATABASE = 'wakechart';
 
-export interface RolesHouse {
+export interface RolesSetup {
   readonly server: PostgresServer;
   /** Of the administrator, who may do everything. */
   readonly adminUrl: string;
@@ -24,7 +24,7 @@ export interface RolesHouse {
   migrate(): Promise<void>;
 }
 
-export function rolesHouse(server: PostgresServer): RolesHouse {
+export function rolesSetup(server: PostgresServer): RolesSetup {
   const adminUrl = server.adminUrl(DATABASE);
   const { password } = new URL(adminUrl);
   const urlOf = (role: string): string => {

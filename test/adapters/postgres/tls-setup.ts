@@ -6,7 +6,7 @@ import { ownServer } from '../../support/postgres-server.ts';
 import type { PostgresServer } from '../../support/postgres-server.ts';
 import { programFolder, runProgram } from '../../support/postgres-run.ts';
 
-export interface TlsHouse {
+export interface TlsSetup {
   readonly server: PostgresServer;
   /** Of whoever has signed the server's certificate, which is for 127.0.0.1 and for no other name. */
   readonly authority: string;
@@ -19,7 +19,7 @@ export interface TlsHouse {
 
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
-export async function tlsHouse(): Promise<TlsHouse> {
+export async function tlsSetup(): Promise<TlsSetup> {
   const folder = await programFolder(`tls-${randomBytes(4).toString('hex')}`);
   const at = (name: string): string => join(folder, name);
   const openssl = (...words: readonly string[]): Promise<string> => runProgram('openssl', words);

@@ -6,7 +6,7 @@ import type { ManagedRunnerOptions } from '../../src/actors/subagent/subagent-ma
 import { createMemoryLog, createMemoryRecords, createScriptedRunner } from './scripted-subagents.ts';
 import type { MemoryLog, MemoryRecords, ScriptedRunner } from './scripted-subagents.ts';
 
-export interface ManagerHouse {
+export interface ManagerSetup {
   readonly clock: SimulatedClock;
   readonly runner: ScriptedRunner;
   readonly records: MemoryRecords;
@@ -18,7 +18,7 @@ export interface ManagerHouse {
 const managers: SubagentManager[] = [];
 
 /** `options.runner`, where it is given, is the one that runs the jobs. */
-export function managerHouse(options: Partial<ManagedRunnerOptions> = {}): ManagerHouse {
+export function managerSetup(options: Partial<ManagedRunnerOptions> = {}): ManagerSetup {
   const clock = createSimulatedClock();
   const runner = createScriptedRunner();
   const records = createMemoryRecords();

@@ -32,7 +32,7 @@ export interface Said {
 
 export type Model = (params: AgentRunParams) => Promise<Said> | Said;
 
-export interface TurnHouse extends AsyncDisposable {
+export interface TurnSetup extends AsyncDisposable {
   readonly clock: SimulatedClock;
   readonly store: EventStore;
   readonly policy: PolicyStore;
@@ -74,17 +74,17 @@ export interface TurnHouse extends AsyncDisposable {
   children(sessionId: string): Promise<readonly string[]>;
 }
 
-export interface TurnHouseOptions extends Partial<Omit<RuntimePorts, 'store'>> {
+export interface TurnSetupOptions extends Partial<Omit<RuntimePorts, 'store'>> {
   readonly store?: EventStore;
 }
 
 /** More wakes than any test needs: whoever loops for ever fails. */
 const MAX_SETTLING = 500;
 
-export async function openTurnHouse({
+export async function openTurnSetup({
   store = new MemoryEventStore(),
   ...defaults
-}: TurnHouseOptions = {}): Promise<TurnHouse> {
+}: TurnSetupOptions = {}): Promise<TurnSetup> {
   const home = await temporaryHome();
   const clock = createSimulatedClock();
   const layout = new HomeLayout(home.path);
@@ -126,7 +126,7 @@ export async function openTurnHouse({
     }
   };
 
-  const house: TurnHouse = {
+  const setup: TurnSetup = {
     clock,
     store,
     policy,
@@ -135,7 +135,7 @@ export async function openTurnHouse({
     layout,
     asked,
     log,
-    open: (ports) => (house.runtime = open(ports)),
+    open: (ports) => (setup.runtime = open(ports)),
     async agent(agentId, model, frontmatter = {}) {
       const known = models.has(agentId);
       models.set(agentId, typeof model === 'function' ? model : inTurn(model));
@@ -149,17 +149,17 @@ export async function openTurnHouse({
         });
     },
     async start(agentId, text = 'Go') {
-      const { sessionId } = await house.runtime.sessions.create({ agentId });
-      await house.runtime.sessions.send(sessionId, { type: 'user.message', text });
+      const { sessionId } = await setup.runtime.sessions.create({ agentId });
+      await setup.runtime.sessions.send(sessionId, { type: 'user.message', text });
       return sessionId;
     },
-    state: (sessionId) => house.runtime.sessions.get(sessionId),
+    state: (sessionId) => setup.runtime.sessions.get(sessionId),
     async dataOf(sessionId, type) {
       return (await log(sessionId)).flatMap((event) => (event.type === type ? [event.data as never] : []));
     },
-    requests: async (sessionId) => (await house.state(sessionId)).pendingActions.map(({ requestId }) => requestId),
-    async confirm(sessionId, { requestId, toolName = 'launch', allowed = true, scope, by = house.runtime } = {}) {
-      const id = requestId ?? (await house.requests(sessionId))[0] ?? 'none';
+    requests: async (sessionId) => (await setup.state(sessionId)).pendingActions.map(({ requestId }) => requestId),
+    async confirm(sessionId, { requestId, toolName = 'launch', allowed = true, scope, by = setup.runtime } = {}) {
+      const id = requestId ?? (await setup.requests(sessionId))[0] ?? 'none';
       return by.sessions.send(sessionId, {
         type: 'user.tool_confirmation',
         requestId: id,
@@ -169,15 +169,15 @@ export async function openTurnHouse({
       });
     },
     results: async (sessionId) =>
-      (await house.dataOf(sessionId, 'agent.tool_result')).map(({ outcome, output }) => ({ outcome, output })),
+      (await setup.dataOf(sessionId, 'agent.tool_result')).map(({ outcome, output }) => ({ outcome, output })),
     due: async () => [
       ...new Set(
         (await store.activations.due({ nowMs: clock.now(), limit: 100 })).due.map(({ sessionId }) => sessionId),
       ),
     ],
-    async settle(by = house.runtime) {
+    async settle(by = setup.runtime) {
       for (let count = 0; ; count += 1) {
-        const [sessionId] = await house.due();
+        const [sessionId] = await setup.due();
         if (sessionId === undefined) return;
         if (count === MAX_SETTLING) throw new Error(`${sessionId} is due again and again`);
         const outcome = await by.wake(sessionId, { isAutonomous: true }).catch((error: unknown) => error);
@@ -187,13 +187,13 @@ export async function openTurnHouse({
       }
     },
     children: async (sessionId) =>
-      (await house.dataOf(sessionId, 'agent.subflow_started')).map(({ childSessionId }) => childSessionId),
+      (await setup.dataOf(sessionId, 'agent.subflow_started')).map(({ childSessionId }) => childSessionId),
     async [Symbol.asyncDispose]() {
       for (const runtime of runtimes) await runtime.shutdown();
       await home.remove();
     },
   };
-  return house;
+  return setup;
 }
 
 /** Whether the hint that it was due is out of date. */

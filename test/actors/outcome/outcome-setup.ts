@@ -1,5 +1,5 @@
 /**
- * A house whose sessions have outcomes: commands are real ones, models are functions, and the environment is whatever
+ * A setup whose sessions have outcomes: commands are real ones, models are functions, and the environment is whatever
  * the test says.
  */
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
@@ -19,17 +19,17 @@ import { createWorkspaceStage } from '../../../src/adapters/shared-files/workspa
 import { readShell } from '../../../src/adapters/shell-syntax/shell-reader.ts';
 import { HOST_ENVIRONMENT } from '../../../src/machines/environment/environment-definition.ts';
 import type { EnvironmentDefinition } from '../../../src/machines/environment/environment-definition.ts';
-import { openTurnHouse } from '../../support/turn-house.ts';
+import { openTurnSetup } from '../../support/turn-setup.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';
-import type { TurnHouse, TurnHouseOptions } from '../../support/turn-house.ts';
+import type { TurnSetup, TurnSetupOptions } from '../../support/turn-setup.ts';
 
-export interface OutcomeHouse {
-  readonly house: TurnHouse;
+export interface OutcomeSetup {
+  readonly setup: TurnSetup;
   readonly outcomes: OutcomeHookSource;
   close(): Promise<void>;
 }
 
-export interface OutcomeHouseOptions extends TurnHouseOptions {
+export interface OutcomeSetupOptions extends TurnSetupOptions {
   /** In place of commands that run. */
   readonly checks?: CheckRunner;
 }
@@ -37,10 +37,10 @@ export interface OutcomeHouseOptions extends TurnHouseOptions {
 /** An agent with everything that these tests need. */
 export const TOOLS = { tools: ['outcome', 'shell_run', 'permission_describe'] };
 
-export async function openOutcomeHouse(
+export async function openOutcomeSetup(
   evaluation: EnvironmentDefinition['evaluation'] = {},
-  { checks, ...more }: OutcomeHouseOptions = {},
-): Promise<OutcomeHouse> {
+  { checks, ...more }: OutcomeSetupOptions = {},
+): Promise<OutcomeSetup> {
   const opened: OutcomeHookSource[] = [];
   const environments: SessionEnvironments = {
     idFor: () => 'host',
@@ -67,7 +67,7 @@ export async function openOutcomeHouse(
       }),
     },
   });
-  const house = await openTurnHouse({
+  const setup = await openTurnSetup({
     tasks,
     environments,
     readShell,
@@ -99,8 +99,8 @@ export async function openOutcomeHouse(
   const [outcomes] = opened;
   if (outcomes === undefined) throw new Error('the runtime joined nobody');
   const close = async (): Promise<void> => {
-    await house[Symbol.asyncDispose]();
+    await setup[Symbol.asyncDispose]();
     await records.remove();
   };
-  return { house, outcomes, close };
+  return { setup, outcomes, close };
 }

@@ -16,7 +16,7 @@ import type { Mount } from '../../../src/machines/environment/mount-table.ts';
 
 export const MARK = 'ESCAPED';
 
-export interface EscapeHouse extends AsyncDisposable {
+export interface EscapeSetup extends AsyncDisposable {
   /** Holds everything else; not mounted. */
   readonly outside: string;
   readonly workspace: string;
@@ -61,7 +61,7 @@ export async function ran(
   return { output, exitCode };
 }
 
-export async function openEscapeHouse(): Promise<EscapeHouse> {
+export async function openEscapeSetup(): Promise<EscapeSetup> {
   const outside = await realpath(await mkdtemp(join(tmpdir(), 'escape-')));
   const at = (...names: string[]): string => join(outside, ...names);
   for (const folder of ['workspace/sub', 'reference', 'home/.ssh', 'other/workspace'])
@@ -127,21 +127,21 @@ export async function openEscapeHouse(): Promise<EscapeHouse> {
 /** In the sandbox, in the workspace. */
 export function shut(
   sandbox: CommandSandbox,
-  house: EscapeHouse,
+  setup: EscapeSetup,
   command: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
-  return ran(sandbox.wrapCommand(command, house.workspace), {
-    cwd: house.workspace,
-    env: { ...house.variables, ...env },
+  return ran(sandbox.wrapCommand(command, setup.workspace), {
+    cwd: setup.workspace,
+    env: { ...setup.variables, ...env },
   });
 }
 
 /** The same on the host, where `/reference` is the folder itself. */
-export function open(house: EscapeHouse, command: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  return ran(command.replaceAll('/reference', house.reference), {
-    cwd: house.workspace,
-    env: { ...house.variables, HOME: join(house.outside, 'home'), ...env },
+export function open(setup: EscapeSetup, command: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  return ran(command.replaceAll('/reference', setup.reference), {
+    cwd: setup.workspace,
+    env: { ...setup.variables, HOME: join(setup.outside, 'home'), ...env },
   });
 }
 
