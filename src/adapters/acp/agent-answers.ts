@@ -92,7 +92,6 @@ const prompted = z.object({
 export type Initialized = Readonly<z.output<typeof initialized>>;
 export type ConfigOption = Readonly<z.output<typeof configOption>>;
 export type SessionState = NonNullable<z.output<typeof taken>>;
-type OpenedSession = Readonly<z.output<typeof opened>>;
 export type Prompted = Readonly<z.output<typeof prompted>>;
 
 const SHAPES = {
