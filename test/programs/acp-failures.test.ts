@@ -29,7 +29,7 @@ const FAILURES: Readonly<Record<AcpProgram, Failures>> = {
     context_overflow: google(400, 'INVALID_ARGUMENT', 'The input token count exceeds the maximum number of tokens.'),
     format: google(400, 'INVALID_ARGUMENT', 'temperature: at most 2'),
   },
-  'claude-acp': {
+  'claude-agent-acp': {
     auth: anthropic(401, 'authentication_error', 'invalid x-api-key'),
     billing: anthropic(400, 'invalid_request_error', 'Your credit balance is too low to access the Anthropic API.'),
     model_not_found: anthropic(404, 'not_found_error', 'model: model-1'),

@@ -10,7 +10,7 @@ import { Stage } from './stage.ts';
 import type { StageGround, StageOptions } from './stage.ts';
 import { storyOf } from './story.ts';
 
-export const ACP_PROGRAMS = ['opencode', 'gemini', 'claude-acp'] as const satisfies readonly ProgramName[];
+export const ACP_PROGRAMS = ['opencode', 'gemini', 'claude-agent-acp'] as const satisfies readonly ProgramName[];
 export type AcpProgram = (typeof ACP_PROGRAMS)[number];
 
 type Use = readonly [name: string, input: unknown];
@@ -78,7 +78,7 @@ export const ACP_KINDS: Readonly<Record<AcpProgram, AcpKind>> = {
     todo: (description) => ['write_todos', { todos: [{ description, status: 'in_progress' }] }],
     subagent: (prompt) => ['invoke_agent', { agent_name: 'generalist', prompt }],
   },
-  'claude-acp': {
+  'claude-agent-acp': {
     model: 'default',
     servedAs: 'model-1',
     provider: ({ server, program }) => ({

@@ -56,7 +56,7 @@ const STORIES: Readonly<Record<AcpProgram, readonly string[]>> = {
     ALLOWED,
     'execute completed: ',
   ],
-  'claude-acp': [
+  'claude-agent-acp': [
     'use Bash by backend',
     ALLOWED,
     'Bash completed: ```console',
@@ -122,7 +122,7 @@ describe.each(ACP_PROGRAMS)('%s', (program) => {
       expect(await stage.file('new.txt')).toBe('new\n');
       const calls = callsOf(await stage.log(id)).filter((line) => !WRITTEN_BY_US.includes(line));
       const each = ['asked', 'resolved allowed', 'started, allowed by person', 'completed'];
-      const names = program === 'claude-acp' ? ['Bash', 'Write'] : ['execute', 'edit'];
+      const names = program === 'claude-agent-acp' ? ['Bash', 'Write'] : ['execute', 'edit'];
       expect(calls.filter((line, index) => line !== 'completed' || calls[index - 1] !== 'completed')).toEqual(
         names.flatMap((name) => [`use ${name} by backend`, ...each]),
       );
@@ -138,7 +138,7 @@ describe.each(ACP_PROGRAMS)('%s', (program) => {
       await stage.confirm(id, { allowed: false, note: 'Not today.' });
       await waking;
       await expect(stage.file('made.txt')).rejects.toThrow('ENOENT');
-      const name = program === 'claude-acp' ? 'Bash' : 'execute';
+      const name = program === 'claude-agent-acp' ? 'Bash' : 'execute';
       expect(await told(stage, id)).toEqual([
         'told: Make it.',
         `use ${name} by backend`,
@@ -153,7 +153,7 @@ describe.each(ACP_PROGRAMS)('%s', (program) => {
       expect(played(stage, program).requestWith('Not today.')).toBeUndefined();
     });
 
-    it.skipIf(program !== 'claude-acp')('tells of what its subagent does', async () => {
+    it.skipIf(program !== 'claude-agent-acp')('tells of what its subagent does', async () => {
       await using stage = await openAcp(program, { agent: { permission: 'preapproved' } });
       played(stage, program)
         .script(

@@ -24,13 +24,13 @@ async function begun(stage: Stage): Promise<void> {
 const PROGRAM_PROCESS: Readonly<Record<AcpProgram, RegExp>> = {
   opencode: /opencode acp$/,
   gemini: /gemini --acp$/,
-  'claude-acp': /claude-agent-acp$/,
+  'claude-agent-acp': /claude-agent-acp$/,
 };
 
 describe.each(ACP_PROGRAMS)('%s', (program) => {
   const { command } = ACP_KINDS[program];
   const run = (line: string): ReturnType<typeof use> => use(...command(line));
-  const name = program === 'claude-acp' ? 'Bash' : 'execute';
+  const name = program === 'claude-agent-acp' ? 'Bash' : 'execute';
 
   describeProgram(program, () => {
     it('reads in the next turn, which goes on with its session, what it was to be steered with', async () => {

@@ -15,7 +15,7 @@ export type ProgramName =
   | 'codex'
   | 'opencode'
   | 'gemini'
-  | 'claude-acp'
+  | 'claude-agent-acp'
   | 'mcp-memory'
   | 'mcp-sequential-thinking'
   | 'mcp-playwright'

@@ -17,6 +17,12 @@ export const TRIED_PROGRAMS = {
   codex: { title: 'Codex', package: '@openai/codex', oldest: '0.171.0', newest: '0.171.0' },
   opencode: { title: 'OpenCode', package: 'opencode-ai', oldest: '1.18.33', newest: '1.18.33' },
   gemini: { title: 'Gemini CLI', package: '@google/gemini-cli', oldest: '0.61.0', newest: '0.61.0' },
+  'claude-agent-acp': {
+    title: 'Claude Agent',
+    package: '@agentclientprotocol/claude-agent-acp',
+    oldest: '0.101.0',
+    newest: '0.101.0',
+  },
 } as const satisfies Readonly<Record<string, TriedProgram>>;
 
 export type TriedProgramName = keyof typeof TRIED_PROGRAMS;
