@@ -26,6 +26,7 @@ import type { SessionWorkerOptions } from './actors/session/session-worker-types
 import { SessionWorkers } from './actors/session/session-workers.ts';
 import { Sessions } from './actors/session/sessions.ts';
 import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
+import type { LackedHere } from './actors/workspace-copy/lacked-here.ts';
 import type { WorkspaceCopies } from './actors/workspace-copy/workspace-copies.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { createSubagentServices } from './actors/subagent/subagent-services.ts';
@@ -49,7 +50,6 @@ import type { CommandPlaces } from './actors/permission/command-places.ts';
 import type { PlaceGuard } from './actors/permission/place-guard.ts';
 import type { PolicyStore } from './actors/permission/policy-store.ts';
 import type { ReadShell } from './actors/permission/shell-reader.ts';
-import type { SessionState } from './machines/session/session-state.ts';
 import type { RunLimits } from './machines/run/run-decision.ts';
 import type { PriceTable } from './machines/run/prices.ts';
 import type { CommandEnvironmentSettings } from './machines/turn/shell/environment.ts';
@@ -130,7 +130,7 @@ export interface RuntimePorts {
    */
   readonly workspaceCopies?: WorkspaceCopies | undefined;
   /** What a session needs and this process lacks: then it is left to others. Absent: its wake fails. */
-  readonly lackedHere?: ((session: SessionState) => Promise<string | undefined>) | undefined;
+  readonly lackedHere?: LackedHere | undefined;
   /** What sessions work in. Without it in their workspace, with nothing shut in. */
   readonly environments?: SessionEnvironments | undefined;
   /** Takes out of every event what no log may keep. Without it events are stored as they come. */

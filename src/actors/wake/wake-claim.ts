@@ -10,6 +10,7 @@ import { dueWakeIds, hasWork } from '../../machines/wake/wake-decision.ts';
 import { parked } from '../../machines/wake/wake-retries.ts';
 import type { ClaimAnswer } from '../../machines/wake/wake-machine.ts';
 import { isPoison, lostWakeEvents } from '../../machines/wake/wake-repair.ts';
+import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { wakeElsewhere } from '../../machines/workspace-copy/copy-state.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { EventStore, WakeRight } from '../session/event-store.ts';
@@ -72,6 +73,8 @@ export interface WakeClaimOptions {
   readonly options: WakeOptions;
   readonly journal: WakeJournal;
   readonly workspaceCopy: WakeWorkspaceCopy;
+  /** @throws RuntimeError AGENT_NOT_FOUND, AGENT_INVALID */
+  readonly readAgent: () => Promise<AgentDefinition>;
   /** Under which definition of its agent the wake runs; undefined where that cannot be read, as the wake will say. */
   readonly definition: () => Promise<DefinitionMark | undefined>;
   readonly signal: AbortSignal;
@@ -92,10 +95,10 @@ export class WakeClaim {
 
   /** @throws RuntimeError WAKE_CONFLICT, WAKE_ELSEWHERE, SESSION_TERMINATED, and whatever the store throws */
   async take(parent: AnyActorRef): Promise<ClaimAnswer> {
-    const { ports, journal, signal } = this.#options;
+    const { ports, journal, signal, readAgent } = this.#options;
     const known = this.#isWanted(journal.state) ? journal.state : await journal.refresh();
     if (!this.#isWanted(known)) return NOTHING;
-    const lacks = await ports.lackedHere?.(known);
+    const lacks = await ports.lackedHere?.(known, readAgent);
     if (lacks !== undefined) throw wakeElsewhere(known.sessionId, { lacks });
     let state = await this.#acquireRight(known, comesWithFirst(known, ports, this.#now()));
     let left: { readonly survivors: string | undefined } | undefined;

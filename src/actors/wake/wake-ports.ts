@@ -20,6 +20,7 @@ import type { SessionDirectories } from '../session/session-directories.ts';
 import type { JournalCache } from '../session/journal-cache.ts';
 import type { JournalPorts, SessionJournal } from '../session/session-journal.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { LackedHere } from '../workspace-copy/lacked-here.ts';
 import type { WorkspaceCopies } from '../workspace-copy/workspace-copies.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { SubflowWorktrees } from '../subagent/subflow-worktrees.ts';
@@ -46,7 +47,7 @@ export interface WakePorts extends JournalPorts {
    * What a session needs and this process has not got: it is left to those who have. Absent: that is for its workspace
    * to say, or what is missing fails the wake.
    */
-  readonly lackedHere?: ((session: SessionState) => Promise<string | undefined>) | undefined;
+  readonly lackedHere?: LackedHere | undefined;
   /** Puts it into the parent's log that this session came to rest, if the parent does not know. */
   readonly tellParent: (journal: SessionJournal) => Promise<void>;
   readonly agents: AgentCatalog;

@@ -118,6 +118,7 @@ export class WakeWork {
       options,
       journal,
       workspaceCopy,
+      readAgent: () => this.#definition(),
       definition: async () =>
         this.#definition().then(
           (definition) => ports.marks.of(definition),

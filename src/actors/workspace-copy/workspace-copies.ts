@@ -16,6 +16,7 @@ import type { SessionPlace } from '../session/session-directories.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { WorkspaceCopyStore, WorkspaceCopyPiece } from './copy-store.ts';
 import type { WorkspaceCopyFolders } from './copy-folders.ts';
+import type { LackedHere } from './lacked-here.ts';
 
 export interface WorkspaceCopiesPorts {
   readonly copies: WorkspaceCopyStore;
@@ -26,7 +27,7 @@ export interface WorkspaceCopiesPorts {
    * What the session needs and this machine has not got, such as `no agent "coder"`. Absent: it is not looked up, and
    * its wake says what is wrong.
    */
-  readonly lackedHere?: ((session: SessionState) => Promise<string | undefined>) | undefined;
+  readonly lackedHere?: LackedHere | undefined;
   readonly limits?: WorkspaceCopyLimits | undefined;
   /** Hears why no copy could be made, and why what is not needed any more could not be removed. */
   readonly onTrouble: OnListenerError;

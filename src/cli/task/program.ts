@@ -70,7 +70,7 @@ function addAttach(task: Command, run: RunWork): void {
   const attach = task
     .command('attach')
     .description('follow a task that runs, and pass it what is typed or piped in; Ctrl-C leaves it running');
-  withExamples(attach, 'wakechart task attach 3f9ac2d1/task_1', 'echo yes | wakechart task attach 3f9a --last 0')
+  withExamples(attach, 'wakechart task attach 3f9ac2d1/task_1', 'wakechart task attach 3f9a --last 0 < answers.txt')
     .argument('<id>', TASK)
     .option(
       '--last <n>',
