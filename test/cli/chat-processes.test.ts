@@ -275,13 +275,14 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     await runtime.shutdown();
     const worker = start(['worker', '--home', home.path]);
     try {
+      // Else the chat may be the first to wake it.
+      await expect.poll(() => worker.stdout()).toMatch(/wakes/);
       const shown = await chat({}, '--resume', sessionId.slice(0, 13));
       await shown.shows('* shell_run until test -e go');
       await shown.line('And be quick.');
       await shown.shows(/you\n {2}And be quick\./);
       await writeFile(join(home.path, 'agents/guide/sessions', sessionId, 'workspace/go'), '');
       await shown.shows('It goes on.');
-      expect(worker.stdout()).toMatch(/wakes/);
     } finally {
       worker.process.kill('SIGTERM');
       await worker.ended;

@@ -21,7 +21,6 @@ const FAILURES: Readonly<Record<AcpProgram, Failures>> = {
     auth: openAi(401, 'Incorrect API key provided', 'invalid_api_key'),
     billing: openAi(402, 'You exceeded your current quota, please check your plan and billing details.'),
     model_not_found: openAi(404, 'The model `model-1` does not exist', 'model_not_found'),
-    context_overflow: openAi(400, "This model's maximum context length is 8192 tokens.", 'context_length_exceeded'),
   },
   gemini: {
     auth: google(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.'),
@@ -36,6 +35,16 @@ const FAILURES: Readonly<Record<AcpProgram, Failures>> = {
     context_overflow: anthropic(400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum'),
   },
 };
+
+describeProgram('opencode', () => {
+  it('makes room by itself when its context is full, and asks again', async () => {
+    await using stage = await openAcp('opencode');
+    const full = openAi(400, "This model's maximum context length is 8192 tokens.", 'context_length_exceeded');
+    played(stage, 'opencode').script(full).always(says('Hello.'));
+    const id = await stage.session('Hello?');
+    expect(await stage.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'Hello.' });
+  });
+});
 
 describe.each(ACP_PROGRAMS)('%s', (program) => {
   describeProgram(program, () => {

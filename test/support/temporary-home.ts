@@ -10,5 +10,5 @@ export interface TemporaryHome {
 
 export async function temporaryHome(): Promise<TemporaryHome> {
   const path = await mkdtemp(join(tmpdir(), 'home-'));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
