@@ -87,6 +87,8 @@ export const ACP_KINDS: Readonly<Record<AcpProgram, AcpKind>> = {
         ANTHROPIC_BASE_URL: server.baseUrl('anthropic').replace(/\/v1$/, ''),
         ANTHROPIC_API_KEY: 'sk-ant-fixture',
         ANTHROPIC_MODEL: 'model-1',
+        // It would try again for three minutes.
+        CLAUDE_CODE_MAX_RETRIES: '0',
       }),
     }),
     command: (command) => ['Bash', { command, description: 'Works' }],

@@ -20,6 +20,8 @@ export default defineConfig({
     isolate: true,
     maxWorkers: 2,
     testTimeout: 240_000,
+    // Programs of others stall for reasons of their own: what fails twice fails.
+    retry: 1,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default', new ClosingLine()],
