@@ -28,7 +28,7 @@ function told<const Field extends string>(...fields: readonly Field[]): { readon
 
 type Fields<Data> = { readonly [Field in keyof Required<Data>]: Rule<Data> };
 
-const TOLD_FIELDS: { readonly [Type in SessionEventType]: Fields<SessionEventData<Type>> } = {
+export const TOLD_FIELDS: { readonly [Type in SessionEventType]: Fields<SessionEventData<Type>> } = {
   'user.message': told('text', 'delivery', 'attachments'),
   'user.custom_tool_result': told('requestId', 'toolName', 'output'),
   'user.tool_confirmation': told('requestId', 'toolName', 'allowed', 'note', 'scope'),
