@@ -5,7 +5,10 @@
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { WAKE_FAILED } from '../../machines/wake/wake-commit.ts';
+import type { OutcomeEvidence } from '../../machines/session/improvement-events.ts';
 import type { Access } from './access.ts';
+import { tellingOf } from './told-fields.ts';
+import type { Telling } from './told-fields.ts';
 
 export type Viewer = Pick<Access, 'seesAll'>;
 export type Place = Pick<SessionState, 'sessionId' | 'workspace'>;
@@ -17,49 +20,39 @@ type ShownEvent = Omit<SessionEvent, 'data'> & { readonly data: object };
 
 export function eventFor(event: SessionEvent, place: Place, viewer: Viewer): ShownEvent {
   if (viewer.seesAll) return event;
-  const { omit = [], hide = [] } = UNTOLD[event.type] ?? {};
-  const data = Object.entries(event.data)
-    .filter(([key]) => !omit.includes(key))
-    .map(([key, value]) => [key, hide.includes(key) ? hidden(value) : mapped(value, place, key)]);
+  const data = Object.entries(event.data).flatMap(([key, value]: [string, unknown]) => {
+    const telling = tellingOf(event.type, key, event.data);
+    return telling === 'untold' ? [] : [[key, mapped(SHOWN[telling](value), place, key)]];
+  });
   return { ...event, data: Object.fromEntries(data) as object };
 }
 
-/** With the folder of the session as `.`: where it lies is for those who run the service. */
+const SHOWN: Readonly<Record<Exclude<Telling, 'untold'>, (value: unknown) => unknown>> = {
+  told: (value) => value,
+  failure: (value) => hidden(value),
+  choice: (value) => without(value, ['profile', 'because']),
+  evidence: (value) =>
+    (value as readonly OutcomeEvidence[]).map((each) =>
+      each.speaks === 'neither' || each.kind === 'status' ? without(each, ['text']) : each,
+    ),
+};
+
+/** With the folders of sessions as `.`: where they lie is for those who run the service. */
 export function told<Value>(said: Value, place: Place, { seesAll }: Viewer): Value {
   return seesAll ? said : (mapped(said, place) as Value);
 }
 
-interface Untold {
-  /** Places: folders, processes, machines. */
-  readonly omit?: readonly string[];
-  /** Why something failed. */
-  readonly hide?: readonly string[];
-}
-
-/** By type, the fields of its data that are not what the agent said or did. */
-const UNTOLD: { readonly [Type in SessionEvent['type']]?: Untold } = {
-  'session.created': { omit: ['workspace'] },
-  'session.parked': { hide: ['reason'] },
-  'subagent.ended': { omit: ['outputPath', 'worktree'], hide: ['error'] },
-  'wake.started': { omit: ['owner', 'host'] },
-  'wake.ended': { hide: ['error'] },
-  'span.started': { omit: ['profile'], hide: ['because', 'skipped'] },
-  'run.attempt_failed': { hide: ['error', 'because'] },
-  'run.candidate_selected': { hide: ['because', 'skipped'] },
-  'run.waiting': { hide: ['because', 'skipped'] },
-  'backend.session_bound': { omit: ['profile'], hide: ['reseeded'] },
-  'span.completed': { hide: ['error'] },
-  'agent.subflow_started': { omit: ['workspace'] },
-  'permission.requested': { omit: ['cwd'] },
-  'tool.skipped': { hide: ['reason'] },
-  'workspace.restored': { omit: ['from', 'host', 'setAside'] },
-  'workspace.not_copied': { hide: ['reason'] },
-  'log.loss_accepted': { hide: ['what'] },
-};
-
 /** Names of kinds and candidates stay; sentences do not. */
 const SENTENCES: ReadonlySet<string> = new Set(['message', 'because']);
 const ADVICE: ReadonlySet<string> = new Set(['hint', 'profile']);
+
+/** However deep they stand. */
+function without(value: unknown, names: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((each) => without(each, names));
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => !names.includes(name));
+  return Object.fromEntries(kept.map(([name, part]) => [name, without(part, names)]));
+}
 
 function hidden(value: unknown): unknown {
   if (typeof value === 'string') return COULD_NOT_GO_ON;
@@ -80,7 +73,7 @@ const ENDINGS: ReadonlySet<string> = new Set(['summary', 'reason', 'output']);
 /** The same with other texts in it. */
 function mapped(value: unknown, place: Place, key = ''): unknown {
   if (typeof value === 'string')
-    return ENDINGS.has(key) && value.startsWith(WAKE_FAILED) ? COULD_NOT_GO_ON : withoutFolder(value, place);
+    return ENDINGS.has(key) && value.startsWith(WAKE_FAILED) ? COULD_NOT_GO_ON : withoutFolders(value, place);
   if (Array.isArray(value)) return value.map((each) => mapped(each, place));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapped(part, place, name)]));
@@ -92,19 +85,27 @@ const PATH_BEFORE = /(?:[A-Za-z]:)?[/\\].*$/;
 const PATH_BEHIND = /^(?:[/\\]workspace)?(?![\w-])/;
 /** Of a path before the id; one step for each character, whatever the text is. */
 const MAX_PATH_CHARACTERS = 4_096;
+const SESSION_ID = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
+/** As every store lays the folders of sessions out. */
+const IN_SESSIONS = /[/\\]sessions[/\\]$/;
+const WEB_ADDRESS = /^[(<[]?https?:[/\\]/i;
 
-function withoutFolder(text: string, { sessionId, workspace }: Place): string {
+/** Also folders of other sessions: a fork tells what its source saw, and a parent what its child did. */
+function withoutFolders(text: string, { sessionId, workspace }: Place): string {
   let shown = '';
   let taken = 0;
-  for (let at = text.indexOf(sessionId); at !== -1; at = text.indexOf(sessionId, at + sessionId.length)) {
-    const behind = PATH_BEHIND.exec(text.slice(at + sessionId.length, at + sessionId.length + 12));
+  for (const { 0: id, index: at } of text.matchAll(SESSION_ID)) {
+    const isFolder = id === sessionId ? /[/\\]/.test(text.charAt(at - 1)) : IN_SESSIONS.test(text.slice(at - 10, at));
+    const behind = PATH_BEHIND.exec(text.slice(at + id.length, at + id.length + 12));
+    if (!isFolder || behind === null) continue;
     let begin = at;
     const first = Math.max(taken, at - MAX_PATH_CHARACTERS);
     while (begin > first && !EDGE.test(text.charAt(begin - 1))) begin -= 1;
-    const path = PATH_BEFORE.exec(text.slice(begin, at))?.[0];
-    if (behind === null || path === undefined || !/[/\\]$/.test(path)) continue;
+    const before = text.slice(begin, at);
+    const path = PATH_BEFORE.exec(before)?.[0];
+    if (path === undefined || WEB_ADDRESS.test(before)) continue;
     shown += `${text.slice(taken, at - path.length)}.`;
-    taken = at + sessionId.length + behind[0].length;
+    taken = at + id.length + behind[0].length;
   }
   shown += text.slice(taken);
   return workspace === undefined ? shown : shown.replaceAll(workspace, '.');

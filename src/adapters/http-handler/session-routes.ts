@@ -6,6 +6,7 @@ import { agentId, environmentId, sessionId } from '../../machines/ids.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../machines/session/limits.ts';
 import { approvalScope } from '../../machines/session/event-parts.ts';
 import type { SendOptions, SessionIngress } from '../../machines/session/session-requests.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
 import { receiptView, sessionView, viewOf } from './session-view.ts';
 import { queryNumber } from './query-number.ts';
 import { json, route } from './route.ts';
@@ -54,7 +55,8 @@ const create = route({
   action: 'create',
   summary: 'Make a session of an agent. It belongs to the caller.',
   headers: {
-    'Idempotency-Key': 'The same key again within a day, of the same caller, answers with the session that was made.',
+    'Idempotency-Key':
+      'The same key again within a day, of the same caller, answers with the session that was made; with another body it is refused.',
   },
   body: z.strictObject({ agentId, title: title.optional(), environmentId: environmentId.optional() }),
   answers: [{ status: 201, what: 'The session.', schema: sessionView }],
@@ -63,12 +65,26 @@ const create = route({
     await access.require('create', { agentId: agent });
     if (environment !== undefined)
       await access.require('choose-environment', { agentId: agent, environmentId: environment });
-    return json(
-      viewOf(await runtime.sessions.create({ ...body, owner: access.subject }, onceOf(request)), access),
-      201,
-    );
+    const state = await runtime.sessions.create({ ...body, owner: access.subject }, onceOf(request));
+    requireSame(state, body);
+    // What has happened to it since it was made is for those who may read it.
+    if (state.head > 1) await access.require('read', { sessionId: state.sessionId, agentId: agent });
+    return json(viewOf(state, access), 201);
   },
 });
+
+/** A session that was made before under the same key. @throws RuntimeError API_KEY_REUSED */
+function requireSame(
+  state: Pick<SessionState, 'title' | 'environmentId'>,
+  body: Pick<SessionState, 'title' | 'environmentId'>,
+): void {
+  if (state.title === body.title && state.environmentId === body.environmentId) return;
+  throw new RuntimeError(
+    'API_KEY_REUSED',
+    'a session was made under this Idempotency-Key with another title or environment',
+    { category: 'conflict', hint: 'Send the same body again, or another key for another session.' },
+  );
+}
 
 const list = route({
   method: 'GET',

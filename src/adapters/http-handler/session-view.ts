@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { COULD_NOT_GO_ON, told } from './event-view.ts';
 import type { Place, Viewer } from './event-view.ts';
+import { PARKED } from './told-fields.ts';
 import type { TurnPart } from './turn-part.ts';
 
 const text = z.string().optional();
@@ -34,6 +35,10 @@ export const sessionView = z.object({
     .object({ code: z.string(), reason: z.string() })
     .optional()
     .describe('Why it does not go on by itself any more.'),
+  failed: z
+    .object({ code: z.string(), reason: z.string(), retryAt: text })
+    .optional()
+    .describe('Why the last wake failed; `retryAt`: when it is tried again by itself, unless the session is parked.'),
   queuedWakes: z.array(z.object({ reason: z.string(), dueAt: z.string() })),
   used: z.object({ tokens: z.number(), cost: z.number() }),
 });
@@ -46,8 +51,13 @@ export const receiptView = z.object({
 
 export function viewOf(state: SessionState, viewer: Viewer): z.output<typeof sessionView> {
   const { sessionId, agentId, title, owner, createdAt, updatedAt, status, stopReason, head, used } = state;
-  const hidden = hasFailed(state) && !viewer.seesAll ? COULD_NOT_GO_ON : undefined;
-  const { summary } = told({ summary: hidden ?? state.summary }, state, viewer);
+  const { parked, lastWake } = state;
+  const failed = lastWake?.outcome === 'failed' ? lastWake : undefined;
+  const { summary } = told(
+    { summary: failed === undefined ? state.summary : reasonFor(viewer, state.summary) },
+    state,
+    viewer,
+  );
   return {
     ...{ sessionId, agentId, title, owner, createdAt, updatedAt, status, stopReason, summary, head, used },
     unread: state.pending.length,
@@ -56,21 +66,34 @@ export function viewOf(state: SessionState, viewer: Viewer): z.output<typeof ses
       question: question === undefined ? undefined : told(question, state, viewer),
       ...(rules === undefined ? {} : { rules: [...rules] }),
     })),
-    ...(state.parked === undefined
+    ...(parked === undefined ? {} : { parked: { code: parked.code, reason: parkedBecause(parked, viewer) } }),
+    ...(failed?.error === undefined
       ? {}
-      : { parked: { code: state.parked.code, reason: hidden ?? state.parked.reason } }),
+      : {
+          failed: {
+            code: failed.error.code,
+            reason: reasonFor(viewer, failed.error.message),
+            ...(failed.retryAt === undefined ? {} : { retryAt: failed.retryAt }),
+          },
+        }),
     queuedWakes: state.queuedWakes.map(({ reason, dueAt }) => ({ reason, dueAt })),
   };
 }
 
-function hasFailed({ parked, lastWake }: SessionState): boolean {
-  return parked !== undefined || lastWake?.outcome === 'failed';
+function reasonFor({ seesAll }: Viewer, reason: string | undefined): string {
+  return seesAll ? (reason ?? COULD_NOT_GO_ON) : COULD_NOT_GO_ON;
+}
+
+function parkedBecause({ code, reason }: NonNullable<SessionState['parked']>, viewer: Viewer): string {
+  return PARKED[code] === 'told' ? reason : reasonFor(viewer, reason);
 }
 
 /** Why the session rests where it rests since something went wrong. */
-export function troubleOf(state: SessionState, { seesAll }: Viewer): string | undefined {
-  if (state.status === 'terminated' || !hasFailed(state)) return undefined;
-  return seesAll ? (state.parked?.reason ?? state.summary ?? COULD_NOT_GO_ON) : COULD_NOT_GO_ON;
+export function troubleOf(state: SessionState, viewer: Viewer): string | undefined {
+  const { status, parked, lastWake, summary } = state;
+  if (status === 'terminated') return undefined;
+  if (parked !== undefined) return parkedBecause(parked, viewer);
+  return lastWake?.outcome === 'failed' ? reasonFor(viewer, summary) : undefined;
 }
 
 export function partFor(part: TurnPart, place: Place, viewer: Viewer): TurnPart {

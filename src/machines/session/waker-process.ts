@@ -16,27 +16,30 @@ export function wakesOnce(words: readonly string[]): boolean {
   return at !== -1 && words.slice(at + 1).find((word) => !word.startsWith('-')) === 'wake';
 }
 
-const SECRET_NAME = /(?:token|secret|password|passwd|key|credential|auth)[\w-]*$/i;
-const PASSWORD = /^([a-z][\w+.-]*:\/\/[^:/@\s]*):[^@\s]*@/i;
+const SECRET = '(?:token|secret|pass|pwd|key|credential|auth|cookie)[\\w-]*';
+const SECRET_NAME = new RegExp(`${SECRET}$`, 'i');
+/** What stands before a secret in the next word: an option, the name of a header, a scheme of `Authorization`. */
+const BEFORE_SECRET = new RegExp(`^-[^=]*${SECRET}$|${SECRET}:$|^(?:bearer|basic)$`, 'i');
+/** Up to the last `@`: a password may hold others. */
+const PASSWORD = /([a-z][\w+.-]{0,30}:\/\/[^:/\s]*):\S*@/gi;
+/** A header or a field of JSON, and all that follows. */
+const FIELD = new RegExp(`(${SECRET}["']?\\s*:\\s*|\\b(?:bearer|basic)\\s+).+$`, 'is');
+/** In a query, or in what connects to a database, where values may stand in quotes. */
+const SETTING = new RegExp(`(${SECRET}\\s*=\\s*)(?:'[^']*'\\S*|"[^"]*"\\S*|\\S*)`, 'gi');
 const HIDDEN = '…';
 
-/** One line, without what may be a secret: the password of a URL, the value of an option or variable with such a name. */
+/** Longer words are shown to no one, and would take long to search. */
+const MAX_WORD_CHARACTERS = 2_000;
+
+/** One line, without what may be a secret: rather too little is shown than too much. */
 export function shownCommandLine(words: readonly string[]): string {
   return words
     .map((word, index) => {
-      const before = words[index - 1] ?? '';
-      if (before.startsWith('-') && !before.includes('=') && SECRET_NAME.test(before) && !word.startsWith('-'))
-        return HIDDEN;
-      const [, name, value] = /^([^=\s]*)=(.*)$/s.exec(word) ?? [];
+      if (BEFORE_SECRET.test(words[index - 1] ?? '') || word.length > MAX_WORD_CHARACTERS) return HIDDEN;
+      const [, name] = /^([^=\s]*)=/.exec(word) ?? [];
       if (name !== undefined && SECRET_NAME.test(name)) return `${name}=${HIDDEN}`;
-      return value === undefined ? withoutPassword(word) : `${name}=${withoutPassword(value)}`;
+      return word.replace(PASSWORD, `$1:${HIDDEN}@`).replace(FIELD, `$1${HIDDEN}`).replace(SETTING, `$1${HIDDEN}`);
     })
     .map((word) => (/\s/.test(word) || word === '' ? JSON.stringify(word) : word))
     .join(' ');
-}
-
-function withoutPassword(word: string): string {
-  return word
-    .replace(PASSWORD, `$1:${HIDDEN}@`)
-    .replace(/([?&][^=&]*(?:password|token|secret|key)[^=&]*=)[^&]*/gi, `$1${HIDDEN}`);
 }

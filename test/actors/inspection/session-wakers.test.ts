@@ -69,6 +69,21 @@ describe('who wakes a session', () => {
   });
 
   it.each([
+    [['psql', 'host=h password=geheim'], 'psql "host=h password=…"'],
+    [['psql', "--dsn=password='ge heim' host=h"], 'psql "--dsn=password=… host=h"'],
+    [['curl', '-H', 'Authorization: Bearer geheim'], 'curl -H "Authorization: …"'],
+    [['curl', '-H', 'Authorization:', 'Bearer', 'geheim'], 'curl -H Authorization: … …'],
+    [['curl', '-d', '{"apiKey":"geheim"}'], 'curl -d {"apiKey":…'],
+    [['node', 'w', '--pass', 'geheim', '--pwd=geheim', '--token', '-geheim'], 'node w --pass … --pwd=… --token …'],
+    [['node', 'w', 'DB=postgres://me@firm:ge@/heim@h/x?sslmode=on'], 'node w DB=postgres://me@firm:…@h/x?sslmode=on'],
+    [['node', 'w', '?password=geheim', `-p${'geheim'.repeat(400)}`], 'node w ?password=… …'],
+    [['node', 'worker.js', '--home', '/srv/h', '--concurrency=4'], 'node worker.js --home /srv/h --concurrency=4'],
+  ])('shows none of the secrets in %j', async (commandLine, shown) => {
+    const usageOf = async () => ({ processorMs: 1, commandLine });
+    expect((await workerOf(awake('here:7'), factsOf({ processTree: { usageOf } })))?.commandLine).toBe(shown);
+  });
+
+  it.each([
     ['wakechart wake --session x', true],
     ['node dist/cli/main.js wake', true],
     ['wakechart worker', undefined],

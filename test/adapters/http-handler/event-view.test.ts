@@ -1,6 +1,9 @@
 /** What callers read of a log who do not run the service. */
 import { describe, expect, it } from 'vitest';
 import { eventFor, told } from '../../../src/adapters/http-handler/event-view.ts';
+import { troubleOf, viewOf } from '../../../src/adapters/http-handler/session-view.ts';
+import { TOLD_FIELDS } from '../../../src/adapters/http-handler/told-fields.ts';
+import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import { sessionEventDefinitions } from '../../../src/machines/session/event-schemas.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
 import { serve, sessionOf } from './served.ts';
@@ -13,7 +16,7 @@ const shown = (type: string, data: object): string =>
   JSON.stringify(eventFor({ type, data, sessionId: SESSION } as unknown as SessionEvent, place, viewer).data);
 
 /** Fields that say where the server runs something, or what went wrong there, whichever event has them. */
-const OF_THE_SERVER = ['error', 'workspace', 'host', 'cwd', 'outputPath', 'setAside', 'worktree', 'skipped', 'profile'];
+const OF_THE_SERVER = ['error', 'workspace', 'host', 'cwd', 'outputPath', 'setAside', 'worktree', 'profile'];
 
 describe('an event, for who has the right to read the log', () => {
   const fields = Object.entries(sessionEventDefinitions).flatMap(([type, { data }]) =>
@@ -41,6 +44,72 @@ describe('an event, for who has the right to read the log', () => {
     );
   });
 
+  it('tells of a field only where that is decided', () => {
+    expect(shown('user.message', { text: 'Hi', ofTomorrow: '/srv' })).toBe('{"text":"Hi"}');
+    expect(shown('event.unrecognized', { type: 'wake.started', v: 9, data: { host: '/srv' } })).toBe(
+      '{"type":"wake.started","v":9}',
+    );
+    for (const [type, { data }] of Object.entries(sessionEventDefinitions))
+      expect([type, ...Object.keys(TOLD_FIELDS[type as SessionEvent['type']]).toSorted()]).toEqual([
+        type,
+        ...Object.keys(data.shape).toSorted(),
+      ]);
+  });
+
+  it('tells which model was chosen, and neither whose account pays nor why', () => {
+    const candidate = { provider: 'p', model: 'm', profile: 'boss-acct' };
+    const skipped = [{ candidate, because: 'boss-acct rests' }];
+    for (const type of ['run.attempt_failed', 'run.candidate_selected', 'run.waiting', 'span.started'])
+      expect(shown(type, { candidate, skipped, because: 'boss-acct', profile: 'boss-acct' })).not.toContain('boss');
+    expect(JSON.parse(shown('run.candidate_selected', { candidate, because: 'it is the first', skipped }))).toEqual({
+      candidate: { provider: 'p', model: 'm' },
+      skipped: [{ candidate: { provider: 'p', model: 'm' } }],
+    });
+    expect(shown('tool.skipped', { name: 't', reason: '/srv' })).toBe('{"name":"t"}');
+  });
+
+  it('tells what was reached, and not what went wrong beside it', () => {
+    for (const status of ['failed', 'cancelled'])
+      expect(shown('subagent.ended', { status, summary: 'open /srv' })).not.toContain('/srv');
+    expect(shown('subagent.ended', { status: 'completed', summary: 'Done.' })).toContain('Done.');
+    expect(shown('promotion.refused', { what: 'memory', because: '/srv' })).toBe('{"what":"memory"}');
+    const evidence = [
+      { kind: 'judge', speaks: 'neither', text: '/srv' },
+      { kind: 'check', speaks: 'against', text: 'It exited with 1.' },
+    ];
+    expect(shown('outcome.evaluated', { verdict: 'uncertain', because: '/srv', evidence })).not.toContain('/srv');
+    expect(shown('outcome.evaluated', { verdict: 'fail', because: 'It exited with 1.', evidence })).toMatch(
+      /because.*It exited.*It exited/,
+    );
+  });
+
+  it.each([
+    ['failures', false],
+    ['given_up', false],
+    ['budget', true],
+    ['idle_wakes', true],
+    ['autonomous_wakes', true],
+    ['imported', true],
+  ] as const)('says why a session is parked, unless the reason may quote a failure: %s', (code, isTold) => {
+    expect(shown('session.parked', { code, reason: 'Since /srv.' }).includes('/srv')).toBe(isTold);
+    const state = {
+      ...initialSessionState({ sessionId: SESSION, agentId: 'a' }),
+      ...{ summary: 'I have read it.', parked: { code, reason: 'Since /srv.', seq: 1 } },
+    };
+    const view = viewOf(state, viewer);
+    expect(view.summary).toBe('I have read it.');
+    expect(view.parked?.reason.includes('/srv')).toBe(isTold);
+    expect(troubleOf(state, viewer)?.includes('/srv')).toBe(isTold);
+  });
+
+  it('tells no folder of another session, and leaves web addresses as they are', () => {
+    const other = '0192f0c1-2345-7abc-8def-ba9876543210';
+    const folder = `/srv/home/agents/a/sessions/${other}/workspace`;
+    expect(shown('agent.tool_result', { output: `cd ${folder}/src\n${folder}` })).toBe('{"output":"cd ./src\\n."}');
+    const said = `https://x.example/sessions/${other} is not ${other} or /runs/${other}`;
+    expect(told(said, place, viewer)).toBe(said);
+  });
+
   it('tells what was said as it was, with the folder of the session as a dot', () => {
     const path = `/srv/home/agents/a/sessions/${SESSION}/workspace/b.txt`;
     expect(shown('agent.message', { text: 'The wake failed: I slept on.' })).toContain('I slept on');
@@ -61,6 +130,9 @@ describe('an event, for who has the right to read the log', () => {
     await served.setup.runtime.wake(id);
     const log = await (await served.get(`/sessions/${id}/events`)).text();
     expect(log).toContain('RUN_FAILED');
+    expect(await (await served.get(`/sessions/${id}`)).json()).toMatchObject({
+      failed: { code: 'RUN_FAILED', reason: expect.stringContaining('could not go on') },
+    });
     for (const untold of ['SECRET_KEY', '/srv/agents', served.setup.home]) expect(log).not.toContain(untold);
   });
 });

@@ -59,6 +59,23 @@ describe('a session over HTTP', () => {
     expect(await make('bob')).not.toEqual(one);
   });
 
+  it('gives what has become of a session of the same key to those who may read it, and to no other body', async () => {
+    const mayDo = new Set(['create']);
+    await using served = await serve({ authorize: () => ({ subject: 'ada', may: (action) => mayDo.has(action) }) });
+    await served.setup.session([{ text: 'Hello.' }]);
+    const make = (title?: string): Promise<Response> =>
+      served.post('/sessions', { agentId: 'player', title }, { headers: { 'idempotency-key': 'k' } });
+    const { sessionId } = await view(await make());
+    expect((await make()).status).toBe(201);
+    const other = await make('Another');
+    expect([other.status, await codeIn(other)]).toEqual([409, 'API_KEY_REUSED']);
+    await served.setup.runtime.sessions.send(sessionId, { type: 'user.message', text: 'Secret' });
+    const unread = await make();
+    expect([unread.status, await codeIn(unread)]).toEqual([403, 'API_FORBIDDEN']);
+    mayDo.add('read');
+    expect(await view(await make())).toMatchObject({ sessionId, unread: 1 });
+  });
+
   it('asks for permissions, and goes on with the answer', async () => {
     await using served = await serve();
     const id = await sessionOf(served, ASKING, ASKS);
