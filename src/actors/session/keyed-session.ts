@@ -53,8 +53,7 @@ async function madeOnce({ agentId, words }: KeyWords, ports: KeyedSessionPorts):
   const counter = new DataView(digest.buffer).getUint16(UUID_V7_RANDOM_BYTES) & UUID_V7_MAX_COUNTER;
   const random = digest.subarray(0, UUID_V7_RANDOM_BYTES);
   const slot = Math.floor(ports.nowMs / SLOT_MS);
-  const idOf = (age: number): string =>
-    formatUuidV7({ unixMs: Math.max(0, slot - age) * SLOT_MS, counter, random });
+  const idOf = (age: number): string => formatUuidV7({ unixMs: Math.max(0, slot - age) * SLOT_MS, counter, random });
   // Also the slot to come, in which a host makes it whose clock is ahead.
   const sessionIds = Array.from({ length: KNOWN_SLOTS + 2 }, (_, index) => idOf(index - 1));
   const there = await ports.store.list({ agentId, sessionIds });
