@@ -18,9 +18,9 @@ export interface SessionKey {
 export interface KeyedSessionPorts {
   readonly store: Pick<EventStore, 'list'>;
   readonly nowMs: number;
-  get(sessionId: string): Promise<SessionState>;
+  readonly get: (sessionId: string) => Promise<SessionState>;
   /** @throws RuntimeError SESSION_EXISTS */
-  make(sessionId: string): Promise<SessionState>;
+  readonly make: (sessionId: string) => Promise<SessionState>;
 }
 
 /** Ids sort sessions by when they were made. Those of one hour, made under keys, are in no order among themselves. */
