@@ -148,6 +148,12 @@ const listing = named('listing,', [
       [SESSION_ID],
       'those that were made before another',
     );
+    const named = await store.list({ agentId: AGENT_ID, sessionIds: [idOf(40), idOf(41), other.sessionId] });
+    expectSame(
+      named.map(({ sessionId }) => sessionId),
+      [idOf(40)],
+      'of those that are named, the one that is there',
+    );
   }),
 
   storeCase('offers a kept view until the log goes on', async (store) => {

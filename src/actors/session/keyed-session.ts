@@ -5,6 +5,7 @@
  */
 import { RuntimeError } from '../../machines/errors.ts';
 import { UUID_V7_MAX_COUNTER, UUID_V7_RANDOM_BYTES, formatUuidV7 } from '../../machines/ids.ts';
+import type { SessionState } from '../../machines/session/session-state.ts';
 import { sha256 } from '../sha256.ts';
 import type { EventStore } from './event-store.ts';
 
@@ -14,38 +15,65 @@ export interface SessionKey {
   readonly key: string;
 }
 
+export interface KeyedSessionPorts {
+  readonly store: Pick<EventStore, 'list'>;
+  readonly nowMs: number;
+  readonly get: (sessionId: string) => Promise<SessionState>;
+  /** @throws RuntimeError SESSION_EXISTS */
+  readonly make: (sessionId: string) => Promise<SessionState>;
+}
+
 /** Ids sort sessions by when they were made. Those of one hour, made under keys, are in no order among themselves. */
 const SLOT_MS = 3_600_000;
 
-/** Slots in which the session may have been made before. */
+/** Slots back in which the session may have been made: what was made at their end is a day old at most. */
 const KNOWN_SLOTS = 24;
 
-/** The id that the session has now, or has had since it was made. */
-export async function keyedSessionId(
-  key: SessionKey,
-  { store, nowMs }: { readonly store: Pick<EventStore, 'identify'>; readonly nowMs: number },
-): Promise<{ readonly sessionId: string; readonly isThere: boolean }> {
-  const digest = await sha256(JSON.stringify([key.agentId, key.owner ?? null, key.key]));
-  const counter = new DataView(digest.buffer).getUint16(UUID_V7_RANDOM_BYTES) & UUID_V7_MAX_COUNTER;
-  const slot = Math.floor(nowMs / SLOT_MS);
-  const idOf = (age: number): string =>
-    formatUuidV7({
-      unixMs: Math.max(0, slot - age) * SLOT_MS,
-      counter,
-      random: digest.subarray(0, UUID_V7_RANDOM_BYTES),
-    });
-  const earlier = Array.from({ length: KNOWN_SLOTS }, (_, index) => idOf(index));
-  const there = await Promise.all(earlier.map((id) => isThere(store, id)));
-  const at = there.indexOf(true);
-  return { sessionId: earlier[at] ?? idOf(0), isThere: at !== -1 };
+export class KeyedSessions {
+  readonly #underWay = new Map<string, Promise<SessionState>>();
+
+  /** The session that was made under the key, or a new one. Who asks while it is made here gets the same one. */
+  once({ agentId, owner, key }: SessionKey, ports: KeyedSessionPorts): Promise<SessionState> {
+    const words = JSON.stringify([agentId, owner ?? null, key]);
+    const known = this.#underWay.get(words);
+    if (known !== undefined) return known;
+    const made = madeOnce({ agentId, words }, ports).finally(() => this.#underWay.delete(words));
+    this.#underWay.set(words, made);
+    return made;
+  }
 }
 
-async function isThere(store: Pick<EventStore, 'identify'>, sessionId: string): Promise<boolean> {
-  try {
-    await store.identify(sessionId);
-    return true;
-  } catch (error) {
-    if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return false;
+interface KeyWords {
+  readonly agentId: string;
+  readonly words: string;
+}
+
+async function madeOnce({ agentId, words }: KeyWords, ports: KeyedSessionPorts): Promise<SessionState> {
+  const digest = await sha256(words);
+  const counter = new DataView(digest.buffer).getUint16(UUID_V7_RANDOM_BYTES) & UUID_V7_MAX_COUNTER;
+  const random = digest.subarray(0, UUID_V7_RANDOM_BYTES);
+  const slot = Math.floor(ports.nowMs / SLOT_MS);
+  const idOf = (age: number): string => formatUuidV7({ unixMs: Math.max(0, slot - age) * SLOT_MS, counter, random });
+  // Also the slot to come, in which a host makes it whose clock is ahead.
+  const sessionIds = Array.from({ length: KNOWN_SLOTS + 2 }, (_, index) => idOf(index - 1));
+  const there = await ports.store.list({ agentId, sessionIds });
+  // Stores of others may not know the filter.
+  const made = there.findLast(({ sessionId }) => sessionIds.includes(sessionId));
+  return made?.view ?? (made && (await unlessGone(ports.get(made.sessionId)))) ?? makeOrGet(idOf(0), ports);
+}
+
+/** Another one may make it under the same key at the same time. */
+function makeOrGet(sessionId: string, { get, make }: KeyedSessionPorts): Promise<SessionState> {
+  return make(sessionId).catch((error: unknown) => {
+    if (RuntimeError.is(error) && error.code === 'SESSION_EXISTS') return get(sessionId);
     throw error;
-  }
+  });
+}
+
+/** Another one may delete it at the same time. */
+function unlessGone(found: Promise<SessionState>): Promise<SessionState | undefined> {
+  return found.catch((error: unknown) => {
+    if (RuntimeError.is(error) && error.code === 'SESSION_NOT_FOUND') return undefined;
+    throw error;
+  });
 }

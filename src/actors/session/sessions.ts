@@ -43,11 +43,11 @@ import type { AppendResult, SessionIdentity, SessionListing } from './event-stor
 import { accept, appendAtHead, interrupt, receiptOf } from './ingress.ts';
 import type { SendReceipt } from './ingress.ts';
 import type { JournalCache } from './journal-cache.ts';
-import { keyedSessionId } from './keyed-session.ts';
+import { KeyedSessions } from './keyed-session.ts';
 import { announceChild, requireRoom, tellOfDeletion, tellParent } from './lineage.ts';
 import type { LineagePorts } from './lineage.ts';
 import { beginSession } from './new-session.ts';
-import type { Origin } from './new-session.ts';
+import type { NewSessionRequest, Origin } from './new-session.ts';
 import { ParentBounds } from './parent-bounds.ts';
 import type { BoundsPorts } from './parent-bounds.ts';
 import { runEvents$ } from './run-events.ts';
@@ -77,6 +77,7 @@ const OF_ITS_OWN: Origin = { kind: 'own' };
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #journals: JournalCache;
+  readonly #keyed = new KeyedSessions();
   readonly #open = new Set<SessionEvents>();
 
   constructor(options: SessionsOptions) {
@@ -91,32 +92,29 @@ export class Sessions {
    * Nothing is made then.
    */
   async create(request: NewSession, options: NewSessionOptions = {}): Promise<SessionState> {
-    const { agentId, title, owner, environmentId, parentSessionId } = checkNewSession(request);
+    const checked = checkNewSession(request);
+    const { agentId, owner, parentSessionId } = checked;
     const { workspace, idempotencyKey } = checkNewSessionOptions(options, parentSessionId);
-    await this.#options.agents.get(agentId);
-    const { store, clock, ids } = this.#options;
-    const { sessionId, isThere } =
-      idempotencyKey === undefined
-        ? { sessionId: ids.next(), isThere: false }
-        : await keyedSessionId({ agentId, owner, key: idempotencyKey }, { store, nowMs: clock.now() });
-    if (isThere) return this.get(sessionId);
-    const identity = { sessionId, agentId };
-    if (environmentId !== undefined) await this.#options.environments?.require(environmentId);
+    const { agents, store, clock, ids } = this.#options;
+    await agents.get(agentId);
+    const make = (sessionId: string): Promise<SessionState> => this.#make({ ...checked, sessionId, workspace });
+    if (idempotencyKey === undefined) return make(ids.next());
+    const key = { agentId, owner, key: idempotencyKey };
+    const get = (sessionId: string): Promise<SessionState> => this.get(sessionId);
+    return deepFrozen(await this.#keyed.once(key, { store, nowMs: clock.now(), get, make }));
+  }
+
+  async #make({
+    parentSessionId,
+    ...made
+  }: NewSessionRequest & { readonly parentSessionId?: string | undefined }): Promise<SessionState> {
+    if (made.environmentId !== undefined) await this.#options.environments?.require(made.environmentId);
     const origin =
       parentSessionId === undefined
         ? OF_ITS_OWN
-        : await this.#childOf((await this.#journals.open(parentSessionId)).state, identity);
-    const journal = await beginSession(
-      { ...identity, title, owner, environmentId, workspace },
-      origin,
-      this.#options,
-    ).catch((error: unknown) => {
-      // Another one made it under the same key at the same time.
-      if (idempotencyKey !== undefined && RuntimeError.is(error) && error.code === 'SESSION_EXISTS')
-        return this.#journals.open(sessionId);
-      throw error;
-    });
-    await keepView(store, journal.state);
+        : await this.#childOf((await this.#journals.open(parentSessionId)).state, made);
+    const journal = await beginSession(made, origin, this.#options);
+    await keepView(this.#options.store, journal.state);
     await this.#announce(journal.state);
     return deepFrozen(journal.state);
   }

@@ -33,6 +33,9 @@ type Params<Method extends Exclude<keyof A2ARequestHandler, 'getAgentCard'>> = P
 /** Under this key the request's own signal stands in its context. */
 export const SIGNAL = 'wakechart.signal';
 
+/** A UUID, with or without hyphens. What is counted may be another client's id too, whose session is not for this one. */
+const UNIQUE_ID = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[1-8][0-9a-f]{3}\1[89ab][0-9a-f]{3}\1[0-9a-f]{12}$/i;
+
 /** Turns of one session that are listed: the newest. */
 const MAX_LISTED = 100;
 
@@ -180,9 +183,13 @@ export class A2aRequests implements A2ARequestHandler {
     const { sessionId } =
       message.contextId === '' && message.taskId === ''
         ? // Its client may not have heard of the session. Others count their messages from 1, each time anew.
-          await sessions.create({ agentId: this.#options.agentId }, await onceFor(message.messageId, text))
+          await sessions.create(
+            { agentId: this.#options.agentId },
+            UNIQUE_ID.test(message.messageId) ? await onceFor(message.messageId, text) : {},
+          )
         : await this.#session(message.contextId || (parseTurnId(message.taskId)?.sessionId ?? ''));
-    const { seq } = await sessions.send(sessionId, { type: 'user.message', text }, await onceFor(message.messageId));
+    const once = await onceFor(message.messageId, text);
+    const { seq } = await sessions.send(sessionId, { type: 'user.message', text }, once);
     return { sessionId, seq };
   }
 
@@ -236,10 +243,9 @@ export class A2aRequests implements A2ARequestHandler {
 }
 
 /** Ids of messages are of any length; keys have a limit. */
-async function onceFor(messageId: string, text?: string): Promise<{ readonly idempotencyKey?: string }> {
+async function onceFor(messageId: string, text: string): Promise<{ readonly idempotencyKey?: string }> {
   if (messageId === '') return {};
-  const parts = text === undefined ? messageId : JSON.stringify([messageId, text]);
-  return { idempotencyKey: `a2a:${await sha256Hex(parts)}` };
+  return { idempotencyKey: `a2a:${await sha256Hex(JSON.stringify([messageId, text]))}` };
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -281,16 +281,18 @@ export class FileEventStore implements EventStore {
     return this.#withLog(sessionId, (log) => log.head());
   }
 
-  async list({ agentId, newest = Infinity, before }: ListFilter = {}): Promise<readonly SessionListing[]> {
+  async list({ agentId, newest = Infinity, before, sessionIds }: ListFilter = {}): Promise<readonly SessionListing[]> {
     this.#assertOpen();
     const agentIds = agentId === undefined ? await this.#agentIds() : [agentId];
     const all: SessionIdentity[] = [];
     for (const owner of agentIds) {
-      const names = await this.#namesIn(this.#layout.sessionsOf(owner));
+      const names = sessionIds ?? (await this.#namesIn(this.#layout.sessionsOf(owner)));
       for (const sessionId of names.filter((name) => isUuidV7(name) && (before === undefined || name < before)))
         all.push({ sessionId, agentId: owner });
     }
-    const identities = all.toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1)).slice(-newest);
+    const sorted = all.toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1));
+    // Of those that are named some may not be there: the newest of them are not known yet.
+    const identities = sessionIds === undefined ? sorted.slice(-newest) : sorted;
     const listings = new Array<SessionListing | undefined>(identities.length);
     const left = identities.entries();
     // They share what is left: one after the other, ten thousand sessions are eighty thousand waits for the disk.

@@ -137,13 +137,14 @@ export class MemoryEventStore implements EventStore {
     return this.#session(sessionId).admission.head;
   }
 
-  async list({ agentId, newest = Infinity, before }: ListFilter = {}): Promise<readonly SessionListing[]> {
+  async list({ agentId, newest = Infinity, before, sessionIds }: ListFilter = {}): Promise<readonly SessionListing[]> {
     this.#assertOpen();
     return [...this.#sessions.values()]
       .filter(
         ({ identity }) =>
           (agentId === undefined || identity.agentId === agentId) &&
-          (before === undefined || identity.sessionId < before),
+          (before === undefined || identity.sessionId < before) &&
+          (sessionIds === undefined || sessionIds.includes(identity.sessionId)),
       )
       .map(({ identity, view, admission }) => (view?.head === admission.head ? { ...identity, view } : identity))
       .toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1))

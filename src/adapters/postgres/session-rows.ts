@@ -115,19 +115,22 @@ export class SessionRows {
     agentId,
     newest = Infinity,
     before: first = GREATEST_ID,
+    sessionIds,
   }: ListFilter): Promise<readonly SessionListing[]> {
     const { schema } = this.#database;
     const listings: SessionListing[] = [];
+    const named = sessionIds === undefined ? [] : [sessionIds.filter((id) => UUID.test(id))];
     for (let before = first; listings.length < newest;) {
+      const limit = Math.min(LISTED_AT_ONCE, newest - listings.length);
       const rows = await this.#database.run<FoundRow & { readonly state: string | null }>(
         // Each view by its key: as a join it may be read whole for a few of the newest sessions.
         `SELECT s.id, s.agent_id, (SELECT v.state FROM ${schema}.view v WHERE v.session_id = s.id AND v.head = s.head AND v.fold_version = $3) AS state FROM ${schema}.session s
-         WHERE s.id < $1 AND ($2::text IS NULL OR s.agent_id = $2) ORDER BY s.id DESC LIMIT $4`,
-        [before, agentId ?? null, SESSION_FOLD_VERSION, Math.min(LISTED_AT_ONCE, newest - listings.length)],
+         WHERE s.id < $1 AND ($2::text IS NULL OR s.agent_id = $2)${named.length === 0 ? '' : ' AND s.id = ANY($5::uuid[])'} ORDER BY s.id DESC LIMIT $4`,
+        [before, agentId ?? null, SESSION_FOLD_VERSION, limit, ...named],
       );
       for (const { id, agent_id, state } of rows)
         listings.push({ sessionId: id, agentId: agent_id, ...viewOf(id, state) });
-      if (rows.length === 0) break;
+      if (rows.length < limit) break;
       before = rows.at(-1)?.id ?? before;
     }
     return listings.reverse();

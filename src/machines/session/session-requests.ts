@@ -32,7 +32,11 @@ const newSession = z.strictObject({
 const newSessionOptions = z.strictObject({
   /** The folder in which it works, absolute. Default: one of its own. */
   workspace: hostPath.startsWith('/', 'expected an absolute path').optional(),
-  /** The same key again within a day, for the same agent and owner, gives the session that was made. */
+  /**
+   * The same key again within a day, for the same agent and owner, gives the session that was made. Lists sort it by the
+   * hour (UTC) in which it was made. Two that are made in the same moment by two processes, one on either side of a full
+   * hour, are two.
+   */
   idempotencyKey: z.string().min(1).max(MAX_IDEMPOTENCY_KEY_CHARACTERS).optional(),
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   ClientFactory,
   ClientFactoryOptions,
@@ -105,19 +106,36 @@ describe('a message', () => {
   it('that comes again without a context begins no second session', async () => {
     const client = await clientOf(await served('greeter'));
     const before = await stage.runtime.sessions.list({ agentId: 'greeter' });
-    const request = messageOf('Hi', { messageId: 'sent twice' });
+    const request = messageOf('Hi', { messageId: randomUUID() });
     const [one, other] = await Promise.all([send(client, request), send(client, request)]);
     expect([other.id, (await send(client, request)).id]).toEqual([one.id, one.id]);
     expect(await stage.runtime.sessions.list({ agentId: 'greeter' })).toHaveLength(before.length + 1);
   });
 
   it('that comes again after the server was started anew is not done twice; another text under its id is', async () => {
-    const request = messageOf('Hi', { messageId: 'sent before a restart' });
+    const messageId = randomUUID().replaceAll('-', '');
+    const request = messageOf('Hi', { messageId });
     const task = await send(await clientOf(await served('greeter')), request);
     const client = await clientOf(await served('greeter'));
     expect((await send(client, request)).id).toBe(task.id);
-    const other = await send(client, messageOf('Hello', { messageId: 'sent before a restart' }));
+    const other = await send(client, messageOf('Hello', { messageId }));
     expect(other.contextId).not.toBe(task.contextId);
+  });
+
+  it('whose id may be counted is of no other client: it begins a session of its own', async () => {
+    const client = await clientOf(await served('greeter'));
+    for (const messageId of ['1', 'message-1', '00000000-0000-0000-0000-000000000001']) {
+      const first = await send(client, messageOf('Hello', { messageId }));
+      expect((await send(client, messageOf('Hello', { messageId }))).contextId).not.toBe(first.contextId);
+    }
+  });
+
+  it('with another text is another one, also under an id that was there', async () => {
+    const client = await clientOf(await served('greeter'));
+    const { contextId, id } = await send(client, messageOf('My PIN is 1234', { messageId: '1' }));
+    const other = await send(client, messageOf('What is 2 + 2?', { messageId: '1', contextId }));
+    expect(other.id).not.toBe(id);
+    expect(other.history.map(textsOf)).toEqual([['What is 2 + 2?']]);
   });
 
   it('is a task in a context, which is a session, and ends with its answer', async () => {

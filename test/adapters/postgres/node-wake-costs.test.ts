@@ -76,3 +76,16 @@ describe('a wake of the whole Node runtime', () => {
     expect(await wokenFor(sessionId)).toEqual(ONE_WAKE);
   });
 });
+
+describe('a session that is made under a key', () => {
+  const askedFor = async (idempotencyKey?: string): Promise<number> => {
+    wire.clear();
+    await runtime.sessions.create({ agentId: 'echo' }, { idempotencyKey });
+    return wire.statements.filter((text) => !OF_NO_WAKE.test(text)).length;
+  };
+
+  it('asks once more than one without, and only once when it is there', async () => {
+    const plain = await askedFor();
+    expect([await askedFor('k'), await askedFor('k')]).toEqual([plain + 1, 1]);
+  });
+});
