@@ -93,16 +93,17 @@ it('says first for how long no worker has taken what is due', () => {
   expect(told(0)).toMatch(/^1 message to be read/);
 });
 
-it('needs nothing of a person whose wake ended while its process lives', () => {
-  const reason = firstReason(awake, { isWakeDead: true, work: { isHolderAlive: true } });
+it('needs nothing of a person whose wake ended while its process lives, which is a worker', () => {
+  const reason = firstReason(awake, { isWakeDead: true, work: { isHolderAlive: true, isHolderWorker: true } });
   expect(reason?.text).toMatch(/its process test lives\. A worker takes it up again by itself: nothing to do\./);
   expect(commands(reason)[0]).toBe('');
   expect(reason?.kind).toBe('lost');
 });
 
-it('is said to need a worker whose wake was lost by a process that wakes only once', () => {
-  const reason = firstReason(awake, { isWakeDead: true, work: { isHolderAlive: true, holderWakesOnce: true } });
-  expect(reason?.text).toMatch(/its process test lives, and is no worker: it wakes once\. A worker or another wake/);
+it('is said to need a worker whose wake was lost by a process that is not known to be one', () => {
+  const reason = firstReason(awake, { isWakeDead: true, work: { isHolderAlive: true } });
+  expect(reason?.text).toMatch(/its process test lives, and is not known to be a worker\. A worker or another wake/);
+  expect(commands(reason)).toEqual(['worker', expect.stringMatching(/^wake --session/)]);
 });
 
 const SOON = new Date(START_MS + 60_000).toISOString();
