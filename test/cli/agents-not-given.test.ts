@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createAgentRuntime, defineAgent } from '../../src/index.ts';
+import { messageOf } from '../../src/machines/errors.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { NodeRuntime } from '../../src/node.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
@@ -46,8 +47,10 @@ it('leave its sessions to those that were given it, store nothing, and say so on
   const ids = [await asked(), await asked()];
   const { code, stdout } = await run('worker', '--until-idle');
   expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: expect.stringContaining(' 0 failed. 2 sessions left for later'),
+    code: 1,
+    stdout: expect.stringContaining(
+      'Nothing else is due. 0 wakes went well, 0 failed. 2 sessions left undone: this worker lacks what they need.',
+    ),
   });
   expect(stdout.match(/there is no agent "clock" in the home, or in the code that this one was given/g)).toHaveLength(
     1,
@@ -68,10 +71,27 @@ it('leave sessions that work in an environment in code, too', async () => {
   await writeFile(join(home.path, 'agents/keeper/script.json'), JSON.stringify(script));
   const id = await asked('keeper', 'tower');
   const { code, stdout } = await run('worker', '--until-idle', '--log', 'json');
-  expect(code).toBe(0);
+  expect(code).toBe(1);
   expect(records(stdout)).toContainEqual(
     expect.objectContaining({ level: 'warn', event: 'wake.contended', session: id, code: 'WAKE_ELSEWHERE' }),
   );
   expect(await given.sessions.get(id)).toMatchObject({ head: 2 });
   expect(await given.wake(id)).toMatchObject({ summary: 'Kept.' });
+});
+
+it('are told of by a program that embeds a worker without them, once for each agent', async () => {
+  const ids = [await asked(), await asked()];
+  const warnings: string[] = [];
+  const runtime = await createNodeRuntime({
+    home: home.path,
+    onListenerError: (error) => warnings.push(messageOf(error)),
+  });
+  try {
+    const worker = runtime.startWorker();
+    await expect.poll(() => worker.status().setAside.map(({ phase }) => phase)).toEqual(['elsewhere', 'elsewhere']);
+    expect(warnings).toEqual([expect.stringContaining('there is no agent "clock"')]);
+    expect(ids).toHaveLength(2);
+  } finally {
+    await runtime.shutdown();
+  }
 });
