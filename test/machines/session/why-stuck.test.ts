@@ -188,3 +188,10 @@ describe('what there is around a session', () => {
     expect(commands(reason)[0]).toBe(command);
   });
 });
+
+it('lacks its agent first where only that keeps workers from it, and no mover is a plain wake', () => {
+  const { reasons } = explain(stateAfter(created, message('Go.')), START_MS + 60_000, { isAgentMissing: true });
+  expect(reasons.map(({ kind }) => kind)).toEqual(['agent_missing', 'unread']);
+  expect(reasons.flatMap((reason) => commands(reason)).filter(Boolean)).toEqual(['worker --config FILE']);
+  expect(explain(stateAfter(...awake), START_MS, { isAgentMissing: true }).reasons[0]?.kind).toBe('running');
+});
