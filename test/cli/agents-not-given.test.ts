@@ -58,7 +58,15 @@ it('leave its sessions to those that were given it, store nothing, and say so on
   expect(stdout).toContain('comes with --config FILE');
   for (const id of ids) expect(await given.sessions.get(id)).toMatchObject({ head: 2, failuresInARow: 0 });
   expect((await run('wake', '--session', ids[0] ?? '')).stderr).toContain('[WAKE_ELSEWHERE]');
-  expect((await run('session', 'why', '--session', ids[0] ?? '')).stdout).toMatch(/no agent "clock"[^]*--config FILE/);
+  const why = (await run('session', 'why', '--session', ids[0] ?? '')).stdout;
+  expect(why).toMatch(/^ +• There is no agent "clock"[^]*agents\/clock[^]*worker --config FILE[^]*• 1 message/m);
+  expect(why).not.toMatch(/none runs|wake --session/);
+  expect((await run('session', 'status', '--session', ids[0] ?? '')).stdout).toMatch(/agent +clock \(missing here/);
+  expect((await run('session', 'list')).stdout).toContain('idle, agent missing');
+  const examined = await run('doctor');
+  expect(examined.code).toBe(1);
+  expect(examined.stdout).toMatch(/clock: 2 sessions with something to do, and no such agent/);
+  for (const id of ids) expect(examined.stdout).toContain(id);
   expect(await given.wake(ids[0] ?? '')).toMatchObject({ summary: 'It is noon.' });
 });
 

@@ -227,7 +227,12 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
   const places = shownPlaces(state, shown);
   return [
     ['session', state.sessionId],
-    ['agent', shown.agentMissingHere === undefined ? state.agentId : `${state.agentId} (missing here: workers without it leave the session to others)`],
+    [
+      'agent',
+      shown.agentMissingHere === undefined
+        ? state.agentId
+        : `${state.agentId} (missing here: workers without it leave the session to others)`,
+    ],
     ['status', statusText(state, shown)],
     ['environment', textOfIsolation(shown.isolation, state.environment)],
     ['summary', state.summary === undefined ? undefined : oneLine(state.summary)],

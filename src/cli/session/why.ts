@@ -211,7 +211,9 @@ function explanationLines(context: CommandContext, explained: ExplainedSession, 
     `${indent}${styles.bold(explained.sessionId)}  ${explained.agentId}  ${statusText(explained)}`,
     ...explained.reasons.flatMap((reason) => reasonLines(context, reason, `${indent}  `)),
     ...(explained.home === undefined ? [] : [`${indent}  ${styles.dim(homeText(explained.home))}`]),
-    ...(explained.agentMissingHere === undefined || explained.reasons.some(isMissing) ? [] : [`${indent}  ${missingAgentText(explained.agentMissingHere)}`]),
+    ...(explained.agentMissingHere === undefined || explained.reasons.some(isMissing)
+      ? []
+      : [`${indent}  ${missingAgentText(explained.agentMissingHere)}`]),
     ...(explained.model === undefined ? [] : modelLines(explained.model, { out: context.out, indent: `${indent}  ` })),
   ];
 }

@@ -63,7 +63,14 @@ export const activationMachine = setup({
             'The worker awaits the wake itself, and each end of it is one of these; how long it may take is said by the budget of its agent.',
         },
       } satisfies ChartNotes,
-      on: { SETTLE: 'settled', CONTEND: 'contended', FORESEE: 'early', LEAVE: 'elsewhere', HOLD: 'backed_off', PARK: 'parked' },
+      on: {
+        SETTLE: 'settled',
+        CONTEND: 'contended',
+        FORESEE: 'early',
+        LEAVE: 'elsewhere',
+        HOLD: 'backed_off',
+        PARK: 'parked',
+      },
     },
     contended: { ...setAside, description: 'Another process wakes the session; we wait until that may be over.' },
     early: {

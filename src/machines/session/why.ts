@@ -64,7 +64,15 @@ export interface ExplainOptions extends TimerOptions {
 export function explain(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead = false, modelWait, conditions = {}, isAgentMissing = false, work = {}, ...timers }: ExplainOptions = {},
+  {
+    budget,
+    isWakeDead = false,
+    modelWait,
+    conditions = {},
+    isAgentMissing = false,
+    work = {},
+    ...timers
+  }: ExplainOptions = {},
 ): Explanation {
   const { sessionId, agentId, status, stopReason } = state;
   const isOver = state.unreadable !== undefined || status === 'terminated';
