@@ -43,6 +43,7 @@ import { openNodeStore } from './stores.ts';
 import type { NodeStore, NodeStoreOptions } from './node-store.ts';
 import { LOST_TASKS_FOLDER, PROCESSES_FOLDER, TASK_LOGS_FOLDER, homeTasks } from './tasks.ts';
 import type { HomeTasks } from './tasks.ts';
+import { tellLacks } from './told-lacks.ts';
 import { openTasksElsewhere, tellOfTasks } from './tasks-elsewhere.ts';
 import type { TasksElsewhere } from '../actors/task/tasks-elsewhere.ts';
 import { nodeTools, redactionFor } from './tools.ts';
@@ -347,6 +348,7 @@ function tendedWorkers(
 ): Runtime['startWorker'] {
   return (wanted) => {
     const worker = runtime.startWorker(wanted);
+    tellLacks(worker, onListenerError);
     if (opened.answers !== undefined && onStoreNews !== undefined) {
       const end = watchStore({ clock, ask: opened.answers, onNews: onStoreNews });
       worker.ended.then(end, end);

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createAgentRuntime, defineAgent } from '../../src/index.ts';
+import { messageOf } from '../../src/machines/errors.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { NodeRuntime } from '../../src/node.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
@@ -46,8 +47,10 @@ it('leave its sessions to those that were given it, store nothing, and say so on
   const ids = [await asked(), await asked()];
   const { code, stdout } = await run('worker', '--until-idle');
   expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: expect.stringContaining(' 0 failed. 2 sessions left for later'),
+    code: 1,
+    stdout: expect.stringContaining(
+      'Nothing else is due. 0 wakes went well, 0 failed. 2 sessions left undone: this worker lacks what they need.',
+    ),
   });
   expect(stdout.match(/there is no agent "clock" in the home, or in the code that this one was given/g)).toHaveLength(
     1,
@@ -55,7 +58,15 @@ it('leave its sessions to those that were given it, store nothing, and say so on
   expect(stdout).toContain('comes with --config FILE');
   for (const id of ids) expect(await given.sessions.get(id)).toMatchObject({ head: 2, failuresInARow: 0 });
   expect((await run('wake', '--session', ids[0] ?? '')).stderr).toContain('[WAKE_ELSEWHERE]');
-  expect((await run('session', 'why', '--session', ids[0] ?? '')).stdout).toMatch(/no agent "clock"[^]*--config FILE/);
+  const why = (await run('session', 'why', '--session', ids[0] ?? '')).stdout;
+  expect(why).toMatch(/^ +• There is no agent "clock"[^]*agents\/clock[^]*worker --config FILE[^]*• 1 message/m);
+  expect(why).not.toMatch(/none runs|wake --session/);
+  expect((await run('session', 'status', '--session', ids[0] ?? '')).stdout).toMatch(/agent +clock \(missing here/);
+  expect((await run('session', 'list')).stdout).toContain('idle, agent missing');
+  const examined = await run('doctor');
+  expect(examined.code).toBe(1);
+  expect(examined.stdout).toMatch(/clock: 2 sessions with something to do, and no such agent/);
+  for (const id of ids) expect(examined.stdout).toContain(id);
   expect(await given.wake(ids[0] ?? '')).toMatchObject({ summary: 'It is noon.' });
 });
 
@@ -68,10 +79,27 @@ it('leave sessions that work in an environment in code, too', async () => {
   await writeFile(join(home.path, 'agents/keeper/script.json'), JSON.stringify(script));
   const id = await asked('keeper', 'tower');
   const { code, stdout } = await run('worker', '--until-idle', '--log', 'json');
-  expect(code).toBe(0);
+  expect(code).toBe(1);
   expect(records(stdout)).toContainEqual(
     expect.objectContaining({ level: 'warn', event: 'wake.contended', session: id, code: 'WAKE_ELSEWHERE' }),
   );
   expect(await given.sessions.get(id)).toMatchObject({ head: 2 });
   expect(await given.wake(id)).toMatchObject({ summary: 'Kept.' });
+});
+
+it('are told of by a program that embeds a worker without them, once for each agent', async () => {
+  const ids = [await asked(), await asked()];
+  const warnings: string[] = [];
+  const runtime = await createNodeRuntime({
+    home: home.path,
+    onListenerError: (error) => warnings.push(messageOf(error)),
+  });
+  try {
+    const worker = runtime.startWorker();
+    await expect.poll(() => worker.status().setAside.map(({ phase }) => phase)).toEqual(['elsewhere', 'elsewhere']);
+    expect(warnings).toEqual([expect.stringContaining('there is no agent "clock"')]);
+    expect(ids).toHaveLength(2);
+  } finally {
+    await runtime.shutdown();
+  }
 });

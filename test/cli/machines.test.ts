@@ -87,7 +87,7 @@ it('leaves a session to the others where its agent is not there, and nothing of 
       /is left to other machines: there is no agent "actor-1" in the home of this one[^]*WAKE_ELSEWHERE/,
     ) as string,
   });
-  expect((await two.run('worker', '--until-idle')).stdout).toContain(' 0 failed. 1 session left for later');
+  expect((await two.run('worker', '--until-idle')).stdout).toContain(' 0 failed. 1 session left undone');
   expect(await statusOf(one, id)).toMatchObject({ head });
   expect((await two.run('session', 'why', '--session', id)).stdout).toContain(
     'no agent "actor-1" in the home of this machine',

@@ -89,8 +89,8 @@ export interface InspectedWorker {
   readonly isSuspended?: true | undefined;
   /** Redacted and bounded. */
   readonly commandLine?: string | undefined;
-  /** `wakechart wake`: no worker, it takes nothing up again. */
-  readonly wakesOnce?: true | undefined;
+  /** It is known to be a worker, by its command: one takes up again what was lost. */
+  readonly isWorker?: true | undefined;
 }
 
 /** A process of this machine that woke a session before. */

@@ -64,11 +64,11 @@ function heardOf(worker: InspectedWorker, lastActivityAt: string | undefined): I
 }
 
 /** Of this machine only it is known. */
-function holderOf(worker: InspectedWorker | undefined): Pick<SessionWork, 'isHolderAlive' | 'holderWakesOnce'> {
+function holderOf(worker: InspectedWorker | undefined): Pick<SessionWork, 'isHolderAlive' | 'isHolderWorker'> {
   if (worker === undefined || worker.place === 'elsewhere') return {};
   return {
     isHolderAlive: worker.processorMs !== undefined || worker.residentBytes !== undefined,
-    ...(worker.wakesOnce === true ? { holderWakesOnce: true } : {}),
+    ...(worker.isWorker === true ? { isHolderWorker: true } : {}),
   };
 }
 

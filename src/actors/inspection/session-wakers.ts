@@ -1,6 +1,6 @@
 /** Which process wakes a session, where it is, and what is known of it. */
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { isSameProcess, shownCommandLine, wakesOnce } from '../../machines/session/waker-process.ts';
+import { isSameProcess, isWorker, shownCommandLine } from '../../machines/session/waker-process.ts';
 import type { SuspendedProcess } from '../../machines/session/why-work.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
 import type { Fleet } from './fleet.ts';
@@ -52,10 +52,10 @@ export async function workerOf(
   };
 }
 
-function ofCommand(words: readonly string[], text: InspectedText): Pick<InspectedWorker, 'commandLine' | 'wakesOnce'> {
+function ofCommand(words: readonly string[], text: InspectedText): Pick<InspectedWorker, 'commandLine' | 'isWorker'> {
   return {
     commandLine: text.cut(shownCommandLine(words), MAX_COMMAND_CHARACTERS),
-    ...(wakesOnce(words) ? { wakesOnce: true } : {}),
+    ...(isWorker(words) ? { isWorker: true } : {}),
   };
 }
 

@@ -9,7 +9,7 @@ import { startChild } from '../xstate-child.ts';
 
 /**
  * What a session can come to again and again; attempts are counted in a row of the same kind. `elsewhere`: another
- * machine is to wake it.
+ * machine or process is to wake it.
  */
 export type ClaimFailure = 'early' | 'contended' | 'elsewhere' | 'failed';
 
@@ -57,6 +57,10 @@ export class Claim {
   }
 }
 
+const SET_ASIDE: ReadonlySet<ActivationPhase> = new Set<SetAsidePhase>([
+  ...(['contended', 'early', 'elsewhere', 'backed_off', 'parked'] as const),
+]);
+
 function isSetAsidePhase(phase: ActivationPhase): phase is SetAsidePhase {
-  return phase === 'contended' || phase === 'early' || phase === 'backed_off' || phase === 'parked';
+  return SET_ASIDE.has(phase);
 }

@@ -41,14 +41,18 @@ const FREE_EARLY_CHECKS = 3;
 const FREE_CONFLICTS = 2;
 
 /**
- * Sessions that may be set aside at once. With more, nothing new is taken: something must be wrong with all of them.
+ * Sessions that may be set aside at once, but for those that are left to others. With more, nothing new is taken:
+ * something must be wrong with all of them.
  */
 const MAX_SET_ASIDE = 10_000;
 
-const MOVES = { early: 'FORESEE', contended: 'CONTEND', backed_off: 'HOLD', parked: 'PARK' } as const satisfies Record<
-  SetAsidePhase,
-  ActivationEventType
->;
+const MOVES = {
+  early: 'FORESEE',
+  contended: 'CONTEND',
+  elsewhere: 'LEAVE',
+  backed_off: 'HOLD',
+  parked: 'PARK',
+} as const satisfies Record<SetAsidePhase, ActivationEventType>;
 
 export class WorkerClaims {
   readonly #options: WorkerClaimsOptions;
@@ -61,6 +65,7 @@ export class WorkerClaims {
   #heard = 0;
   #running = 0;
   #contended = 0;
+  #elsewhere = 0;
   #freedWaits = 0;
   #number = 0;
 
@@ -88,7 +93,7 @@ export class WorkerClaims {
   }
 
   get isFull(): boolean {
-    return this.#apart.size - this.#running >= MAX_SET_ASIDE;
+    return this.#apart.size - this.#running - this.#elsewhere >= MAX_SET_ASIDE;
   }
 
   /**
@@ -249,6 +254,7 @@ export class WorkerClaims {
     const { clock } = this.#options;
     claim.move(MOVES[phase]);
     if (phase === 'contended') this.#contended += 1;
+    if (phase === 'elsewhere') this.#elsewhere += 1;
     if (phase === 'early') this.#early.add(claim);
     claim.againAtMs = clock.now() + delayMs;
     claim.timer = clock.setTimeout(() => this.#again(claim), delayMs);
@@ -297,6 +303,7 @@ export class WorkerClaims {
   /** Releases what a session that is set aside waits by. */
   #release(claim: Claim): void {
     if (claim.phase === 'contended') this.#contended -= 1;
+    if (claim.phase === 'elsewhere') this.#elsewhere -= 1;
     this.#early.delete(claim);
     this.#options.clock.clearTimeout(claim.timer);
     claim.againAtMs = undefined;
@@ -311,7 +318,6 @@ export class WorkerClaims {
 }
 
 function phaseOf({ attempts }: Claim, failure: ClaimFailure): SetAsidePhase {
-  if (failure === 'elsewhere') return 'backed_off';
   if (failure !== 'failed') return failure;
   return attempts >= FAILURES_UNTIL_PARKED ? 'parked' : 'backed_off';
 }

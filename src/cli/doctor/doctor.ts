@@ -30,6 +30,7 @@ import { checkEnvironments, unconfinedAgents } from './check-environments.ts';
 import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from './check-home.ts';
 import { checkLeftFolders } from './check-left-folders.ts';
 import { checkMemory } from './check-memory.ts';
+import { checkMissingAgents } from './check-missing-agents.ts';
 import { checkPrograms } from './check-programs.ts';
 import { checkSessions } from './check-sessions.ts';
 import { checkSkills } from './check-skills.ts';
@@ -74,6 +75,9 @@ const PROCESSES_FOLDER = 'processes';
 const JOBS_FOLDER = 'subagents';
 /** Of an agent's folder. */
 const RETRIEVAL_FOLDER = 'retrieval';
+
+/** Where many machines share a store, one that has the agent takes what is due within as long. */
+const TAKEN_ELSEWHERE_MS = 60_000;
 
 interface Treated extends Omit<RepairableFinding, 'repair'> {
   readonly isRepaired: boolean;
@@ -172,6 +176,13 @@ function withFindings<Result>(
               store: opened.store,
               ...memoryStores(layout),
               indexDirectory: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER),
+            })),
+        ...('finding' in opened
+          ? []
+          : await checkMissingAgents({
+              agents,
+              store: opened.store,
+              dueBeforeMs: clock.now() - (context.store === undefined ? 0 : TAKEN_ELSEWHERE_MS),
             })),
         ...('finding' in opened ? [] : await checkSchedules(opened.schedules.definitions)),
         ...(await checkProcesses(

@@ -56,18 +56,18 @@ export async function withRuntime<Result>(
     ...options
   }: Pick<NodeRuntimeOptions, 'maxConcurrentTasks' | 'humans' | 'onStoreNews'> & {
     /** Where notes go. Default: to standard error. */
-    readonly note?: (text: string) => void;
+    readonly note?: (text: string, error?: unknown) => void;
   } = {},
 ): Promise<Result> {
   const { home, err, interruption } = context;
   await makeHome(home);
-  const warn = note ?? ((text: string): void => void err.push(`${err.styles.yellow('note:')} ${text}\n`));
+  const warn = note ?? ((text: string, _error?: unknown): void => void err.push(`${err.styles.yellow('note:')} ${text}\n`));
   const runtime = await createNodeRuntime({
     ...options,
     home,
     ...runtimeStore(context),
     reconcileOnStart: false,
-    onListenerError: (error) => warn(messageOf(error)),
+    onListenerError: (error) => warn(messageOf(error), error),
   });
   const release = interruption.guard(taskKiller(runtime.tasks));
   try {

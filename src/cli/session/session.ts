@@ -10,7 +10,7 @@ import { askedLines, askedRecords, waitText } from './asked-text.ts';
 import { nextCommand, storeText } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
-import { homeElsewhere } from './workspace-copies.ts';
+import { agentMissingHere, homeElsewhere } from './workspace-copies.ts';
 import type { CopyHome } from './workspace-copies.ts';
 import type { Output } from '../terminal/output.ts';
 import { placesOf } from '../places.ts';
@@ -67,7 +67,9 @@ export async function listSessions(context: CommandContext): Promise<number> {
     const rows = sessions.map((state) => [
       state.sessionId,
       state.agentId,
-      state.unreadable === undefined ? statusText(state, state) : 'unreadable',
+      state.unreadable === undefined
+        ? `${statusText(state, state)}${state.agentMissingHere === undefined ? '' : ', agent missing'}`
+        : 'unreadable',
       state.isolation === undefined ? '' : shortTextOfIsolation(state.isolation),
       state.updatedAt === undefined ? '' : localTime(state.updatedAt),
       state.unreadable?.message ?? state.summary ?? '',
@@ -82,16 +84,31 @@ export async function listSessions(context: CommandContext): Promise<number> {
 async function listed(
   store: SessionStore,
   context: CommandContext,
-): Promise<readonly (SessionState & WakeDeath & { readonly isolation?: Isolation })[]> {
+): Promise<readonly (SessionState & WakeDeath & MissingAgent & { readonly isolation?: Isolation })[]> {
   const { sessions, agents } = store;
   const isolations = isolationsOf(context, agents);
   return Promise.all(
     (await sessions.list()).map(async (state) =>
       state.unreadable === undefined
-        ? { ...state, isolation: await isolations.ofSession(state), ...(await wakeDeath(store, state)) }
+        ? {
+            ...state,
+            isolation: await isolations.ofSession(state),
+            ...(await wakeDeath(store, state)),
+            ...(await missingAgent(store, state)),
+          }
         : state,
     ),
   );
+}
+
+interface MissingAgent {
+  /** The id of its agent, where neither the home nor a config that is known has it: then no worker like this wakes it. */
+  readonly agentMissingHere?: string;
+}
+
+async function missingAgent(store: Pick<SessionStore, 'agents'>, state: SessionState): Promise<MissingAgent> {
+  const missing = await agentMissingHere(state, store);
+  return missing === undefined ? {} : { agentMissingHere: missing };
 }
 
 interface WakeDeath {
@@ -115,7 +132,7 @@ export async function showStatus(context: CommandContext, session: string): Prom
     const state = await sessions.status(checkedSessionId(session));
     const asked = await ownRequests(sessions, state);
     const isolation = await isolationsOf(context, agents).ofSession(state);
-    const death = await wakeDeath(store, state);
+    const death = { ...(await wakeDeath(store, state)), ...(await missingAgent(store, state)) };
     const elsewhere = await homeElsewhere(state.sessionId, { workspaceCopies, home: context.home });
     if (json)
       return out.document({
@@ -199,7 +216,7 @@ function waitFields(
   });
 }
 
-interface Shown extends Whereabouts, WakeDeath {
+interface Shown extends Whereabouts, WakeDeath, MissingAgent {
   readonly asked: readonly AskedRequest[];
   readonly isolation: Isolation;
   readonly out: Output;
@@ -210,7 +227,12 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
   const places = shownPlaces(state, shown);
   return [
     ['session', state.sessionId],
-    ['agent', state.agentId],
+    [
+      'agent',
+      shown.agentMissingHere === undefined
+        ? state.agentId
+        : `${state.agentId} (missing here: workers without it leave the session to others)`,
+    ],
     ['status', statusText(state, shown)],
     ['environment', textOfIsolation(shown.isolation, state.environment)],
     ['summary', state.summary === undefined ? undefined : oneLine(state.summary)],

@@ -1,4 +1,5 @@
 /** What can move a session on, as lines: who, by which event, and the command to type. */
+import { isWaker } from '../../machines/session/why-movers.ts';
 import type { Mover } from '../../machines/session/why-movers.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
@@ -20,8 +21,6 @@ export function moversElsewhere(
   movers: readonly Mover[],
   { sessionId, host }: { readonly sessionId: string; readonly host: string },
 ): readonly Mover[] {
-  const isWaker = ({ command }: Mover): boolean =>
-    command !== undefined && ['worker', 'wake'].includes(command[0] ?? '');
   if (!movers.some(isWaker)) return movers;
   const there = movers.map((mover): Mover =>
     isWaker(mover)

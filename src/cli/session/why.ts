@@ -127,7 +127,9 @@ async function explainTree(
   const state = await sessions.status(sessionId);
   const model = await lastModel(sessions, state);
   const decision = model?.decisions.at(-1);
+  const missing = await agentMissingHere(state, store);
   const explanation = explain(state, nowMs, {
+    isAgentMissing: missing !== undefined,
     ...(decision?.kind === 'waiting' ? { modelWait: decision } : {}),
     conditions: store.conditions,
     work: state.unreadable === undefined ? await store.workOf(state) : {},
@@ -153,7 +155,6 @@ async function explainTree(
     }),
   );
   const home = await homeOf(sessionId, store.workspaceCopies);
-  const missing = await agentMissingHere(state, store);
   return {
     ...explanation,
     reasons,
@@ -210,9 +211,15 @@ function explanationLines(context: CommandContext, explained: ExplainedSession, 
     `${indent}${styles.bold(explained.sessionId)}  ${explained.agentId}  ${statusText(explained)}`,
     ...explained.reasons.flatMap((reason) => reasonLines(context, reason, `${indent}  `)),
     ...(explained.home === undefined ? [] : [`${indent}  ${styles.dim(homeText(explained.home))}`]),
-    ...(explained.agentMissingHere === undefined ? [] : [`${indent}  ${missingAgentText(explained.agentMissingHere)}`]),
+    ...(explained.agentMissingHere === undefined || explained.reasons.some(isMissing)
+      ? []
+      : [`${indent}  ${missingAgentText(explained.agentMissingHere)}`]),
     ...(explained.model === undefined ? [] : modelLines(explained.model, { out: context.out, indent: `${indent}  ` })),
   ];
+}
+
+function isMissing({ kind }: Reason): boolean {
+  return kind === 'agent_missing';
 }
 
 function reasonLines(context: CommandContext, reason: ExplainedReason, indent: string): string[] {

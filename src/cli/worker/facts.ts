@@ -64,6 +64,7 @@ export function summaryFact({ counts, endedBecause, setAside, lateness }: Sessio
     failed: counts.failed,
     aborted: counts.aborted,
     set_aside: setAside.length,
+    left_to_others: setAside.filter(({ phase }) => phase === 'elsewhere').length,
     lateness_max_ms: lateness.maxMs,
   };
 }

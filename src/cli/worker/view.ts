@@ -55,9 +55,9 @@ export class WorkerView {
 
   #levelOf(event: SessionWorkerEvent): LogLevel | undefined {
     if (event.type === 'woke') return this.#left.has(event.sessionId) ? 'debug' : undefined;
-    if (event.type !== 'contended' || event.reason?.code !== WAKE_ELSEWHERE) return undefined;
+    if (event.type !== 'contended' || !isLeft(event.reason)) return undefined;
     this.#left.add(event.sessionId);
-    const lacks = event.reason.details?.['lacks'];
+    const lacks = event.reason?.details?.['lacks'];
     if (this.#lacks.has(lacks)) return 'debug';
     this.#lacks.add(lacks);
     return 'warn';
@@ -151,8 +151,24 @@ export function workerEnding(
     cut === ''
       ? ENDINGS[endedBecause]
       : `Stopped ${when}: ${cut} ${counts.aborted + commands === 1 ? 'was' : 'were'} cut off.`;
-  const left = setAside.length === 0 ? '' : ` ${counted(setAside.length, 'session')} left for later.`;
-  return `${ending} ${counted(counts.succeeded, 'wake')} went well, ${counts.failed} failed.${left}`;
+  const elsewhere = leftToOthers({ setAside });
+  const later = setAside.length - elsewhere;
+  return [
+    elsewhere > 0 && ending === ENDINGS.idle ? 'Nothing else is due.' : ending,
+    `${counted(counts.succeeded, 'wake')} went well, ${counts.failed} failed.`,
+    ...(later === 0 ? [] : [`${counted(later, 'session')} left for later.`]),
+    ...(elsewhere === 0 ? [] : [`${counted(elsewhere, 'session')} left undone: this worker lacks what they need.`]),
+  ].join(' ');
+}
+
+/** Whether an error says that a process lacks what a session needs, such as its agent. */
+export function isLeft(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === WAKE_ELSEWHERE;
+}
+
+/** How many sessions were due, and need what this worker lacks. */
+export function leftToOthers({ setAside }: Pick<SessionWorkerSummary, 'setAside'>): number {
+  return setAside.filter(({ reason }) => isLeft(reason)).length;
 }
 
 /** `1 wake and 2 commands`; empty for nothing. */

@@ -19,7 +19,7 @@ import { Progress } from '../terminal/progress.ts';
 import { usageError } from '../usage.ts';
 import { summaryFact } from './facts.ts';
 import type { ListenAddress } from './listening.ts';
-import { WorkerView, secondsText, workText, workerEnding } from './view.ts';
+import { WorkerView, isLeft, leftToOthers, secondsText, workText, workerEnding } from './view.ts';
 import type { CutOff } from './view.ts';
 
 /** How long what runs may go on after the first signal, in milliseconds: wakes and commands share that time. */
@@ -69,7 +69,7 @@ export async function runWorker(
     try {
       const { summary, cut } = await followed(worker, { runtime, context, log });
       await tellEnd(summary, cut, { context, log });
-      return summary.counts.failed > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+      return summary.counts.failed > 0 || leftToOthers(summary) > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     } finally {
       await unlisten();
     }
@@ -79,7 +79,8 @@ export async function runWorker(
     maxConcurrentTasks: Math.max(MIN_CONCURRENT_TASKS, concurrency ?? 0),
     humans: human ? 'reachable' : 'none',
     onStoreNews: (news) => tellStore(context, log, news),
-    note: (text) => log.note(text),
+    // What it lacks is told with its sessions.
+    note: (text, error) => isLeft(error) || log.note(text),
   });
 }
 

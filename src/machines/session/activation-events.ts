@@ -14,6 +14,7 @@ export const activationEvents = chartEvents({
     SETTLE: { says: 'The wake has ended, or nothing was to be done.', from },
     CONTEND: { says: 'Another process wakes the session.', from },
     FORESEE: { says: 'The log does not hold yet what the hint speaks of.', from },
+    LEAVE: { says: 'This process lacks what the session needs, or another machine has its folder.', from },
     HOLD: { says: 'The wake has failed, or the session comes back for the same hint too soon.', from },
     PARK: { says: 'The wake has failed too often in a row.', from },
     AGAIN: {

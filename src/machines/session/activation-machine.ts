@@ -4,6 +4,7 @@
  *   waiting ──BEGIN──▶ waking ──SETTLE──▶ settled
  *    │  ▲ │              ├──CONTEND──▶ contended ──┐
  *    │  │ │              ├──FORESEE──▶ early       │
+ *    │  │ │              ├──LEAVE────▶ elsewhere   │
  *    │  │ └──────────────┼──HOLD─────▶ backed_off  ├──AGAIN──▶ waiting
  *    │  │                └──PARK─────▶ parked ─────┘
  *    │  └───────────────────────────────────────────
@@ -13,6 +14,7 @@
  * waking:      Takes a slot; a wake of the session runs here.
  * contended:   Another process wakes the session; we wait until that may be over.
  * early:       The hint is there and what it speaks of is not yet: its sender is about to write it, or died before.
+ * elsewhere:   Others are to wake it: they have its folder, or its agent; it is checked again after a time that grows.
  * backed_off:  The wake failed; it is tried again after a time that grows.
  * parked:      The same, after several failures in a row: a person should check.
  * settled:     The wake has ended, and the log says what comes next.
@@ -61,13 +63,25 @@ export const activationMachine = setup({
             'The worker awaits the wake itself, and each end of it is one of these; how long it may take is said by the budget of its agent.',
         },
       } satisfies ChartNotes,
-      on: { SETTLE: 'settled', CONTEND: 'contended', FORESEE: 'early', HOLD: 'backed_off', PARK: 'parked' },
+      on: {
+        SETTLE: 'settled',
+        CONTEND: 'contended',
+        FORESEE: 'early',
+        LEAVE: 'elsewhere',
+        HOLD: 'backed_off',
+        PARK: 'parked',
+      },
     },
     contended: { ...setAside, description: 'Another process wakes the session; we wait until that may be over.' },
     early: {
       ...setAside,
       description:
         'The hint is there and what it speaks of is not yet: its sender is about to write it, or died before.',
+    },
+    elsewhere: {
+      ...setAside,
+      description:
+        'Others are to wake it: they have its folder, or its agent; it is checked again after a time that grows.',
     },
     backed_off: { ...setAside, description: 'The wake failed; it is tried again after a time that grows.' },
     parked: { ...setAside, description: 'The same, after several failures in a row: a person should check.' },
@@ -82,7 +96,7 @@ export const activationMachine = setup({
 export type ActivationPhase = StateValueFrom<typeof activationMachine>;
 
 /** The phases in which a session is left out until a time or the end of another process's wake. */
-export type SetAsidePhase = Extract<ActivationPhase, 'contended' | 'early' | 'backed_off' | 'parked'>;
+export type SetAsidePhase = Extract<ActivationPhase, 'contended' | 'early' | 'elsewhere' | 'backed_off' | 'parked'>;
 
 export const activationLifecycle = compileLifecycle<ActivationPhase, { readonly type: ActivationEventType }>(
   activationMachine,

@@ -10,10 +10,17 @@ export function isSameProcess(startedAtMs: number | undefined, didAt: string): b
 
 const PROGRAM = /(?:^|[\\/])(?:wakechart|main\.js|main\.ts)$/;
 
-/** Whether it is `wakechart wake`, which takes nothing up again. Programs with workers have names of their own. */
-export function wakesOnce(words: readonly string[]): boolean {
+/** Those before the command that take a value. */
+const WITH_VALUE: ReadonlySet<string> = new Set(['--home', '--store', '--store-file', '--config']);
+
+/** Whether it is known to be a worker, which takes up again what was lost. Of a program of another name it is not. */
+export function isWorker(words: readonly string[]): boolean {
   const at = words.findIndex((word) => PROGRAM.test(word));
-  return at !== -1 && words.slice(at + 1).find((word) => !word.startsWith('-')) === 'wake';
+  if (at === -1) return false;
+  const own = words.slice(at + 1);
+  const command = own.find((word, index) => !word.startsWith('-') && !WITH_VALUE.has(own[index - 1] ?? ''));
+  // What serves HTTP wakes none.
+  return command === 'worker' || (command === 'serve' && !own.includes('http') && !own.includes('--no-worker'));
 }
 
 const SECRET = '(?:token|secret|pass|pwd|key|credential|auth|cookie)[\\w-]*';

@@ -36,6 +36,24 @@ export function workerMover(): Mover {
   return { who: 'worker', events: ['wake.started'], does: 'wakes it as soon as one runs', command: ['worker'] };
 }
 
+/** Who wakes a session: no help where they lack what it needs. */
+export function isWaker({ command }: Mover): boolean {
+  return command?.[0] === 'worker' || command?.[0] === 'wake';
+}
+
+/** Of a session whose agent is in no home and in no code that is known. */
+export function agentMovers(agentId: string): readonly Mover[] {
+  return [
+    { who: 'person', events: [], does: `gives the agent back: its folder agents/${agentId}, into the home` },
+    {
+      who: 'person',
+      events: ['wake.started'],
+      does: 'starts a worker that is given the code in which the agent is defined',
+      command: ['worker', '--config', 'FILE'],
+    },
+  ];
+}
+
 /** As errors name it too. */
 export const RESET_COMMAND = ['auth', 'reset', '--all'] as const;
 

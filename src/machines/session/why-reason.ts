@@ -12,6 +12,7 @@ export type ReasonKind =
   | 'question'
   | 'custom_tool'
   | 'child'
+  | 'agent_missing'
   | 'unread'
   | 'held_back'
   | 'queued_wake'

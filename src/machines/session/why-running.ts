@@ -67,12 +67,12 @@ export function dead(state: SessionState, nowMs: number, { conditions, work }: D
   if (work.isHolderAlive === true && !isDiskFull(conditions))
     return {
       kind: 'lost',
-      text: `Its wake was lost; its process ${openWake?.owner ?? ''} lives${work.holderWakesOnce === true ? ', and is no worker: it wakes once. A worker or another wake goes on' : '. A worker takes it up again by itself: nothing to do'}. When it ended, ${atWork(state, work, 'past')}; ${soFar(state)}.${cutOff(state)}`,
+      text: `Its wake was lost; its process ${openWake?.owner ?? ''} lives${work.isHolderWorker === true ? '. A worker takes it up again by itself: nothing to do' : ', and is not known to be a worker. A worker or another wake goes on'}. When it ended, ${atWork(state, work, 'past')}; ${soFar(state)}.${cutOff(state)}`,
       since: updatedAt,
       movers: [
-        ...(work.holderWakesOnce === true
-          ? []
-          : [{ who: 'worker', events: ['wake.started'], does: 'that lives takes it up again by itself' } as const]),
+        ...(work.isHolderWorker === true
+          ? [{ who: 'worker', events: ['wake.started'], does: 'that lives takes it up again by itself' } as const]
+          : []),
         ...movers,
       ],
       calls: callStates(state),

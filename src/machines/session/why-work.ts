@@ -16,8 +16,8 @@ export interface SessionWork {
   readonly rivals?: readonly SuspendedProcess[] | undefined;
   /** The process of the open wake lives, also where the wake has ended without a word. Absent: that is unknown. */
   readonly isHolderAlive?: boolean | undefined;
-  /** That process is no worker: it takes nothing up again. */
-  readonly holderWakesOnce?: true | undefined;
+  /** That process is known to be a worker, which takes up again what was lost. */
+  readonly isHolderWorker?: true | undefined;
   /** What a call that failed had begun with git, and what was finished after the session came to rest. */
   readonly finished?: WorkUnderWay['what'] | undefined;
   /** What git has begun in its folder, and not ended. */

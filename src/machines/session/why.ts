@@ -11,7 +11,9 @@ import { explainCharts } from './why-charts.ts';
 import type { ChartExplanation } from './why-charts.ts';
 import {
   RESET_COMMAND,
+  agentMovers,
   givenMovers,
+  isWaker,
   messageMover,
   resetMover,
   restMovers,
@@ -52,6 +54,8 @@ export interface ExplainOptions extends TimerOptions {
   readonly modelWait?: ModelWait | undefined;
   /** Default: nothing is known of them. */
   readonly conditions?: Conditions | undefined;
+  /** Its agent is known to no process like this one, which has to leave the session to others. Default false. */
+  readonly isAgentMissing?: boolean | undefined;
   /** Default: nothing is known of it. */
   readonly work?: SessionWork | undefined;
 }
@@ -60,13 +64,23 @@ export interface ExplainOptions extends TimerOptions {
 export function explain(
   state: SessionState,
   nowMs: number,
-  { budget, isWakeDead = false, modelWait, conditions = {}, work = {}, ...timers }: ExplainOptions = {},
+  {
+    budget,
+    isWakeDead = false,
+    modelWait,
+    conditions = {},
+    isAgentMissing = false,
+    work = {},
+    ...timers
+  }: ExplainOptions = {},
 ): Explanation {
   const { sessionId, agentId, status, stopReason } = state;
   const isOver = state.unreadable !== undefined || status === 'terminated';
   const found = reasonsOf(state, nowMs, { budget, isWakeDead, modelWait, conditions, work });
   const around = isOver ? NOTHING_AROUND : scheduleReasons(state, conditions, nowMs);
-  const reasons = [...(isOver || found.length === 0 ? [] : diskReasons(conditions)), ...found, ...around.failing];
+  const known = [...(isOver || found.length === 0 ? [] : diskReasons(conditions)), ...found, ...around.failing];
+  const isAwake = state.openWake !== undefined && !isWakeDead;
+  const reasons = isAgentMissing && !isAwake ? withoutAgent(known, state) : known;
   return {
     sessionId,
     agentId,
@@ -80,6 +94,19 @@ export function explain(
     ],
     ...(state.unreadable === undefined ? { chart: explainCharts(state, nowMs, timers) } : {}),
   };
+}
+
+/** Where only its agent keeps workers from it, that is the reason, and another wake without it no help. */
+function withoutAgent(reasons: readonly Reason[], { agentId }: SessionState): readonly Reason[] {
+  if (!reasons.some(({ movers }) => movers.some(isWaker))) return reasons;
+  return [
+    {
+      kind: 'agent_missing',
+      text: `There is no agent "${agentId}" in the home of this machine, nor in a config that this command knows: every worker without it leaves the session to those that have it.`,
+      movers: agentMovers(agentId),
+    },
+    ...reasons.map((reason) => ({ ...reason, movers: reason.movers.filter((mover) => !isWaker(mover)) })),
+  ];
 }
 
 /** A worker that runs and is free takes what is due within as long. */

@@ -12,6 +12,7 @@ const BACK_OFFS = {
   // A sender makes the hint just before it writes what the hint speaks of.
   early: { firstDelayMs: 10, maxDelayMs: 30_000 },
   contended: { firstDelayMs: 1_000, maxDelayMs: 30_000 },
+  elsewhere: { firstDelayMs: 1_000, maxDelayMs: 300_000 },
   backed_off: { firstDelayMs: 1_000, maxDelayMs: 300_000 },
   parked: { firstDelayMs: 1_000, maxDelayMs: 300_000 },
 } as const satisfies Record<SetAsidePhase, BackOff>;

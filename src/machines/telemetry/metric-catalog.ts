@@ -113,7 +113,7 @@ const read = {
   },
   wakechart_worker_set_aside: {
     kind: 'gauge',
-    help: 'Due sessions that workers of this process leave alone for now, by why.',
+    help: 'Due sessions that workers of this process leave alone for now, by why; elsewhere: to others, for it lacks what they need.',
     labels: ['phase'],
   },
   wakechart_tasks: { kind: 'gauge', help: 'Background tasks of this process.', labels: ['status'] },

@@ -84,13 +84,18 @@ describe('who wakes a session', () => {
   });
 
   it.each([
-    ['wakechart wake --session x', true],
-    ['node dist/cli/main.js wake', true],
-    ['wakechart worker', undefined],
-    ['node server.js wake', undefined],
-  ])('takes nothing up again where it is no worker: %s', async (line, wakesOnce) => {
+    ['wakechart worker', true],
+    ['node dist/cli/main.js --home /wake --json worker --until-idle', true],
+    ['wakechart --home=/h serve mcp', true],
+    ['wakechart serve mcp --no-worker', undefined],
+    ['wakechart serve http', undefined],
+    ['wakechart wake --session x', undefined],
+    ['wakechart --home worker wake', undefined],
+    ['wakechart chat', undefined],
+    ['node server.js', undefined],
+  ])('is known to be a worker by its command only: %s', async (line, isWorker) => {
     const usageOf = async () => ({ processorMs: 1, commandLine: line.split(' ') });
-    expect((await workerOf(awake('here:7'), factsOf({ processTree: { usageOf } })))?.wakesOnce).toBe(wakesOnce);
+    expect((await workerOf(awake('here:7'), factsOf({ processTree: { usageOf } })))?.isWorker).toBe(isWorker);
   });
 
   it('has the time by which it has to tell that it lives, where it is the one that has the right', async () => {

@@ -378,7 +378,7 @@ describe('a session that is bound to its machine', () => {
       await expect.poll(() => worker.status().setAside[0]?.attempts).toBe(round + 1);
       expect(worker.status().setAside[0]).toMatchObject({
         sessionId,
-        phase: 'backed_off',
+        phase: 'elsewhere',
         reason: { code: 'WORKSPACE_COPY_ELSEWHERE', details: { host: 'one' } },
       });
       await setup.clock.advance(1_000 * 2 ** round);

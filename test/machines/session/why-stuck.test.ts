@@ -93,16 +93,17 @@ it('says first for how long no worker has taken what is due', () => {
   expect(told(0)).toMatch(/^1 message to be read/);
 });
 
-it('needs nothing of a person whose wake ended while its process lives', () => {
-  const reason = firstReason(awake, { isWakeDead: true, work: { isHolderAlive: true } });
+it('needs nothing of a person whose wake ended while its process lives, which is a worker', () => {
+  const reason = firstReason(awake, { isWakeDead: true, work: { isHolderAlive: true, isHolderWorker: true } });
   expect(reason?.text).toMatch(/its process test lives\. A worker takes it up again by itself: nothing to do\./);
   expect(commands(reason)[0]).toBe('');
   expect(reason?.kind).toBe('lost');
 });
 
-it('is said to need a worker whose wake was lost by a process that wakes only once', () => {
-  const reason = firstReason(awake, { isWakeDead: true, work: { isHolderAlive: true, holderWakesOnce: true } });
-  expect(reason?.text).toMatch(/its process test lives, and is no worker: it wakes once\. A worker or another wake/);
+it('is said to need a worker whose wake was lost by a process that is not known to be one', () => {
+  const reason = firstReason(awake, { isWakeDead: true, work: { isHolderAlive: true } });
+  expect(reason?.text).toMatch(/its process test lives, and is not known to be a worker\. A worker or another wake/);
+  expect(commands(reason)).toEqual(['worker', expect.stringMatching(/^wake --session/)]);
 });
 
 const SOON = new Date(START_MS + 60_000).toISOString();
@@ -186,4 +187,11 @@ describe('what there is around a session', () => {
     expect(reason?.text).toMatch(text);
     expect(commands(reason)[0]).toBe(command);
   });
+});
+
+it('lacks its agent first where only that keeps workers from it, and no mover is a plain wake', () => {
+  const { reasons } = explain(stateAfter(created, message('Go.')), START_MS + 60_000, { isAgentMissing: true });
+  expect(reasons.map(({ kind }) => kind)).toEqual(['agent_missing', 'unread']);
+  expect(reasons.flatMap((reason) => commands(reason)).filter(Boolean)).toEqual(['worker --config FILE']);
+  expect(explain(stateAfter(...awake), START_MS, { isAgentMissing: true }).reasons[0]?.kind).toBe('running');
 });

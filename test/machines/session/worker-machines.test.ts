@@ -42,7 +42,7 @@ describe('the time before another try', () => {
   it('doubles up to its limit, and never shrinks', () => {
     fc.assert(
       fc.property(
-        fc.constantFrom('early', 'contended', 'backed_off', 'parked'),
+        fc.constantFrom('early', 'contended', 'elsewhere', 'backed_off', 'parked'),
         fc.integer({ min: 1, max: 10_000 }),
         (phase, attempts) => {
           const [delay, next] = [backOffMs(phase, attempts), backOffMs(phase, attempts + 1)];

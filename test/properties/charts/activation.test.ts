@@ -8,6 +8,7 @@ import { wakeConflict } from '../../../src/actors/session/event-store.ts';
 import { MemoryEventStore } from '../../../src/adapters/memory/memory-event-store.ts';
 import { activationLifecycle } from '../../../src/machines/session/activation-machine.ts';
 import { FAILURES_UNTIL_PARKED } from '../../../src/machines/session/worker-rules.ts';
+import { wakeElsewhere } from '../../../src/machines/workspace-copy/copy-state.ts';
 import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import type { ChartModel } from '../../support/chart-model.ts';
 import type { RealSubject } from '../../support/chart-model-subject.ts';
@@ -36,7 +37,7 @@ interface Facts {
   /** So late is it that its sender has had all the time there is. */
   isOld: boolean;
   isStopped: boolean;
-  mishap: 'early' | 'contended' | 'failed' | undefined;
+  mishap: 'early' | 'contended' | 'elsewhere' | 'failed' | undefined;
   attempts: number;
 }
 
@@ -120,6 +121,9 @@ class Real implements RealSubject {
   breakDown = (): Promise<void> => this.#settleWake((wake) => wake.reject(new Error('it broke')));
   meetAnother = (): Promise<void> => this.#settleWake((wake) => wake.reject(wakeConflict(wake.sessionId)));
 
+  lackWhatItNeeds = (): Promise<void> =>
+    this.#settleWake((wake) => wake.reject(wakeElsewhere(wake.sessionId, { lacks: 'no agent' })));
+
   async release(): Promise<void> {
     for (const resolve of this.#freed.splice(0)) resolve();
     await this.setup.settle();
@@ -155,7 +159,7 @@ class Real implements RealSubject {
 type Model = ChartModel<Facts>;
 
 const isAside = (model: Model): boolean =>
-  ['contended', 'early', 'backed_off', 'parked'].some((state) => model.is(state));
+  ['contended', 'early', 'elsewhere', 'backed_off', 'parked'].some((state) => model.is(state));
 
 function again(model: Model): void {
   model.tell('AGAIN');
@@ -174,7 +178,7 @@ function mishap(model: Model, kind: NonNullable<Facts['mishap']>): void {
   facts.attempts = facts.mishap === kind ? Math.min(FAILURES_UNTIL_PARKED, facts.attempts + 1) : 1;
   facts.mishap = kind;
   if (kind === 'failed') model.tell(facts.attempts >= FAILURES_UNTIL_PARKED ? 'PARK' : 'HOLD');
-  else model.tell(kind === 'early' ? 'FORESEE' : 'CONTEND');
+  else model.tell({ early: 'FORESEE', contended: 'CONTEND', elsewhere: 'LEAVE' }[kind]);
 }
 
 const isWaking = (model: Model): boolean => model.is('waking');
@@ -240,6 +244,11 @@ describeModel<Facts, Real>(
         isPossible: isWaking,
         tells: (model) => mishap(model, 'contended'),
         act: (real) => real.meetAnother(),
+      },
+      'it lacks what the session needs': {
+        isPossible: isWaking,
+        tells: (model) => mishap(model, 'elsewhere'),
+        act: (real) => real.lackWhatItNeeds(),
       },
       'somebody else lets go': {
         isPossible: (model) => model.is('contended'),
