@@ -75,8 +75,18 @@ describe('the id of a task', () => {
     const [, id = ''] = /task +(\S+)/.exec(stdout) ?? [];
     expect(stdout).toContain(`run by   process ${process.pid}\n`);
     expect(stdout).toContain(`Next: `);
-    for (const typed of [id, id.slice(0, 4), id.slice(0, 10)]) expect((await task('show', typed)).stdout).toBe(stdout);
+    for (const typed of [id, id.slice(0, 4), id.slice(0, 8), `${id.slice(0, 4)}/task_1`])
+      expect((await task('show', typed)).stdout).toBe(stdout);
     expect(JSON.parse((await task('show', id, '--json')).stdout)).toMatchObject({ id, label: 'sleeper' });
+  });
+
+  it('that is whole is no beginning of another one', async () => {
+    for (const _ of Array(9)) runtime.tasks.close(await ended('exit 0'));
+    await begin('sleep 1000');
+    const [, id = ''] = /(\S+)\/task_10 /.exec((await task('list')).stdout) ?? [];
+    for (const typed of [`${id}/task_1`, `${id.slice(0, 4)}/task_1`, `${id}/`])
+      expect(await task('cancel', typed)).toMatchObject({ code: 1, stdout: '' });
+    expect(runtime.tasks.get('task_10')?.status).toBe('running');
   });
 
   it('is asked for in full where it means several', async () => {
