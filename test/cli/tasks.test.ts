@@ -49,7 +49,11 @@ describe('task list', () => {
       stderr: '',
     });
     expect(await task('list', '--home', join(folder.path, 'none'))).toMatchObject({ code: 0 });
-    expect(JSON.parse((await task('list', '--json')).stdout)).toEqual({ tasks: [], processesOutOfReach: 0 });
+    expect(JSON.parse((await task('list', '--json')).stdout)).toEqual({
+      tasks: [],
+      tasksLeftOut: 0,
+      processesOutOfReach: 0,
+    });
   });
 
   it('shows the tasks of every process, with how they stand', async () => {
@@ -226,6 +230,23 @@ describe('task attach', () => {
 });
 
 describe('a task run at another terminal', () => {
+  it('is followed to its last line, although it keeps no log file and its process leaves', async () => {
+    const command = 'echo one; until test -e go; do sleep 0.02; done; seq 20000; exit 7';
+    const running = start(['task', 'run', '--home', home, '--cwd', folder.path, '--', command]);
+    await until('its task', async () => (await task('list')).stdout.includes('echo one'));
+    const following = start(['task', 'logs', 'task_1', '--follow', '--home', home]);
+    await until('its first line', () => following.stdout() === 'one\n');
+    await writeFile(join(folder.path, 'go'), '');
+    const { code, stdout, stderr } = await following.ended;
+    expect(code).toBe(7);
+    expect(stdout.split('\n').slice(-2)).toEqual(['20000', '']);
+    expect({ lines: stdout.split('\n').length, stderr }).toEqual({
+      lines: 20_002,
+      stderr: expect.stringMatching(/^task \S+: exit code 7\n$/) as string,
+    });
+    expect((await running.ended).code).toBe(7);
+  });
+
   it('is seen and cancelled as any other', async () => {
     const running = start(['task', 'run', '--home', home, '--', 'sleep 1000']);
     await until('its task', async () => (await task('list')).stdout.includes('sleep 1000'));

@@ -112,7 +112,8 @@ export function hasEnded({ status }: Pick<TaskElsewhere, 'status'>): boolean {
 }
 
 /** In a few words. */
-export function statusText({ status, process: { reach }, survivors = 0, result }: TaskElsewhere): string {
+export function statusText({ status, process: { reach }, survivors = 0, result, error }: TaskElsewhere): string {
+  if (error?.code === 'TASK_END_UNKNOWN') return 'ended';
   if (reach === 'lost') return survivors === 0 ? 'lost' : `lost, ${survivors} left running`;
   if (reach === 'silent') return `${status}, silent`;
   if (status === 'waiting_permission') return 'waits for permission';
