@@ -1,6 +1,6 @@
 /** The tasks of one runtime, seen from another over the same home. */
 import { execFileSync } from 'node:child_process';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -224,6 +224,16 @@ describe('a task of another runtime', () => {
     });
     expect(tasks.at(-1)?.status).toBe('queued');
     expect((await ours.tasksElsewhere.list({ status: 'running' })).map(({ taskId }) => taskId)).toContain('task_1');
+  });
+
+  it('is followed where its log is not to be seen on the disk from here', async () => {
+    const [ours, theirs] = [await open(), await open()];
+    await begin(theirs, 'echo one; read -r line; seq 1000');
+    await rename(join(home, 'task-logs'), join(home, 'moved'));
+    const { id } = await one(ours);
+    const followed = told(ours.tasksElsewhere.follow(id));
+    await ours.tasksElsewhere.send(id, { stdin: '\n' });
+    expect((await followed).lines).toHaveLength(1_001);
   });
 
   it('is waited for until that is given up', async () => {

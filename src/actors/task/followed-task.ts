@@ -44,6 +44,7 @@ export async function* followTask(
   if (!untilEnd) return yield* toldNow(new GrowingLog(task.logPath, from, asked));
   const left = new AbortController();
   const log = new GrowingLog(task.logPath, from, asked);
+  await log.onDisk();
   const end = new KnownEnd(asked.end(left.signal, () => log.wanted));
   const woken = AbortSignal.any([end.signal, ...(signal === undefined ? [] : [signal])]);
   try {
@@ -91,14 +92,17 @@ class KnownEnd {
 /** A log of which it turns out where it is when the task has begun. */
 class GrowingLog {
   readonly #asked: AskedProcess;
+  readonly #path: string | undefined;
   #reader: TaskLogReader | undefined;
   #offset: number;
   #isUnknown = false;
+  /** What is not on the disk here is asked for. */
+  #isElsewhere = false;
 
   constructor(path: string | undefined, from: number, asked: AskedProcess) {
     this.#asked = asked;
     this.#offset = from;
-    if (path !== undefined) this.#reader = asked.logs.open(path, from);
+    this.#path = path;
   }
 
   /** The line that comes next; undefined: it is read from the disk. */
@@ -108,14 +112,13 @@ class GrowingLog {
 
   /** Undefined: nothing more is there now. */
   async next(): Promise<TaskLogLines | undefined> {
-    if (this.#reader !== undefined) return this.#reader.next();
+    const reader = await this.onDisk();
+    if (reader !== undefined) return reader.next();
     if (this.#isUnknown) return undefined;
     try {
       const { page, logPath } = await this.#asked.page(this.#offset);
-      if (logPath !== undefined) {
-        this.#reader = this.#asked.logs.open(logPath, this.#offset);
-        return await this.#reader.next();
-      }
+      const found = await this.onDisk(logPath);
+      if (found !== undefined) return await found.next();
       return this.#told({ offset: page.cursor?.offset ?? this.#offset, lines: page.lines });
     } catch (error) {
       // It keeps none, or was forgotten, which its end says.
@@ -128,14 +131,20 @@ class GrowingLog {
   /** Of a log that was not known to be on the disk before the end what is there, or else what came with the end. */
   async rest({ task: { logPath, result }, rest }: EndElsewhere): Promise<TaskLogLines | undefined> {
     if (this.#reader !== undefined) return undefined;
-    const path = logPath ?? result?.logPath;
-    if (path !== undefined) {
-      this.#reader = this.#asked.logs.open(path, this.#offset);
-      return this.#reader.next();
-    }
+    const found = await this.onDisk(logPath ?? result?.logPath);
+    if (found !== undefined) return found.next();
     if (rest === undefined) return undefined;
     const known = Math.max(0, this.#offset - rest.offset);
     return this.#told({ offset: rest.offset + known, lines: rest.lines.slice(known) });
+  }
+
+  /** Undefined: it is not on the disk, or not to be seen there from here. */
+  async onDisk(path = this.#path): Promise<TaskLogReader | undefined> {
+    if (this.#reader === undefined && path !== undefined && !this.#isElsewhere) {
+      this.#reader = await this.#asked.logs.open(path, this.#offset);
+      this.#isElsewhere = this.#reader === undefined;
+    }
+    return this.#reader;
   }
 
   #told({ offset, lines }: TaskLogLines): TaskLogLines | undefined {

@@ -21,6 +21,9 @@ const MAX_LISTED = 2_000;
 /** Of the output in a result. It has a bound of its own, which may be any. */
 const MAX_OUTPUT_CHARACTERS = 1_048_576;
 
+/** Of a log, told with its end. */
+const MAX_REST_LINES = 100_000;
+
 type QuestionOf<Ask extends TaskQuestion['ask']> = Extract<TaskQuestion, { readonly ask: Ask }>;
 
 interface Asked {
@@ -124,7 +127,7 @@ function endOf(
   });
 }
 
-/** With what a log without a file holds: who follows it cannot read it when this process is gone. */
+/** With the rest of a log that its follower does not read from the disk, and cannot read when this process is gone. */
 async function endedAnswer(
   tasks: BackgroundTaskManager,
   {
@@ -133,8 +136,7 @@ async function endedAnswer(
     from,
   }: { readonly state: BackgroundTaskState; readonly pid: number; readonly from?: number | undefined },
 ): Promise<TaskAnswer> {
-  const hasFile = (state.logPath ?? state.result?.logPath) !== undefined;
-  const rest = from === undefined || hasFile ? undefined : await restOf(tasks, state.id, from);
+  const rest = from === undefined ? undefined : await restOf(tasks, state.id, from);
   return { is: 'task', pid, task: bounded(state), rest };
 }
 
@@ -142,7 +144,7 @@ async function endedAnswer(
 async function restOf(tasks: BackgroundTaskManager, id: string, from: number): Promise<TaskLogLines | undefined> {
   const lines: string[] = [];
   let first = from;
-  for (let offset: number | undefined = from; offset !== undefined;) {
+  for (let offset: number | undefined = from; offset !== undefined && lines.length < MAX_REST_LINES;) {
     const page: BackgroundTaskLogPage | undefined = await tasks.readLog(id, { offset }).catch(() => undefined);
     if (lines.length === 0) first = page?.cursor?.offset ?? from;
     lines.push(...(page?.lines ?? []));

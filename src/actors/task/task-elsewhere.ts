@@ -70,7 +70,7 @@ export async function recordedTask(
   report: ReconciledProcessTree,
   { hosts, logs }: RecordPorts,
 ): Promise<FoundRecord | undefined> {
-  const { tag, taskId, host, sessionId, commandPreview = '', startedAt, pid, survivors } = report;
+  const { tag, taskId, host, sessionId, commandPreview = '', startedAt, pid, survivors, hasLogFile } = report;
   const token = host?.token;
   if (taskId === undefined || isProgram(taskId) || (token !== undefined && hosts.isOwn(token))) return undefined;
   const isLost = await isHostLost(report, hosts);
@@ -86,7 +86,7 @@ export async function recordedTask(
     parentSessionId: sessionId,
     startedAt,
     pid,
-    logPath: await logs.find({ taskId, tag, startedAt }),
+    logPath: await logs.find({ taskId, tag, startedAt, hasLogFile }),
   };
   return { task: isLost ? { ...lostState(task), survivors: survivors.length } : task, tag, token };
 }

@@ -216,7 +216,8 @@ export class TasksElsewhere {
     if (answer !== 'lost' && answer.is !== 'page') throw silent(id);
     if (answer !== 'lost') return answer;
     const { logPath } = await this.#lost(id);
-    const found = logPath === undefined ? undefined : await this.#ports.logs.open(logPath, offset).next();
+    const reader = logPath === undefined ? undefined : await this.#ports.logs.open(logPath, offset);
+    const found = await reader?.next();
     const lines = found?.lines.slice(0, DEFAULT_LOG_PAGE_LINES) ?? [];
     const first = found?.offset ?? offset;
     const next = lines.length === 0 ? {} : { nextCursor: { offset: first + lines.length } };
