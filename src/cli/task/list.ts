@@ -102,6 +102,9 @@ function sessionText(parentSessionId: string | undefined): string | undefined {
 }
 
 function nextOf(context: CommandContext, task: TaskElsewhere): string {
+  // An agent keeps it by its tools, and no log of it can be read.
+  if (task.logPath === undefined && task.taskId.startsWith('shell_') && !hasEnded(task))
+    return nextCommand(context, 'task', 'cancel', task.id);
   return hasEnded(task)
     ? nextCommand(context, 'task', 'logs', task.id)
     : nextCommand(context, 'task', 'logs', task.id, '--follow');
