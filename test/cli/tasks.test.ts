@@ -85,7 +85,7 @@ describe('the id of a task', () => {
   });
 
   it('that is whole is no beginning of another one', async () => {
-    for (const _ of Array(9)) runtime.tasks.close(await ended('exit 0'));
+    for (let count = 0; count < 9; count += 1) await runtime.tasks.close(await ended('exit 0'));
     await begin('sleep 1000');
     const [, id = ''] = /(\S+)\/task_10 /.exec((await task('list')).stdout) ?? [];
     for (const typed of [`${id}/task_1`, `${id.slice(0, 4)}/task_1`, `${id}/`])
