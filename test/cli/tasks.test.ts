@@ -49,7 +49,11 @@ describe('task list', () => {
       stderr: '',
     });
     expect(await task('list', '--home', join(folder.path, 'none'))).toMatchObject({ code: 0 });
-    expect(JSON.parse((await task('list', '--json')).stdout)).toEqual({ tasks: [], processesOutOfReach: 0 });
+    expect(JSON.parse((await task('list', '--json')).stdout)).toEqual({
+      tasks: [],
+      tasksLeftOut: 0,
+      processesOutOfReach: 0,
+    });
   });
 
   it('shows the tasks of every process, with how they stand', async () => {
@@ -75,8 +79,18 @@ describe('the id of a task', () => {
     const [, id = ''] = /task +(\S+)/.exec(stdout) ?? [];
     expect(stdout).toContain(`run by   process ${process.pid}\n`);
     expect(stdout).toContain(`Next: `);
-    for (const typed of [id, id.slice(0, 4), id.slice(0, 10)]) expect((await task('show', typed)).stdout).toBe(stdout);
+    for (const typed of [id, id.slice(0, 4), id.slice(0, 8), `${id.slice(0, 4)}/task_1`])
+      expect((await task('show', typed)).stdout).toBe(stdout);
     expect(JSON.parse((await task('show', id, '--json')).stdout)).toMatchObject({ id, label: 'sleeper' });
+  });
+
+  it('that is whole is no beginning of another one', async () => {
+    for (let count = 0; count < 9; count += 1) await runtime.tasks.close(await ended('exit 0'));
+    await begin('sleep 1000');
+    const [, id = ''] = /(\S+)\/task_10 /.exec((await task('list')).stdout) ?? [];
+    for (const typed of [`${id}/task_1`, `${id.slice(0, 4)}/task_1`, `${id}/`])
+      expect(await task('cancel', typed)).toMatchObject({ code: 1, stdout: '' });
+    expect(runtime.tasks.get('task_10')?.status).toBe('running');
   });
 
   it('is asked for in full where it means several', async () => {
@@ -216,6 +230,23 @@ describe('task attach', () => {
 });
 
 describe('a task run at another terminal', () => {
+  it('is followed to its last line, although it keeps no log file and its process leaves', async () => {
+    const command = 'echo one; until test -e go; do sleep 0.02; done; seq 20000; exit 7';
+    const running = start(['task', 'run', '--home', home, '--cwd', folder.path, '--', command]);
+    await until('its task', async () => (await task('list')).stdout.includes('echo one'));
+    const following = start(['task', 'logs', 'task_1', '--follow', '--home', home]);
+    await until('its first line', () => following.stdout() === 'one\n');
+    await writeFile(join(folder.path, 'go'), '');
+    const { code, stdout, stderr } = await following.ended;
+    expect(code).toBe(7);
+    expect(stdout.split('\n').slice(-2)).toEqual(['20000', '']);
+    expect({ lines: stdout.split('\n').length, stderr }).toEqual({
+      lines: 20_002,
+      stderr: expect.stringMatching(/^task \S+: exit code 7\n$/) as string,
+    });
+    expect((await running.ended).code).toBe(7);
+  });
+
   it('is seen and cancelled as any other', async () => {
     const running = start(['task', 'run', '--home', home, '--', 'sleep 1000']);
     await until('its task', async () => (await task('list')).stdout.includes('sleep 1000'));

@@ -1,6 +1,6 @@
 /** The tasks of one runtime, seen from another over the same home. */
 import { execFileSync } from 'node:child_process';
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -185,6 +185,66 @@ describe('a task of another runtime', () => {
     expect(await ours.tasksElsewhere.list()).toEqual([]);
   });
 
+  it('is reached although very many follow it, with one signal for all of them', async () => {
+    const [ours, theirs] = [await open(), await open()];
+    await begin(theirs, 'echo one; exec sleep 1000');
+    const { id } = await one(ours);
+    const warnings: Error[] = [];
+    const hear = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', hear);
+    try {
+      const { signal } = new AbortController();
+      let begun = 0;
+      const ends = Array.from({ length: 300 }, async () => {
+        for await (const news of ours.tasksElsewhere.follow(id, { signal }))
+          if (news.type === 'ended') return news.task.status;
+          else begun += 1;
+        return undefined;
+      });
+      await expect.poll(() => begun, { timeout: 20_000 }).toBe(300);
+      expect(await one(ours)).toMatchObject({ process: { reach: 'answers' } });
+      expect(await ours.tasksElsewhere.cancel(id)).toMatchObject({ status: 'cancelled' });
+      expect(new Set(await Promise.all(ends))).toEqual(new Set(['cancelled']));
+      expect(warnings).toEqual([]);
+    } finally {
+      process.off('warning', hear);
+    }
+  });
+
+  it('is listed where it runs among more tasks than are told', async () => {
+    const [ours, theirs] = [await open(), await open()];
+    await begin(theirs, 'sleep 1000');
+    const wait = { kind: 'process', label: 'x', command: 'sleep 1000', cwd: folder.path } as const;
+    for (let count = 0; count < 2_100; count += 1) await theirs.tasks.spawn(wait);
+    const { tasks, leftOut } = await ours.tasksElsewhere.survey();
+    expect({ told: tasks.length, leftOut, first: tasks[0]?.taskId }).toEqual({
+      told: 2_000,
+      leftOut: 101,
+      first: 'task_1',
+    });
+    expect(tasks.at(-1)?.status).toBe('queued');
+    expect((await ours.tasksElsewhere.list({ status: 'running' })).map(({ taskId }) => taskId)).toContain('task_1');
+  });
+
+  it('is followed where its log is not to be seen on the disk from here', async () => {
+    const [ours, theirs] = [await open(), await open()];
+    await begin(theirs, 'echo one; read -r line; seq 1000');
+    await rename(join(home, 'task-logs'), join(home, 'moved'));
+    const { id } = await one(ours);
+    const followed = told(ours.tasksElsewhere.follow(id));
+    await ours.tasksElsewhere.send(id, { stdin: '\n' });
+    expect((await followed).lines).toHaveLength(1_001);
+  });
+
+  it('is waited for until that is given up', async () => {
+    const [ours, theirs] = [await open(), await open()];
+    await begin(theirs, 'sleep 1000');
+    const leaving = new AbortController();
+    const waited = ours.tasksElsewhere.wait((await one(ours)).id, leaving);
+    leaving.abort(new Error('enough'));
+    await expect(waited).rejects.toThrow('enough');
+  });
+
   it('refuses what it cannot take, in the words of its process', async () => {
     const [ours, theirs] = [await open(), await open()];
     await begin(theirs, 'sleep 1000', 'foreground');
@@ -195,7 +255,17 @@ describe('a task of another runtime', () => {
       code: 'TASK_INPUT_TOO_LONG',
     });
     await expect(tasksElsewhere.send(id, {})).rejects.toMatchObject({ code: 'TASK_INPUT_INVALID' });
-    for (const wrong of ['task_1', '', '/task_1', 'x/', `${id}0`, 'aaaaaaaa/task_1', '../../etc/passwd'])
+    for (const wrong of [
+      undefined as unknown as string,
+      5 as unknown as string,
+      'task_1',
+      '',
+      '/task_1',
+      'x/',
+      `${id}0`,
+      'aaaaaaaa/task_1',
+      '../../etc/passwd',
+    ])
       for (const work of [
         () => tasksElsewhere.cancel(wrong),
         () => tasksElsewhere.wait(wrong),
@@ -247,6 +317,19 @@ describe('a task whose process was killed', () => {
     expect(await one(ours)).toMatchObject({ id, status: 'failed', survivors: 1, process: { reach: 'lost' } });
     await expect(ours.tasksElsewhere.send(id, { stdin: 'x' })).rejects.toMatchObject({ code: 'TASK_LOST' });
     expect((await ours.tasksElsewhere.readLog(id)).lines).toEqual(['[stdout] one']);
+  });
+
+  it('is not lost where it had ended and its process left at once', async () => {
+    const command = 'echo one; until test -e go; do sleep 0.02; done; exit 7';
+    const owner = await startTaskOwner(home, [command], { leavesAtEnd: true });
+    owners.push(owner);
+    const ours = await open();
+    const { id } = await one(ours);
+    const followed = told(ours.tasksElsewhere.follow(id));
+    await writeFile(join(home, 'go'), '');
+    const { lines, end } = await followed;
+    expect(lines).toEqual(['[stdout] one']);
+    expect([7, 'TASK_END_UNKNOWN']).toContain(end?.result?.exitCode ?? end?.error?.code);
   });
 
   it('takes what it left running along when it is cancelled, and can be read of after that', async () => {

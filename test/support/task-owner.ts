@@ -14,13 +14,18 @@ export interface TaskOwner {
   kill(): Promise<void>;
 }
 
-/** Resolves when all commands run. */
-export async function startTaskOwner(home: string, commands: readonly string[]): Promise<TaskOwner> {
+/** Resolves when all commands run. @param leavesAtEnd exits in the moment in which one of them has ended */
+export async function startTaskOwner(
+  home: string,
+  commands: readonly string[],
+  { leavesAtEnd = false }: { readonly leavesAtEnd?: boolean } = {},
+): Promise<TaskOwner> {
   const script = `
     const { createNodeRuntime } = await import(${entry});
     const { tasks } = await createNodeRuntime({ home: ${JSON.stringify(home)} });
     for (const command of ${JSON.stringify(commands)})
       await tasks.spawn({ kind: 'process', label: command, command, cwd: ${JSON.stringify(home)} });
+    if (${String(leavesAtEnd)}) for (const { id } of tasks.list()) tasks.wait(id).then(() => process.exit(0));
     const haveAllBegun = () => tasks.list().every(({ logPath }) => logPath !== undefined);
     const timer = setInterval(() => {
       if (!haveAllBegun()) return;

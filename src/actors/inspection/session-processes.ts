@@ -54,8 +54,8 @@ export async function lastActivityOf(
   if (!openToolCalls.some(({ phase }) => phase === 'started')) return undefined;
   const trees = await treesOf(state, new Set([sessionId]), options);
   const written = await Promise.all(
-    trees.map(async ({ tag, taskId = '', startedAt }) => {
-      const output = await options.outputs?.newest({ taskId, tag, startedAt }).catch((error: unknown) => {
+    trees.map(async ({ tag, taskId = '', startedAt, hasLogFile }) => {
+      const output = await options.outputs?.newest({ taskId, tag, startedAt, hasLogFile }).catch((error: unknown) => {
         options.onProblem(error);
         return undefined;
       });
@@ -214,14 +214,14 @@ async function membersOf(
   { jobs }: SessionState,
   { text, outputs, onProblem, ownPids }: SessionProcessesOptions & { readonly ownPids: ReadonlySet<number> },
 ): Promise<readonly InspectedProcess[]> {
-  const { tag, taskId = '', pid: root, reason, survivors, commandPreview = '', startedAt, limitMs } = tree;
+  const { tag, taskId = '', pid: root, reason, survivors, commandPreview = '', startedAt, limitMs, hasLogFile } = tree;
   const job = jobs.find(({ jobId }) => jobId === taskId);
   const title = text.cut(job === undefined ? commandPreview : `job ${job.label ?? job.agentId}`, MAX_SHOWN_CHARACTERS);
   // Pids of another namespace mean others here.
   const isOwn = reason === 'host_alive' && root !== undefined && ownPids.has(root);
   const host = reason === 'host_dead' ? 'dead' : isOwn ? 'this' : 'other';
   const common = { host, taskId: text.cut(taskId, MAX_SHOWN_CHARACTERS) } as const;
-  const output = await outputs?.newest({ taskId, tag, startedAt }).catch((error: unknown) => {
+  const output = await outputs?.newest({ taskId, tag, startedAt, hasLogFile }).catch((error: unknown) => {
     onProblem(error);
     return undefined;
   });

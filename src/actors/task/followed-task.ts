@@ -2,7 +2,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import type { BackgroundTaskLogPage } from '../../machines/task/task-state.ts';
 import type { Clock } from '../clock/clock.ts';
-import { waitFor } from '../clock/waiting.ts';
+import { pause } from '../clock/waiting.ts';
 import type { TaskElsewhere } from './task-elsewhere.ts';
 import type { TaskLogFiles, TaskLogLines, TaskLogReader } from './task-logs.ts';
 
@@ -18,11 +18,18 @@ export type FollowedTaskNews =
   /** `offset` is the index of the first of them: after a gap lines were not kept. */
   ({ readonly type: 'lines' } & TaskLogLines) | { readonly type: 'ended'; readonly task: TaskElsewhere };
 
+export interface EndElsewhere {
+  readonly task: TaskElsewhere;
+  /** Of a log without a file. */
+  readonly rest?: TaskLogLines | undefined;
+}
+
 /** What its process is asked for. */
 interface AskedProcess {
   readonly clock: Clock;
   readonly logs: Pick<TaskLogFiles, 'open'>;
-  end(signal: AbortSignal): Promise<TaskElsewhere>;
+  /** @param from the line from which on its log is wanted, while it is not read from the disk */
+  end(signal: AbortSignal, from: () => number | undefined): Promise<EndElsewhere>;
   page(offset: number): Promise<{ readonly page: BackgroundTaskLogPage; readonly logPath?: string | undefined }>;
 }
 
@@ -37,7 +44,9 @@ export async function* followTask(
   if (!untilEnd) return yield* toldNow(new GrowingLog(task.logPath, from, asked));
   const left = new AbortController();
   const log = new GrowingLog(task.logPath, from, asked);
-  const end = new KnownEnd(asked.end(left.signal));
+  await log.onDisk();
+  const end = new KnownEnd(asked.end(left.signal, () => log.wanted));
+  const woken = AbortSignal.any([end.signal, ...(signal === undefined ? [] : [signal])]);
   try {
     while (signal?.aborted !== true) {
       // Before the reading: what was logged before the end is read by then.
@@ -45,11 +54,11 @@ export async function* followTask(
       const lines = await log.next();
       if (lines !== undefined) yield { type: 'lines', ...lines };
       else if (isThere) {
-        const ended = await end.task;
-        const rest = log.isOpen ? undefined : await log.rest(ended);
-        if (rest === undefined) return yield { type: 'ended', task: ended };
+        const ended = await end.end;
+        const rest = await log.rest(ended);
+        if (rest === undefined) return yield { type: 'ended', task: ended.task };
         yield { type: 'lines', ...rest };
-      } else await waitFor(end.settled, { clock: asked.clock, timeoutMs: CHECK_MS, signal });
+      } else await pause({ clock: asked.clock, timeoutMs: CHECK_MS, signal: woken });
     }
   } finally {
     left.abort();
@@ -61,46 +70,56 @@ async function* toldNow(log: GrowingLog): AsyncGenerator<FollowedTaskNews, void,
 }
 
 class KnownEnd {
-  isThere = false;
-  readonly task: Promise<TaskElsewhere>;
-  /** Never rejects. */
-  readonly settled: Promise<unknown>;
+  readonly end: Promise<EndElsewhere>;
+  readonly #there = new AbortController();
 
-  constructor(task: Promise<TaskElsewhere>) {
-    this.task = task;
-    const settle = (): void => void (this.isThere = true);
-    this.settled = task.then(settle, settle);
+  constructor(end: Promise<EndElsewhere>) {
+    this.end = end;
+    const settle = (): void => this.#there.abort();
+    end.then(settle, settle);
+  }
+
+  /** Aborted when it is there, or is known not to come. */
+  get signal(): AbortSignal {
+    return this.#there.signal;
+  }
+
+  get isThere(): boolean {
+    return this.signal.aborted;
   }
 }
 
 /** A log of which it turns out where it is when the task has begun. */
 class GrowingLog {
   readonly #asked: AskedProcess;
+  readonly #path: string | undefined;
   #reader: TaskLogReader | undefined;
   #offset: number;
   #isUnknown = false;
+  /** What is not on the disk here is asked for. */
+  #isElsewhere = false;
 
   constructor(path: string | undefined, from: number, asked: AskedProcess) {
     this.#asked = asked;
     this.#offset = from;
-    if (path !== undefined) this.#reader = asked.logs.open(path, from);
+    this.#path = path;
   }
 
-  get isOpen(): boolean {
-    return this.#reader !== undefined;
+  /** The line that comes next; undefined: it is read from the disk. */
+  get wanted(): number | undefined {
+    return this.#reader === undefined ? this.#offset : undefined;
   }
 
   /** Undefined: nothing more is there now. */
   async next(): Promise<TaskLogLines | undefined> {
-    if (this.#reader !== undefined) return this.#reader.next();
+    const reader = await this.onDisk();
+    if (reader !== undefined) return reader.next();
     if (this.#isUnknown) return undefined;
     try {
       const { page, logPath } = await this.#asked.page(this.#offset);
-      if (logPath !== undefined) {
-        this.#reader = this.#asked.logs.open(logPath, this.#offset);
-        return await this.#reader.next();
-      }
-      return this.#told(page);
+      const found = await this.onDisk(logPath);
+      if (found !== undefined) return await found.next();
+      return this.#told({ offset: page.cursor?.offset ?? this.#offset, lines: page.lines });
     } catch (error) {
       // It keeps none, or was forgotten, which its end says.
       if (!RuntimeError.is(error)) throw error;
@@ -109,16 +128,26 @@ class GrowingLog {
     }
   }
 
-  /** What is on the disk of a log that was not known to be there before the end. */
-  async rest({ logPath, result }: TaskElsewhere): Promise<TaskLogLines | undefined> {
-    const path = logPath ?? result?.logPath;
-    if (path === undefined) return undefined;
-    this.#reader = this.#asked.logs.open(path, this.#offset);
-    return this.#reader.next();
+  /** Of a log that was not known to be on the disk before the end what is there, or else what came with the end. */
+  async rest({ task: { logPath, result }, rest }: EndElsewhere): Promise<TaskLogLines | undefined> {
+    if (this.#reader !== undefined) return undefined;
+    const found = await this.onDisk(logPath ?? result?.logPath);
+    if (found !== undefined) return found.next();
+    if (rest === undefined) return undefined;
+    const known = Math.max(0, this.#offset - rest.offset);
+    return this.#told({ offset: rest.offset + known, lines: rest.lines.slice(known) });
   }
 
-  #told({ cursor, lines }: BackgroundTaskLogPage): TaskLogLines | undefined {
-    const offset = cursor?.offset ?? this.#offset;
+  /** Undefined: it is not on the disk, or not to be seen there from here. */
+  async onDisk(path = this.#path): Promise<TaskLogReader | undefined> {
+    if (this.#reader === undefined && path !== undefined && !this.#isElsewhere) {
+      this.#reader = await this.#asked.logs.open(path, this.#offset);
+      this.#isElsewhere = this.#reader === undefined;
+    }
+    return this.#reader;
+  }
+
+  #told({ offset, lines }: TaskLogLines): TaskLogLines | undefined {
     if (lines.length === 0) return undefined;
     this.#offset = offset + lines.length;
     return { offset, lines };

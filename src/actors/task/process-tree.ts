@@ -72,6 +72,8 @@ interface ProcessTreeWork {
   readonly sessionId?: string | undefined;
   /** How long it may take, in milliseconds. Absent: as long as it likes. */
   readonly limitMs?: number | undefined;
+  /** False: what it puts out goes to no log file. */
+  readonly hasLogFile?: boolean | undefined;
   /** For people who read records, of which its beginning is kept; never run. */
   readonly commandPreview: string;
 }
@@ -141,6 +143,8 @@ export interface ReconciledProcessTree {
   readonly sessionId?: string | undefined;
   readonly commandPreview?: string | undefined;
   readonly limitMs?: number | undefined;
+  /** False: it has none. Absent: its host did not say. */
+  readonly hasLogFile?: boolean | undefined;
   /** ISO-8601. */
   readonly startedAt?: string | undefined;
   /** The root, when the crashed host got as far as recording it. */

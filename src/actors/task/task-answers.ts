@@ -5,8 +5,9 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import { readTaskQuestion } from '../../machines/task/task-exchange.ts';
 import type { TaskAnswer, TaskQuestion } from '../../machines/task/task-exchange.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
-import type { BackgroundTaskState } from '../../machines/task/task-state.ts';
+import type { BackgroundTaskLogPage, BackgroundTaskState } from '../../machines/task/task-state.ts';
 import type { BackgroundTaskManager } from './background-task-manager.ts';
+import type { TaskLogLines } from './task-logs.ts';
 
 /** A manager of this process. Ids of its tasks are none of another's. */
 export interface AnsweredTasks {
@@ -15,10 +16,13 @@ export interface AnsweredTasks {
   readonly isOfTools?: boolean | undefined;
 }
 
-/** More tasks than these are not listed, the newest are. */
+/** More tasks than these are not listed: those that run are, and the newest. */
 const MAX_LISTED = 2_000;
 /** Of the output in a result. It has a bound of its own, which may be any. */
 const MAX_OUTPUT_CHARACTERS = 1_048_576;
+
+/** Of a log, told with its end. */
+const MAX_REST_LINES = 100_000;
 
 type QuestionOf<Ask extends TaskQuestion['ask']> = Extract<TaskQuestion, { readonly ask: Ask }>;
 
@@ -36,7 +40,7 @@ export async function answerAboutTasks(text: string, { managers, pid, signal }: 
   try {
     if (question === undefined) throw unknownQuestion();
     return JSON.stringify(
-      question.ask === 'list' ? listed(managers, pid) : await aboutOne(question, { managers, pid, signal }),
+      question.ask === 'list' ? listed(question, managers, pid) : await aboutOne(question, { managers, pid, signal }),
     );
   } catch (error) {
     const { name, code, category, message, recoverable, hint } = BackgroundTaskError.from(error, 'runner');
@@ -44,14 +48,21 @@ export async function answerAboutTasks(text: string, { managers, pid, signal }: 
   }
 }
 
-function listed(managers: readonly AnsweredTasks[], pid: number): TaskAnswer {
-  const all = managers.flatMap(({ tasks }) => tasks.list());
+function listed({ status }: QuestionOf<'list'>, managers: readonly AnsweredTasks[], pid: number): TaskAnswer {
+  const all = managers.flatMap(({ tasks }) => tasks.list(status === undefined ? {} : { status }));
+  const told = all.length <= MAX_LISTED ? all : all.toSorted((one, other) => weightOf(one) - weightOf(other));
   return {
     is: 'tasks',
     pid,
-    tasks: all.slice(-MAX_LISTED).map(briefly),
+    tasks: told.slice(-MAX_LISTED).map(briefly),
     leftOut: Math.max(0, all.length - MAX_LISTED),
   };
+}
+
+/** Those that have ended give way first, then those that wait for a slot. */
+function weightOf({ status }: BackgroundTaskState): number {
+  if (isTerminalBackgroundTaskStatus(status)) return 0;
+  return status === 'queued' ? 1 : 2;
 }
 
 async function aboutOne(
@@ -70,7 +81,11 @@ async function aboutOne(
     case 'get':
       return { is: 'task', pid, task: bounded(state) };
     case 'end':
-      return { is: 'task', pid, task: bounded(await endOf(tasks, state, signal)) };
+      return endedAnswer(tasks, {
+        state: await endOf(tasks, state, signal),
+        pid,
+        from: isOfTools ? undefined : question.from,
+      });
     case 'cancel': {
       // Asked for before: it may be closed as soon as it has ended.
       const end = endOf(tasks, state, signal);
@@ -96,6 +111,7 @@ function endOf(
 ): Promise<BackgroundTaskState> {
   if (isTerminalBackgroundTaskStatus(state.status)) return Promise.resolve(state);
   return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(new Error('the asker has left'));
     const subscription = tasks.events$({ taskId: state.id }).subscribe({
       next: (event) => {
         if (!('task' in event) || !isTerminalBackgroundTaskStatus(event.task.status)) return;
@@ -109,6 +125,32 @@ function endOf(
       reject(new Error('the asker has left'));
     });
   });
+}
+
+/** With the rest of a log that its follower does not read from the disk, and cannot read when this process is gone. */
+async function endedAnswer(
+  tasks: BackgroundTaskManager,
+  {
+    state,
+    pid,
+    from,
+  }: { readonly state: BackgroundTaskState; readonly pid: number; readonly from?: number | undefined },
+): Promise<TaskAnswer> {
+  const rest = from === undefined ? undefined : await restOf(tasks, state.id, from);
+  return { is: 'task', pid, task: bounded(state), rest };
+}
+
+/** As far as it can be read: a task may keep none, or be closed at once. */
+async function restOf(tasks: BackgroundTaskManager, id: string, from: number): Promise<TaskLogLines | undefined> {
+  const lines: string[] = [];
+  let first = from;
+  for (let offset: number | undefined = from; offset !== undefined && lines.length < MAX_REST_LINES;) {
+    const page: BackgroundTaskLogPage | undefined = await tasks.readLog(id, { offset }).catch(() => undefined);
+    if (lines.length === 0) first = page?.cursor?.offset ?? from;
+    lines.push(...(page?.lines ?? []));
+    offset = page?.nextCursor?.offset;
+  }
+  return { offset: first, lines };
 }
 
 /** What a list shows: outputs are for who asks for one task. */

@@ -52,7 +52,7 @@ export function elsewhereId(name: string, taskId: string): string {
 
 /** @throws BackgroundTaskError TASK_NOT_FOUND for what is no such id */
 export function placeOfId(id: string): { readonly name: string; readonly taskId: string } {
-  const cut = id.indexOf('/');
+  const cut = typeof id === 'string' ? id.indexOf('/') : 0;
   if (cut > 0 && cut < id.length - 1) return { name: id.slice(0, cut), taskId: id.slice(cut + 1) };
   throw new BackgroundTaskError('validation', `expected the id of a task as a list shows it, received ${quoted(id)}`, {
     code: 'TASK_NOT_FOUND',
@@ -70,7 +70,7 @@ export async function recordedTask(
   report: ReconciledProcessTree,
   { hosts, logs }: RecordPorts,
 ): Promise<FoundRecord | undefined> {
-  const { tag, taskId, host, sessionId, commandPreview = '', startedAt, pid, survivors } = report;
+  const { tag, taskId, host, sessionId, commandPreview = '', startedAt, pid, survivors, hasLogFile } = report;
   const token = host?.token;
   if (taskId === undefined || isProgram(taskId) || (token !== undefined && hosts.isOwn(token))) return undefined;
   const isLost = await isHostLost(report, hosts);
@@ -86,7 +86,7 @@ export async function recordedTask(
     parentSessionId: sessionId,
     startedAt,
     pid,
-    logPath: await logs.find({ taskId, tag, startedAt }),
+    logPath: await logs.find({ taskId, tag, startedAt, hasLogFile }),
   };
   return { task: isLost ? { ...lostState(task), survivors: survivors.length } : task, tag, token };
 }
@@ -103,11 +103,28 @@ export function lostState(task: TaskElsewhere): TaskElsewhere {
   };
 }
 
-function lostRecord({ id, process: { pid } }: TaskElsewhere): ErrorRecord {
+/** It has ended, and its process left, or forgot it, before it said how. */
+export function endUnknown(task: TaskElsewhere): TaskElsewhere {
+  const error = new BackgroundTaskError('process', `task ${task.id} ended, and its process left before it said how`, {
+    code: 'TASK_END_UNKNOWN',
+    hint: `A process that shuts its runtime down before it exits says how its tasks ended.${logHint(task)}`,
+  });
+  return { ...lostState(task), timeoutReason: undefined, error: error.toJSON() };
+}
+
+function logHint({ id, logPath }: TaskElsewhere): string {
+  return logPath === undefined ? '' : ` How far it came is in its log: wakechart task logs ${id}.`;
+}
+
+function lostRecord(task: TaskElsewhere): ErrorRecord {
+  const {
+    id,
+    process: { pid },
+  } = task;
   const which = pid === undefined ? '' : ` ${pid}`;
   return new BackgroundTaskError('crash', `task ${id} was lost: process${which}, which ran it, died`, {
     code: 'TASK_LOST',
-    hint: `How far it came is in its log: wakechart task logs ${id}. The next runtime over the home ends what it left running.`,
+    hint: `The next runtime over the home ends what it left running.${logHint(task)}`,
     recoverable: true,
   }).toJSON();
 }
@@ -122,6 +139,6 @@ function isProgram(taskId: string): boolean {
   return taskId.includes(' ');
 }
 
-function quoted(text: string): string {
-  return JSON.stringify(text.slice(0, 100));
+function quoted(id: unknown): string {
+  return typeof id === 'string' ? JSON.stringify(id.slice(0, 100)) : typeof id;
 }

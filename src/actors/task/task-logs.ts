@@ -17,11 +17,13 @@ export interface RecordedTask {
   readonly tag: string;
   /** ISO-8601; a log that is older is another task's. */
   readonly startedAt?: string | undefined;
+  /** False: it has none, and a file of its name is another task's. */
+  readonly hasLogFile?: boolean | undefined;
 }
 
 export interface TaskLogFiles {
   /** The path of its log; undefined: there is none. */
   find(task: RecordedTask): Promise<string | undefined>;
-  /** Begins with line `from`. The file need not be there. */
-  open(path: string, from: number): TaskLogReader;
+  /** Begins with line `from`. Undefined: there is no such log here, whatever its process calls it. */
+  open(path: string, from: number): Promise<TaskLogReader | undefined>;
 }

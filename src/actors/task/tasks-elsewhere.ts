@@ -21,9 +21,9 @@ import { pause } from '../clock/waiting.ts';
 import type { AskOptions, HostExchange } from '../host/host-exchange.ts';
 import type { HostLife } from '../host/host-life.ts';
 import { followTask } from './followed-task.ts';
-import type { FollowTaskOptions, FollowedTaskNews } from './followed-task.ts';
+import type { EndElsewhere, FollowTaskOptions, FollowedTaskNews } from './followed-task.ts';
 import type { ProcessTree } from './process-tree.ts';
-import { elsewhereId, lostState, nameOfToken, placeOfId, recordedTask } from './task-elsewhere.ts';
+import { elsewhereId, endUnknown, lostState, nameOfToken, placeOfId, recordedTask } from './task-elsewhere.ts';
 import type { FoundRecord, TaskElsewhere } from './task-elsewhere.ts';
 import type { TaskLogFiles } from './task-logs.ts';
 import { matchesFilter, resultOf } from './task-queries.ts';
@@ -55,16 +55,25 @@ export class TasksElsewhere {
    * @throws BackgroundTaskError TASK_FILTER_INVALID
    */
   async list(filter: BackgroundTaskFilter = {}): Promise<TaskElsewhere[]> {
+    return (await this.survey(filter)).tasks;
+  }
+
+  /** The same, and how many tasks were not told, of processes that have more than 2,000: those that run come first. */
+  async survey(
+    filter: BackgroundTaskFilter = {},
+  ): Promise<{ readonly tasks: TaskElsewhere[]; readonly leftOut: number }> {
     checkFilter(filter);
     const { tokens } = await this.#ports.hosts.others();
     const answers = new Map(
-      await Promise.all(tokens.map(async (token) => [token, await this.#listed(token)] as const)),
+      await Promise.all(tokens.map(async (token) => [token, await this.#listed(token, filter)] as const)),
     );
-    const told = [...answers.values()].flatMap((tasks) => tasks ?? []);
+    const told = [...answers.values()].flatMap((answer) => answer?.tasks ?? []);
+    const leftOut = [...answers.values()].reduce((sum, answer) => sum + (answer?.leftOut ?? 0), 0);
     const left = (await this.#records()).filter(({ token = '' }) => answers.get(token) === undefined);
-    return [...told, ...left.map(({ task }) => task)]
+    const tasks = [...told, ...left.map(({ task }) => task)]
       .filter((task) => matchesFilter(task, filter))
-      .toSorted((one, other) => (one.startedAt ?? '~').localeCompare(other.startedAt ?? '~'));
+      .toSorted((one, other) => startOf(one) - startOf(other));
+    return { tasks, leftOut };
   }
 
   /** How many processes over the home live, or may live, on other machines: their tasks are out of reach. */
@@ -75,7 +84,8 @@ export class TasksElsewhere {
   /** Undefined: there is none, or it has ended and was forgotten. */
   async get(id: string): Promise<TaskElsewhere | undefined> {
     try {
-      return await this.#task(id, { ask: 'get', task: placeOfId(id).taskId }, { timeoutMs: PATIENCE_MS });
+      const question = { ask: 'get', task: placeOfId(id).taskId } as const;
+      return await this.#shown(id, await this.#asked(id, question, { timeoutMs: PATIENCE_MS }));
     } catch (error) {
       if (isCode(error, 'TASK_NOT_FOUND')) return undefined;
       // What is on record is known all the same.
@@ -87,7 +97,8 @@ export class TasksElsewhere {
 
   /** As the manager's own: resolves with the result of a task that completes, rejects with its error otherwise. */
   async wait(id: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<BackgroundTaskResult> {
-    return resultOf(await this.#end(await this.#found(id), signal));
+    const { task } = await this.#end(await this.#found(id), { signal: signal && AbortSignal.any([signal]) });
+    return resultOf(task);
   }
 
   /**
@@ -99,7 +110,7 @@ export class TasksElsewhere {
     const task = await this.#found(id);
     yield* followTask(task, options, {
       ...this.#ports,
-      end: (signal) => this.#end(task, signal),
+      end: (signal, from) => this.#end(task, { signal, from }),
       page: (offset) => this.#page(id, offset),
     });
   }
@@ -146,16 +157,21 @@ export class TasksElsewhere {
   }
 
   /** Undefined: the process does not tell. */
-  async #listed(token: string): Promise<TaskElsewhere[] | undefined> {
-    const answer = await this.#answer(token, { ask: 'list' }, { timeoutMs: PATIENCE_MS });
+  async #listed(
+    token: string,
+    { status }: BackgroundTaskFilter,
+  ): Promise<{ readonly tasks: TaskElsewhere[]; readonly leftOut: number } | undefined> {
+    const question = { ask: 'list', ...(status === undefined ? {} : { status: [status].flat() }) } as const;
+    const answer = await this.#answer(token, question, { timeoutMs: PATIENCE_MS });
     if (typeof answer === 'string' || answer.is !== 'tasks') return undefined;
-    const { pid } = answer;
-    return answer.tasks.map((state) => ({
+    const { pid, leftOut } = answer;
+    const tasks = answer.tasks.map((state): TaskElsewhere => ({
       ...state,
       id: elsewhereId(nameOfToken(token), state.id),
       taskId: state.id,
       process: { name: nameOfToken(token), pid, reach: 'answers' },
     }));
+    return { tasks, leftOut };
   }
 
   async #found(id: string): Promise<TaskElsewhere> {
@@ -165,20 +181,27 @@ export class TasksElsewhere {
   }
 
   /** How it has ended, when it has. */
-  async #end(known: TaskElsewhere, signal?: AbortSignal): Promise<TaskElsewhere> {
+  async #end(
+    known: TaskElsewhere,
+    { signal, from }: { readonly signal?: AbortSignal | undefined; readonly from?: () => number | undefined },
+  ): Promise<EndElsewhere> {
     const { id, taskId } = known;
     while (!isTerminalBackgroundTaskStatus(known.status)) {
       try {
-        const task = await this.#task(id, { ask: 'end', task: taskId }, { signal }, known);
-        if (isTerminalBackgroundTaskStatus(task.status)) return task;
+        const answer = await this.#asked(id, { ask: 'end', task: taskId, from: from?.() }, { signal });
+        const task = await this.#shown(id, answer, known);
+        const rest = answer !== 'lost' && answer.is === 'task' ? answer.rest : undefined;
+        if (isTerminalBackgroundTaskStatus(task.status)) return { task, rest };
       } catch (error) {
+        // It was forgotten between two questions.
+        if (isCode(error, 'TASK_NOT_FOUND')) return { task: endUnknown(known) };
         if (!isCode(error, 'TASK_PROCESS_SILENT')) throw error;
       }
-      if (signal?.aborted === true) throw silent(id);
+      signal?.throwIfAborted();
       // It hung up, and lives: it may be about to end.
       await pause({ clock: this.#ports.clock, timeoutMs: RETRY_MS, signal });
     }
-    return known;
+    return { task: known };
   }
 
   async #page(
@@ -193,7 +216,8 @@ export class TasksElsewhere {
     if (answer !== 'lost' && answer.is !== 'page') throw silent(id);
     if (answer !== 'lost') return answer;
     const { logPath } = await this.#lost(id);
-    const found = logPath === undefined ? undefined : await this.#ports.logs.open(logPath, offset).next();
+    const reader = logPath === undefined ? undefined : await this.#ports.logs.open(logPath, offset);
+    const found = await reader?.next();
     const lines = found?.lines.slice(0, DEFAULT_LOG_PAGE_LINES) ?? [];
     const first = found?.offset ?? offset;
     const next = lines.length === 0 ? {} : { nextCursor: { offset: first + lines.length } };
@@ -201,15 +225,6 @@ export class TasksElsewhere {
   }
 
   /** The answer about one task; of one whose process died what is on record, or `known` when nothing is. */
-  async #task(
-    id: string,
-    question: TaskQuestion,
-    options: AskOptions = {},
-    known?: TaskElsewhere,
-  ): Promise<TaskElsewhere> {
-    return this.#shown(id, await this.#asked(id, question, options), known);
-  }
-
   async #shown(id: string, answer: TaskAnswer | 'lost', known?: TaskElsewhere): Promise<TaskElsewhere> {
     if (answer === 'lost') return this.#lost(id, known);
     if (answer.is !== 'task') throw silent(id);
@@ -244,8 +259,9 @@ export class TasksElsewhere {
   async #lost(id: string, known?: TaskElsewhere): Promise<TaskElsewhere> {
     const found = await this.#record(id);
     if (found !== undefined) return known === undefined ? found.task : { ...known, ...found.task };
-    if (known !== undefined) return lostState(known);
-    throw notFound(id);
+    if (known === undefined) throw notFound(id);
+    // The record of a command is there until nothing of that runs.
+    return known.kind === 'process' && known.startedAt !== undefined ? endUnknown(known) : lostState(known);
   }
 
   async #record(id: string): Promise<FoundRecord | undefined> {
@@ -261,6 +277,11 @@ export class TasksElsewhere {
     const found = await Promise.all([...lost, ...left].map((report) => recordedTask(report, this.#ports)));
     return found.filter((each) => each !== undefined);
   }
+}
+
+/** One that waits for a slot comes last. */
+function startOf({ startedAt }: TaskElsewhere): number {
+  return startedAt === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(startedAt);
 }
 
 function isCode(error: unknown, code: string): boolean {

@@ -1,5 +1,6 @@
 /** Where a process answers others: each connection brings one question as a line, and takes its answer as another. */
 import type { Socket } from 'node:net';
+import { letOthersRun } from '../../actors/clock/waiting.ts';
 import type { HostAnswerer } from '../../actors/host/host-exchange.ts';
 
 /** More is no question of ours. */
@@ -25,10 +26,12 @@ export class HostDesk {
   admit(connection: Socket): void {
     connection.on('error', () => undefined);
     const answer = this.#answerer();
-    if (answer === undefined || this.#connections.size >= MAX_CONNECTIONS) {
+    if (answer === undefined) {
       connection.destroy();
       return;
     }
+    // The one that is here longest waits for an end, and asks again: so a short question always finds a place.
+    if (this.#connections.size >= MAX_CONNECTIONS) this.#hangUpOldest();
     this.#connections.add(connection);
     connection.on('close', () => this.#connections.delete(connection));
     // Who asks does not keep this process alive.
@@ -40,8 +43,17 @@ export class HostDesk {
     });
   }
 
+  #hangUpOldest(): void {
+    const [oldest] = this.#connections;
+    if (oldest === undefined) return;
+    this.#connections.delete(oldest);
+    oldest.destroy();
+  }
+
   /** Lets answers that were given be read, and hangs up on all others. */
   async close(): Promise<void> {
+    // What has ended by now is told of.
+    await letOthersRun();
     const open = [...this.#connections];
     if (open.length === 0) return;
     let timer: NodeJS.Timeout | undefined;
@@ -74,6 +86,8 @@ async function reply(connection: Socket, question: string, answer: HostAnswerer)
   connection.resume();
   try {
     connection.end(`${await answer(question, gone.signal)}\n`);
+    // One who does not read it pins it no longer than that.
+    connection.setTimeout(PATIENCE_MS);
   } catch {
     // It is told nothing, and hears that this process lives.
     connection.destroy();

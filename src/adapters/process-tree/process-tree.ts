@@ -85,6 +85,7 @@ class SystemProcessTree implements ProcessTree {
     taskId,
     sessionId,
     limitMs,
+    hasLogFile,
     commandPreview,
   }: Parameters<ProcessTree['prepare']>[0]): Promise<TrackedProcessTree> {
     const around = await this.#around();
@@ -94,6 +95,7 @@ class SystemProcessTree implements ProcessTree {
       taskId,
       ...(sessionId === undefined ? {} : { sessionId }),
       ...(limitMs === undefined ? {} : { limitMs }),
+      ...(hasLogFile === undefined ? {} : { hasLogFile }),
       commandPreview: beginningOf(commandPreview, PREVIEW_CHARACTERS),
       startedAt: new Date(this.#clock.now()).toISOString(),
       host: await recordedHost(around),

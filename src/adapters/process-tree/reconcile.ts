@@ -150,7 +150,8 @@ function reportHead(
   record: ProcessRecord | undefined,
 ): Omit<ReconciledProcessTree, 'action' | 'reason' | 'survivors'> {
   if (record === undefined) return { tag };
-  const { taskId, sessionId, commandPreview, limitMs, startedAt, root, host } = record;
+  const { taskId, sessionId, commandPreview, limitMs, hasLogFile, startedAt, root, host } = record;
   const { pid, token } = host;
-  return { tag, taskId, sessionId, commandPreview, limitMs, startedAt, pid: root?.pid, host: { pid, token } };
+  const work = { taskId, sessionId, commandPreview, limitMs, hasLogFile };
+  return { tag, ...work, startedAt, pid: root?.pid, host: { pid, token } };
 }

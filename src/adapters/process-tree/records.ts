@@ -25,6 +25,8 @@ const processRecord = z.object({
   /** The session that it works for; records of earlier versions do not say. */
   sessionId: z.string().optional(),
   limitMs: z.number().nonnegative().optional(),
+  /** False: what it puts out goes to no log file. */
+  hasLogFile: z.boolean().optional(),
   commandPreview: z.string(),
   startedAt: z.string(),
   host: hostIdentity,

@@ -1,8 +1,8 @@
 /** Reads the log files of a task from any process, while they are being written too. */
-import { open } from 'node:fs/promises';
+import { lstat, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { TaskLogFiles, TaskLogLines, TaskLogReader } from '../../actors/task/task-logs.ts';
-import { hasCode } from '../system/error-codes.ts';
+import { hasCode, unlessCode } from '../system/error-codes.ts';
 import { namesIn } from '../system/whole-files.ts';
 import { MISSING_LINES } from './disk-log.ts';
 import { findTaskLog, tailFiles } from './log-tail.ts';
@@ -11,8 +11,22 @@ import { findTaskLog, tailFiles } from './log-tail.ts';
 export function createTaskLogFiles(directory: string): TaskLogFiles {
   return {
     find: (task) => findTaskLog(directory, task),
-    open: (path, from) => new LogReader(path, from),
+    open: (path, from) => openLog(directory, { path, from }),
   };
+}
+
+/**
+ * Another process may see the home under another path: what it says counts only as the name of a file in the folder of
+ * logs, as it is to be seen from here.
+ */
+async function openLog(
+  directory: string,
+  { path, from }: { readonly path: string; readonly from: number },
+): Promise<TaskLogReader | undefined> {
+  if (basename(dirname(path)) !== basename(directory)) return undefined;
+  const here = join(directory, basename(path));
+  const found = await lstat(here).catch(unlessCode('ENOENT'));
+  return found?.isFile() === true ? new LogReader(here, from) : undefined;
 }
 
 const CHUNK_BYTES = 262_144;

@@ -17,6 +17,7 @@ const MOST_LINES = 12;
 export function createTaskOutputs(directory: string): TaskOutputs {
   return {
     async newest(task): Promise<TaskOutput | undefined> {
+      if (task.hasLogFile === false) return undefined;
       const names = await namesIn(directory);
       const { base, sinceMs } = logOf(names, task);
       const newest = tailFiles(names, base).at(-1)?.name ?? (names.includes(base) ? base : undefined);
@@ -27,6 +28,7 @@ export function createTaskOutputs(directory: string): TaskOutputs {
 
 /** The path of its log; undefined: there is none. */
 export async function findTaskLog(directory: string, task: RecordedTask): Promise<string | undefined> {
+  if (task.hasLogFile === false) return undefined;
   const { base, sinceMs } = logOf(await namesIn(directory), task);
   const path = join(directory, base);
   const found = await stat(path).catch(unlessCode('ENOENT'));

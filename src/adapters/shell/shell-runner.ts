@@ -124,6 +124,7 @@ async function startTask(
     taskId,
     sessionId: request.parentSessionId,
     limitMs: request.timeoutMs ?? limitIn(request.metadata),
+    hasLogFile: runner.settings.logDirectory !== undefined,
     commandPreview: request.command,
   });
   const shell = request.shell ?? runner.settings.defaultShell;

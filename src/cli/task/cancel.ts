@@ -24,6 +24,9 @@ export function cancelTask(
     if (json) await out.document({ task });
     else if (host.reach === 'lost' && left > 0)
       await out.line(`${out.styles.green('Ended')} ${processesText(left)} that task ${id} had left running`);
+    // It may have died over the question.
+    else if (host.reach !== 'lost' && task.process.reach === 'lost' && !isOver)
+      await out.line(`${out.styles.green('Ended')} task ${id}: its process died, and nothing of it runs`);
     else if (task.status === 'cancelled' && !isOver) await out.line(`${out.styles.green('Cancelled')} task ${id}`);
     else await out.line(`Task ${id} had ended already: ${endedText(task)}`);
     return EXIT_SUCCESS;

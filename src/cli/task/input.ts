@@ -18,7 +18,15 @@ export function hasPipedInput(): boolean {
 
 /** Errors that mean: the task reads no more. The rest is not needed then. */
 const NO_MORE: ReadonlySet<string> = new Set([
-  ...['TASK_INPUT_CLOSED', 'TASK_INPUT_UNSUPPORTED', 'TASK_ENDED', 'TASK_STOPPING', 'TASK_NOT_FOUND', 'TASK_LOST'],
+  ...[
+    'TASK_INPUT_CLOSED',
+    'TASK_INPUT_UNSUPPORTED',
+    'TASK_ENDED',
+    'TASK_STOPPING',
+    'TASK_NOT_FOUND',
+    'TASK_LOST',
+    'TASK_END_UNKNOWN',
+  ],
 ]);
 
 interface TakesInput {

@@ -5,7 +5,7 @@ import type { CommandContext } from '../context.ts';
 import { nextCommand } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
-import { localTime, oneLine, printable } from '../terminal/text.ts';
+import { counted, localTime, oneLine, printable } from '../terminal/text.ts';
 import { hasEnded, processesText, statusText, taskNamed, withTasks } from './tasks.ts';
 
 const HEADINGS = ['TASK', 'STATUS', 'PID', 'STARTED', 'SESSION', 'WHAT'];
@@ -18,16 +18,24 @@ export function listTasks(
 ): Promise<number> {
   const { out, json } = context;
   return withTasks(context, async (tasks) => {
-    const [found, beyond] = await Promise.all([tasks.list(status === undefined ? {} : { status }), tasks.beyond()]);
-    if (json) await out.document({ tasks: found, processesOutOfReach: beyond });
+    const [{ tasks: found, leftOut }, beyond] = await Promise.all([
+      tasks.survey(status === undefined ? {} : { status }),
+      tasks.beyond(),
+    ]);
+    if (json) await out.document({ tasks: found, tasksLeftOut: leftOut, processesOutOfReach: beyond });
     else if (found.length === 0)
       await out.line(
         `No process over ${context.home} has ${status === undefined ? 'a' : `such a (${status})`} task now.`,
       );
     else for (const line of tableLines(HEADINGS, found.map(rowOf), out)) await out.line(line);
+    if (leftOut > 0) await tellLeftOut(context, leftOut);
     await tellReach(context, beyond);
     return EXIT_SUCCESS;
   });
+}
+
+async function tellLeftOut({ err }: CommandContext, count: number): Promise<void> {
+  await err.line(`${err.styles.yellow('note:')} ${counted(count, 'task')} more that wait or have ended: see --status`);
 }
 
 /** Whose tasks cannot be seen from here. */
@@ -66,12 +74,12 @@ function fieldsOf(task: TaskElsewhere): [string, string | undefined][] {
   const { process: host, error, commandPreview } = task;
   const time = (iso: string | undefined): string | undefined => (iso === undefined ? undefined : localTime(iso));
   return [
-    ['task', task.id],
+    ['task', oneLine(task.id)],
     ['what', oneLine(task.label)],
     ['command', commandPreview === undefined || commandPreview === task.label ? undefined : oneLine(commandPreview)],
     ['kind', task.kind],
     ['status', statusText(task)],
-    ['session', sessionText(task.parentSessionId)],
+    ['session', sessionText(oneLine(task.parentSessionId ?? 'local'))],
     ['folder', task.cwd === undefined ? undefined : printable(task.cwd)],
     [
       'run by',
@@ -94,6 +102,9 @@ function sessionText(parentSessionId: string | undefined): string | undefined {
 }
 
 function nextOf(context: CommandContext, task: TaskElsewhere): string {
+  // An agent keeps it by its tools, and no log of it can be read.
+  if (task.logPath === undefined && task.taskId.startsWith('shell_') && !hasEnded(task))
+    return nextCommand(context, 'task', 'cancel', task.id);
   return hasEnded(task)
     ? nextCommand(context, 'task', 'logs', task.id)
     : nextCommand(context, 'task', 'logs', task.id, '--follow');

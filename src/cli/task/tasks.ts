@@ -41,25 +41,39 @@ export async function withTasks<Result>(
 }
 
 /**
- * What was typed names it whole, by its first characters, or by its name in its process.
+ * What was typed names it whole, by the first characters of its process, or by its name in its process.
  * @throws RuntimeError TASK_NOT_FOUND, with those that there are; ID_AMBIGUOUS
  */
 export async function taskNamed(
   context: CommandContext,
-  tasks: Pick<TasksElsewhere, 'list'>,
+  tasks: Pick<TasksElsewhere, 'list' | 'get'>,
   typed: string,
 ): Promise<TaskElsewhere> {
+  // Of very many tasks a list leaves some out.
+  const whole = typed.includes('/') ? await tasks.get(typed) : undefined;
+  if (whole !== undefined) return whole;
   const all = await tasks.list();
-  const ids = all.map(({ id }) => id);
   const named = all.filter(({ taskId }) => taskId === typed);
-  const found =
-    named.length === 1 ? named[0] : all.find(({ id }) => id === idNamed({ typed: typed.trim(), what: 'task', ids }));
+  const found = named.length === 1 ? named[0] : begunBy(typed.trim(), all);
   if (found !== undefined) return found;
   if (named.length > 1) throw ambiguous(typed, named);
   throw new RuntimeError('TASK_NOT_FOUND', `no process over ${context.home} has a task ${JSON.stringify(typed)}`, {
     category: 'validation',
     hint: hintFor(context, all, typed),
   });
+}
+
+/** What stands after a slash names a task whole: `3f9a/task_1` is none of `task_10`. */
+function begunBy(typed: string, all: readonly TaskElsewhere[]): TaskElsewhere | undefined {
+  const cut = typed.indexOf('/');
+  if (cut < 0) {
+    const id = idNamed({ typed, what: 'task', ids: all.map((each) => each.id) });
+    return all.find((each) => each.id === id);
+  }
+  const named = all.filter(({ taskId }) => taskId === typed.slice(cut + 1));
+  const ids = named.map(({ process: { name } }) => name);
+  const name = idNamed({ typed: typed.slice(0, cut), what: 'process', ids });
+  return named.find((each) => each.process.name === name);
 }
 
 function ambiguous(typed: string, named: readonly TaskElsewhere[]): RuntimeError {
@@ -98,7 +112,8 @@ export function hasEnded({ status }: Pick<TaskElsewhere, 'status'>): boolean {
 }
 
 /** In a few words. */
-export function statusText({ status, process: { reach }, survivors = 0, result }: TaskElsewhere): string {
+export function statusText({ status, process: { reach }, survivors = 0, result, error }: TaskElsewhere): string {
+  if (error?.code === 'TASK_END_UNKNOWN') return 'ended';
   if (reach === 'lost') return survivors === 0 ? 'lost' : `lost, ${survivors} left running`;
   if (reach === 'silent') return `${status}, silent`;
   if (status === 'waiting_permission') return 'waits for permission';

@@ -2,9 +2,9 @@
  * What processes over one home ask each other about their tasks, and what they answer: each is one JSON object, and is
  * checked by who gets it. A newer version may say more.
  *
- *   {"ask":"list"}                               → {"is":"tasks","pid":4711,"tasks":[…],"leftOut":0}
+ *   {"ask":"list","status":["running"]}          → {"is":"tasks","pid":4711,"tasks":[…],"leftOut":0}
  *   {"ask":"get","task":"task_3"}                → {"is":"task","pid":4711,"task":{…}}
- *   {"ask":"end","task":"task_3"}                → the same, once it has ended
+ *   {"ask":"end","task":"task_3","from":200}     → the same, once it has ended, with "rest":{"offset":200,"lines":[…]}
  *   {"ask":"cancel","task":"task_3"}             → the same, once it has ended
  *   {"ask":"log","task":"task_3","offset":200}   → {"is":"page","page":{…},"logPath":"…"}
  *   {"ask":"send","task":"task_3","input":{…}}   → {"is":"done"}
@@ -14,14 +14,20 @@ import * as z from 'zod';
 import type { ErrorRecord } from '../errors.ts';
 import { isErrorCategory } from '../errors.ts';
 import { taskMachine } from './task-machine.ts';
+import type { BackgroundTaskStatus } from './task-machine.ts';
 import type { BackgroundTaskInput, BackgroundTaskLogPage, BackgroundTaskState } from './task-state.ts';
 
 const task = z.string().min(1).max(1_000);
 
+const status = z.custom<BackgroundTaskStatus>(
+  (value) => typeof value === 'string' && Object.hasOwn(taskMachine.states, value),
+);
+
 const question = z.discriminatedUnion('ask', [
-  z.object({ ask: z.literal('list') }),
+  z.object({ ask: z.literal('list'), status: z.array(status).optional() }),
   z.object({ ask: z.literal('get'), task }),
-  z.object({ ask: z.literal('end'), task }),
+  // From which line on the rest of its log is wanted, where that has no file.
+  z.object({ ask: z.literal('end'), task, from: z.number().nonnegative().optional() }),
   z.object({ ask: z.literal('cancel'), task, reason: z.string().optional() }),
   z.object({ ask: z.literal('log'), task, offset: z.number().nonnegative() }),
   // What it says is checked by the manager, as any other input is.
@@ -91,7 +97,12 @@ const answer = z.discriminatedUnion('is', [
     /** Tasks that were too many to be listed. */
     leftOut: z.int().nonnegative(),
   }),
-  z.object({ is: z.literal('task'), pid: z.int().positive(), task: taskState }),
+  z.object({
+    is: z.literal('task'),
+    pid: z.int().positive(),
+    task: taskState,
+    rest: z.object({ offset: z.int().nonnegative(), lines: z.array(z.string()).readonly() }).optional(),
+  }),
   z.object({ is: z.literal('page'), page, logPath: z.string().optional() }),
   z.object({ is: z.literal('done') }),
   z.object({ is: z.literal('refused'), error: errorRecord }),

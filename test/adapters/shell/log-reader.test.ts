@@ -1,6 +1,6 @@
 /** Log files of tasks, read by another process than the one that writes them. */
-import { appendFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TaskLogLines, TaskLogReader } from '../../../src/actors/task/task-logs.ts';
 import { DiskLog } from '../../../src/adapters/shell/disk-log.ts';
@@ -19,7 +19,12 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-const open = (from = 0): TaskLogReader => createTaskLogFiles(folder.path).open(path, from);
+async function open(from = 0): Promise<TaskLogReader> {
+  await appendFile(path, '');
+  const reader = await createTaskLogFiles(folder.path).open(path, from);
+  if (reader === undefined) throw new Error('there is no log');
+  return reader;
+}
 
 async function all(reader: TaskLogReader): Promise<TaskLogLines[]> {
   const rows: TaskLogLines[] = [];
@@ -29,7 +34,7 @@ async function all(reader: TaskLogReader): Promise<TaskLogLines[]> {
 
 describe('the reader of a log', () => {
   it('tells whole lines, each once, as they come', async () => {
-    const reader = open();
+    const reader = await open();
     expect(await reader.next()).toBeUndefined();
     await writeFile(path, '[stdout] one\n[stdout] tw');
     expect(await all(reader)).toEqual([{ offset: 0, lines: ['[stdout] one'] }]);
@@ -40,8 +45,8 @@ describe('the reader of a log', () => {
 
   it('begins with the line that is asked for', async () => {
     await writeFile(path, 'a\nb\nc\n');
-    expect(await all(open(1))).toEqual([{ offset: 1, lines: ['b', 'c'] }]);
-    const reader = open(4);
+    expect(await all(await open(1))).toEqual([{ offset: 1, lines: ['b', 'c'] }]);
+    const reader = await open(4);
     expect(await reader.next()).toBeUndefined();
     await appendFile(path, 'd\ne\n');
     expect(await all(reader)).toEqual([{ offset: 4, lines: ['e'] }]);
@@ -50,17 +55,17 @@ describe('the reader of a log', () => {
   it('counts lines that could not be written, and tells of the gap by its offset', async () => {
     const gap = '[system] 5 lines are missing here: they came faster than they could be written';
     await writeFile(path, `a\n${gap}\nb\nc\n`);
-    expect(await all(open())).toEqual([
+    expect(await all(await open())).toEqual([
       { offset: 0, lines: ['a'] },
       { offset: 6, lines: ['b', 'c'] },
     ]);
-    expect(await all(open(7))).toEqual([{ offset: 7, lines: ['c'] }]);
+    expect(await all(await open(7))).toEqual([{ offset: 7, lines: ['c'] }]);
   });
 
   it('goes on in the files that follow, and over those that had to make way', async () => {
     const long = 'x'.repeat(524_288);
     await writeFile(path, `${long}\n`);
-    const reader = open();
+    const reader = await open();
     expect(await all(reader)).toMatchObject([{ offset: 0 }]);
     await writeFile(`${path}.1`, `${long}\n`);
     expect(await all(reader)).toMatchObject([{ offset: 1 }]);
@@ -74,7 +79,7 @@ describe('the reader of a log', () => {
     const ring = new LogRing({ limitBytes: 1_048_576 });
     const { file } = await openLogFile({ directory: folder.path, taskId: 'task_1', unique: 'abcdefgh' });
     const log = new DiskLog({ ring, path, file, limitBytes: 8_388_608, onFailure: () => undefined });
-    const reader = open();
+    const reader = await open();
     const rows: TaskLogLines[] = [];
     const text = Buffer.from('some text that fills the log\n'.repeat(2_000));
     const lines = 2_000 * 300;
@@ -97,6 +102,18 @@ describe('the reader of a log', () => {
   });
 });
 
+describe('what a process calls the path of its log', () => {
+  it('is a file in the folder of logs, by whatever way to that, and nothing else', async () => {
+    const { open: opened } = createTaskLogFiles(folder.path);
+    await writeFile(path, '[stdout] one\n');
+    await symlink('/etc/hostname', join(folder.path, 'task_2.log'));
+    const seenElsewhere = join('/another/mount', basename(folder.path), 'task_1.log');
+    expect(await (await opened(seenElsewhere, 0))?.next()).toMatchObject({ lines: ['[stdout] one'] });
+    for (const wrong of ['/etc/hostname', join(folder.path, 'task_2.log'), join(folder.path, 'none.log'), folder.path])
+      expect(await opened(wrong, 0)).toBeUndefined();
+  });
+});
+
 describe('the log of a task on record', () => {
   const find = createTaskLogFiles;
 
@@ -111,5 +128,6 @@ describe('the log of a task on record', () => {
     await writeFile(own, '');
     expect(await find(folder.path).find(task)).toBe(own);
     expect(await find(join(folder.path, 'none')).find(task)).toBeUndefined();
+    expect(await find(folder.path).find({ ...task, hasLogFile: false })).toBeUndefined();
   });
 });
