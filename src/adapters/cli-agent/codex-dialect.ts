@@ -2,6 +2,7 @@
 import { CodexConversation } from './codex-conversation.ts';
 import { codexSettings } from './codex-settings.ts';
 import type { CliDialect } from './dialect.ts';
+import { realPathOf } from './program-environment.ts';
 
 const KEY_VARIABLE = 'CODEX_API_KEY';
 
@@ -14,9 +15,14 @@ export const codexDialect: CliDialect = {
   defaultVariables: {},
   secretVariable: () => KEY_VARIABLE,
   converse(turn) {
-    const { options, environment = {}, permissionsBind = false } = turn;
+    const { options, environment = {}, permissionsBind = false, workspaceDir } = turn;
     const apiKey = environment[KEY_VARIABLE];
-    const settings = codexSettings({ options, permissionsBind, hasKey: apiKey !== undefined });
+    const settings = codexSettings({
+      options,
+      permissionsBind,
+      hasKey: apiKey !== undefined,
+      workspacePaths: [...new Set([workspaceDir, realPathOf(workspaceDir)])],
+    });
     return new CodexConversation(turn, { settings, apiKey });
   },
 };

@@ -61,7 +61,8 @@ function secretsIn(
   return new Map([...ofAccounts, ...secretsAmong(pass, variables), ...Object.entries(accountOf(dialect, credential))]);
 }
 
-function realPathOf(path: string): string {
+/** Follows links; the same path where it is not there. */
+export function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
