@@ -7,6 +7,7 @@ import type { RunCredential } from '../../actors/run/agent-runtime.ts';
 import { pathOutside, secretsAmong, withoutOurVariables } from '../../machines/run/agent-variables.ts';
 import { commandEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
+import { CLOSING_VARIABLES } from './closed-workspace.ts';
 import { RunFailed } from './run-failed.ts';
 import type { AcpSettings } from './acp-settings.ts';
 
@@ -35,7 +36,7 @@ export function agentEnvironment({
   const { pass, set, options } = settings;
   const account = accountOf(options.secretVariable, credential);
   const own = withoutOurVariables({
-    ...commandEnvironment(host, { pass, set }),
+    ...commandEnvironment(host, { pass, set: { ...CLOSING_VARIABLES, ...set } }),
     ...credential?.environment,
     ...account,
   });

@@ -9,6 +9,7 @@ import type { ConfigOption, Initialized, SessionState } from './agent-answers.ts
 import { decidesByItself } from '../../machines/run/asks-permission.ts';
 import type { AgentLink } from './agent-link.ts';
 import type { AcpMcpServer, AcpOptions } from './acp-settings.ts';
+import { CLOSING_META } from './closed-workspace.ts';
 import { RunFailed, agentErrorText, demandsAuthentication, isAgentError } from './run-failed.ts';
 
 /** What leaves the choice of the model to the agent. */
@@ -76,7 +77,7 @@ function takeUpMethod({ agentCapabilities }: Initialized): 'session/resume' | 's
 class SessionOpening {
   readonly #options: OpenSessionOptions;
   readonly #agent: Initialized;
-  readonly #place: { readonly cwd: string; readonly mcpServers: readonly McpServer[] };
+  readonly #place: { readonly cwd: string; readonly mcpServers: readonly McpServer[]; readonly _meta: object };
 
   constructor(options: OpenSessionOptions, agent: Initialized) {
     this.#options = options;
@@ -84,6 +85,7 @@ class SessionOpening {
     this.#place = {
       cwd: options.workspaceDir,
       mcpServers: options.options.mcpServers.map((server) => this.#mcpServer(server)),
+      _meta: CLOSING_META,
     };
   }
 
