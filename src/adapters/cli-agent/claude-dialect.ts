@@ -66,11 +66,17 @@ function argumentsFor({
     '--permission-prompt-tool=stdio',
     // Settings in the workspace are the agent's to write: they must not permit it anything, nor run hooks.
     ...('setting-sources' in options ? [] : ['--setting-sources=user']),
+    // Its user may have it decide by itself: what our permissions bind, it asks for.
+    ...(saysMode(options) ? [] : ['--permission-mode=default']),
     `--disallowedTools=${TOOLS_FOR_LATER}`,
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(resumedSessionId === undefined ? [] : [`--resume=${resumedSessionId}`]),
     ...flagsOf({ ...options, [BUDGET_OPTION]: budgetOf(ownBudget, maxCost) }, TAKEN_OPTIONS),
   ];
+}
+
+function saysMode({ 'permission-mode': mode = null, 'dangerously-skip-permissions': skips }: CliTurn['options']): boolean {
+  return (mode !== null && mode !== false) || skips === true;
 }
 
 /** The least of what its own option and the budget of the agent allow. */
