@@ -39,6 +39,7 @@ export const claudeDialect: CliDialect = {
   howToInstall: 'install Claude Code (npm install -g @anthropic-ai/claude-code)',
   howToLogIn: 'run "claude" once and log in, or add an account with "wakechart auth add"',
   accountVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  toldVariables: [],
   nestingVariables: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT', 'CLAUDE_CODE_SESSION_ID'],
   defaultVariables: {
     // A program that replaces itself while it runs is not the one that was started.
@@ -75,7 +76,10 @@ function argumentsFor({
   ];
 }
 
-function saysMode({ 'permission-mode': mode = null, 'dangerously-skip-permissions': skips }: CliTurn['options']): boolean {
+function saysMode({
+  'permission-mode': mode = null,
+  'dangerously-skip-permissions': skips,
+}: CliTurn['options']): boolean {
   return (mode !== null && mode !== false) || skips === true;
 }
 

@@ -1,8 +1,8 @@
 /** How Codex is started for one turn: its app server, which speaks over its input and output. */
 import { CodexConversation } from './codex-conversation.ts';
 import { codexSettings } from './codex-settings.ts';
+import { realPathOrItself } from '../system/real-path.ts';
 import type { CliDialect } from './dialect.ts';
-import { realPathOf } from './program-environment.ts';
 
 const KEY_VARIABLE = 'CODEX_API_KEY';
 
@@ -11,6 +11,7 @@ export const codexDialect: CliDialect = {
   howToInstall: 'install Codex (npm install -g @openai/codex)',
   howToLogIn: 'run "codex login", or add an account with "wakechart auth add"',
   accountVariables: [KEY_VARIABLE, 'OPENAI_API_KEY'],
+  toldVariables: [KEY_VARIABLE],
   nestingVariables: ['CODEX_SANDBOX', 'CODEX_SANDBOX_NETWORK_DISABLED', 'CODEX_THREAD_ID'],
   defaultVariables: {},
   secretVariable: () => KEY_VARIABLE,
@@ -21,7 +22,7 @@ export const codexDialect: CliDialect = {
       options,
       permissionsBind,
       hasKey: apiKey !== undefined,
-      workspacePaths: [...new Set([workspaceDir, realPathOf(workspaceDir)])],
+      workspacePaths: [...new Set([workspaceDir, realPathOrItself(workspaceDir)])],
     });
     return new CodexConversation(turn, { settings, apiKey });
   },

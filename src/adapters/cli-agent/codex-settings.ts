@@ -39,12 +39,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /** @throws SettingsRefused */
-export function codexSettings({
-  options,
-  permissionsBind,
-  hasKey,
-  workspacePaths,
-}: CodexSettingsGiven): CodexSettings {
+export function codexSettings({ options, permissionsBind, hasKey, workspacePaths }: CodexSettingsGiven): CodexSettings {
   const unknown = Object.keys(options).find((name) => !KNOWN.has(name));
   if (unknown !== undefined)
     throw new SettingsRefused(
