@@ -136,11 +136,17 @@ it('codex that nothing binds has its workspace not trusted, and works in its san
   expect(await stage.file('made.txt')).toBe('made\n');
 });
 
-const DECIDING = JSON.stringify({ permissions: { defaultMode: 'acceptEdits' }, skipDangerousModePermissionPrompt: true });
+const DECIDING = JSON.stringify({
+  permissions: { defaultMode: 'acceptEdits' },
+  skipDangerousModePermissionPrompt: true,
+});
 
 it('claude runs nothing unasked of its workspace', async () => {
   await using stage = await openClaude({ conversation: LENIENT });
-  stage.conversation().script(use('Bash', { command: commandOf(stage), description: 'Works' })).always(says('End.'));
+  stage
+    .conversation()
+    .script(use('Bash', { command: commandOf(stage), description: 'Works' }))
+    .always(says('End.'));
   expect(await met(stage)).toEqual(NOTHING_UNASKED);
 });
 
@@ -148,7 +154,10 @@ it('claude whose user has it accept edits asks for them all the same', async () 
   await using stage = await openClaude({ conversation: LENIENT });
   await put(stage.userHome, { '.claude/settings.json': DECIDING });
   const file = join(stage.workspace, 'made.txt');
-  stage.conversation().script(use('Write', { file_path: file, content: 'x' })).always(says('End.'));
+  stage
+    .conversation()
+    .script(use('Write', { file_path: file, content: 'x' }))
+    .always(says('End.'));
   expect(await met(stage)).toEqual(NOTHING_UNASKED);
 });
 
@@ -159,14 +168,17 @@ const SAID_BY_USER: Readonly<Record<AcpProgram, (stage: Stage) => Readonly<Recor
   'claude-agent-acp': () => ({ '.claude/settings.json': DECIDING }),
 };
 
-it.each(['opencode', 'gemini', 'claude-agent-acp'] as const)('%s runs nothing unasked of its workspace', async (name) => {
-  await using stage = await openAcp(name, { conversation: LENIENT });
-  await put(stage.userHome, SAID_BY_USER[name](stage));
-  played(stage, name)
-    .script(use(...ACP_KINDS[name].command(commandOf(stage))))
-    .always(says('End.'));
-  expect(await met(stage)).toEqual(NOTHING_UNASKED);
-});
+it.each(['opencode', 'gemini', 'claude-agent-acp'] as const)(
+  '%s runs nothing unasked of its workspace',
+  async (name) => {
+    await using stage = await openAcp(name, { conversation: LENIENT });
+    await put(stage.userHome, SAID_BY_USER[name](stage));
+    played(stage, name)
+      .script(use(...ACP_KINDS[name].command(commandOf(stage))))
+      .always(says('End.'));
+    expect(await met(stage)).toEqual(NOTHING_UNASKED);
+  },
+);
 
 it('gemini whose user trusts every folder runs nothing unasked', async () => {
   await using stage = await openAcp('gemini', { conversation: LENIENT });
