@@ -118,6 +118,7 @@ export class AcpRun {
         workspaceDir,
         requestPermission,
       },
+      permissionsBind: this.#params.permissionsBind ?? false,
       settings: this.#settings,
       environment: this.#environment,
       idleTimeoutMs: this.#settings.idleTimeoutMs ?? idleTimeoutMs,

@@ -2,11 +2,12 @@
  * The environment of an agent: what programs need, what the user named, and one account. Nothing else of ours, and not
  * what its commands get.
  */
-import { realpathSync } from 'node:fs';
 import type { RunCredential } from '../../actors/run/agent-runtime.ts';
 import { pathOutside, secretsAmong, withoutOurVariables } from '../../machines/run/agent-variables.ts';
 import { commandEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
+import { realPathOrItself } from '../system/real-path.ts';
+import { CLOSING_VARIABLES } from './closed-workspace.ts';
 import { RunFailed } from './run-failed.ts';
 import type { AcpSettings } from './acp-settings.ts';
 
@@ -35,11 +36,11 @@ export function agentEnvironment({
   const { pass, set, options } = settings;
   const account = accountOf(options.secretVariable, credential);
   const own = withoutOurVariables({
-    ...commandEnvironment(host, { pass, set }),
+    ...commandEnvironment(host, { pass, set: { ...CLOSING_VARIABLES, ...set } }),
     ...credential?.environment,
     ...account,
   });
-  const searched = (path = ''): string => pathOutside({ path, workspaceDir, realPathOf });
+  const searched = (path = ''): string => pathOutside({ path, workspaceDir, realPathOf: realPathOrItself });
   return {
     variables: { ...own, PATH: searched(own['PATH']) },
     commandVariables: { ...withoutOurVariables(commandEnvironment(host)), PATH: searched(host['PATH']) },
@@ -59,12 +60,4 @@ function accountOf(
     );
   }
   return { [variable]: credential.secret };
-}
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

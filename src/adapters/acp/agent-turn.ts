@@ -55,6 +55,7 @@ export interface AgentTurnOptions {
   readonly instructions: string | undefined;
   readonly messages: readonly ProviderMessage[];
   readonly resume: RunResumption | undefined;
+  readonly permissionsBind: boolean;
   /** Absolute. */
   readonly workspaceDir: string;
   readonly signal: AbortSignal;
@@ -161,6 +162,7 @@ export class AgentTurn {
       workspaceDir,
       offersServices: requestPermission !== undefined,
       resume,
+      permissionsBind: this.#options.permissionsBind,
       quiet: () => this.#quiet(),
     });
     this.#session = session;

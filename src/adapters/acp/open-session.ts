@@ -9,6 +9,7 @@ import type { ConfigOption, Initialized, SessionState } from './agent-answers.ts
 import { decidesByItself } from '../../machines/run/asks-permission.ts';
 import type { AgentLink } from './agent-link.ts';
 import type { AcpMcpServer, AcpOptions } from './acp-settings.ts';
+import { CLOSING_META } from './closed-workspace.ts';
 import { RunFailed, agentErrorText, demandsAuthentication, isAgentError } from './run-failed.ts';
 
 /** What leaves the choice of the model to the agent. */
@@ -32,6 +33,8 @@ export interface OpenSessionOptions {
   /** Whether a person can permit what the agent would have us do. */
   readonly offersServices: boolean;
   readonly resume: RunResumption | undefined;
+  /** Whether permissions bind what it does: then it must ask. */
+  readonly permissionsBind: boolean;
   /** Resolves when the agent has said nothing for a moment. */
   readonly quiet: () => Promise<void>;
 }
@@ -76,7 +79,7 @@ function takeUpMethod({ agentCapabilities }: Initialized): 'session/resume' | 's
 class SessionOpening {
   readonly #options: OpenSessionOptions;
   readonly #agent: Initialized;
-  readonly #place: { readonly cwd: string; readonly mcpServers: readonly McpServer[] };
+  readonly #place: { readonly cwd: string; readonly mcpServers: readonly McpServer[]; readonly _meta: object };
 
   constructor(options: OpenSessionOptions, agent: Initialized) {
     this.#options = options;
@@ -84,6 +87,7 @@ class SessionOpening {
     this.#place = {
       cwd: options.workspaceDir,
       mcpServers: options.options.mcpServers.map((server) => this.#mcpServer(server)),
+      _meta: CLOSING_META,
     };
   }
 
@@ -148,7 +152,7 @@ class SessionOpening {
   }
 
   async #set(sessionId: string, state: SessionState): Promise<void> {
-    const { options, model } = this.#options;
+    const { options, model, permissionsBind } = this.#options;
     const settings = state.configOptions ?? [];
     if (model !== DEFAULT_MODEL) await this.#setModel(sessionId, state, model);
     for (const [id, value] of Object.entries(options.settings)) {
@@ -159,7 +163,7 @@ class SessionOpening {
         );
       await this.#choose(sessionId, id, value);
     }
-    const chosen = MODE_CATEGORY in options.settings ? undefined : (options.mode ?? askingMode(state));
+    const chosen = MODE_CATEGORY in options.settings ? undefined : (options.mode ?? askingMode(state, permissionsBind));
     if (chosen !== undefined) await this.#setMode(sessionId, state, chosen);
   }
 
@@ -219,10 +223,19 @@ function settingOf(settings: readonly ConfigOption[], what: string): ConfigOptio
 /**
  * The mode in which an agent asks before it acts, for one that begins in a mode in which it decides that by itself:
  * what our permissions are asked, they bind.
+ * @throws RunFailed where it has none, and permissions bind it
  */
-function askingMode({ modes }: SessionState): string | undefined {
-  const isOffered = modes?.availableModes.some(({ id }) => id === ASKING_MODE) === true;
-  return isOffered && decidesByItself(modes?.currentModeId) ? ASKING_MODE : undefined;
+function askingMode({ modes, configOptions }: SessionState, permissionsBind: boolean): string | undefined {
+  const setting = settingOf(configOptions ?? [], MODE_CATEGORY);
+  const begun = [modes?.currentModeId, setting?.currentValue].find(decidesByItself);
+  if (begun === undefined) return undefined;
+  const offered = modes?.availableModes.map(({ id }) => id) ?? setting?.options.map(({ value }) => value) ?? [];
+  if (offered.includes(ASKING_MODE)) return ASKING_MODE;
+  if (!permissionsBind) return undefined;
+  throw new RunFailed(
+    'format',
+    `it begins in its mode "${begun}", in which it asks for nothing, and permissions bind it: set options.mode of the provider to one in which it asks; it has ${named(offered)}`,
+  );
 }
 
 /** A session that refuses what was chosen for it is there all the same: to begin another would not help. */

@@ -39,6 +39,7 @@ export const claudeDialect: CliDialect = {
   howToInstall: 'install Claude Code (npm install -g @anthropic-ai/claude-code)',
   howToLogIn: 'run "claude" once and log in, or add an account with "wakechart auth add"',
   accountVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  toldVariables: [],
   nestingVariables: ['CLAUDECODE', 'CLAUDE_CODE_ENTRYPOINT', 'CLAUDE_CODE_SSE_PORT', 'CLAUDE_CODE_SESSION_ID'],
   defaultVariables: {
     // A program that replaces itself while it runs is not the one that was started.
@@ -66,11 +67,20 @@ function argumentsFor({
     '--permission-prompt-tool=stdio',
     // Settings in the workspace are the agent's to write: they must not permit it anything, nor run hooks.
     ...('setting-sources' in options ? [] : ['--setting-sources=user']),
+    // Its user may have it decide by itself: what our permissions bind, it asks for.
+    ...(saysMode(options) ? [] : ['--permission-mode=default']),
     `--disallowedTools=${TOOLS_FOR_LATER}`,
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(resumedSessionId === undefined ? [] : [`--resume=${resumedSessionId}`]),
     ...flagsOf({ ...options, [BUDGET_OPTION]: budgetOf(ownBudget, maxCost) }, TAKEN_OPTIONS),
   ];
+}
+
+function saysMode({
+  'permission-mode': mode = null,
+  'dangerously-skip-permissions': skips,
+}: CliTurn['options']): boolean {
+  return (mode !== null && mode !== false) || skips === true;
 }
 
 /** The least of what its own option and the budget of the agent allow. */

@@ -169,13 +169,14 @@ export class CliAgentRun {
       resumedSessionId: resumed?.sessionId,
       workspaceDir,
       options,
-      environment: this.#environment.variables,
+      environment: { ...this.#environment.variables, ...this.#environment.told },
       permissionsBind: this.#params.permissionsBind,
     });
     const args = [...(program?.args ?? []), ...conversation.args];
     const { processTree, clock, killGraceMs, onNews } = this.#surroundings;
     this.#program = new ProgramRun({
       conversation,
+      resumes: resumed !== undefined,
       command: {
         program: commandOf(this.#command(), agentDir),
         args,

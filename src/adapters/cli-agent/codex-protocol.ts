@@ -13,7 +13,9 @@ export const rpcMessage = z.looseObject({
   method: z.string().optional(),
   params: z.unknown().optional(),
   result: z.unknown().optional(),
-  error: z.looseObject({ message: z.string(), code: z.number().optional().catch(undefined) }).optional(),
+  error: z
+    .looseObject({ message: z.string().catch('it did not say why'), code: z.number().optional().catch(undefined) })
+    .optional(),
 });
 
 export type RpcMessage = z.output<typeof rpcMessage>;

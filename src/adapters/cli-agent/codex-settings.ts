@@ -1,6 +1,6 @@
 /** What the options of a provider come to for Codex: arguments of its app server, and how its threads are begun. */
 import { SettingsRefused } from './dialect.ts';
-import { tomlOverrides } from './program-options.ts';
+import { tomlOverrides, tomlValue } from './program-options.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -16,6 +16,8 @@ export interface CodexSettingsGiven {
   readonly permissionsBind: boolean;
   /** Whether an account of ours pays: it is kept in memory only. */
   readonly hasKey: boolean;
+  /** All paths of the workspace: as it is named, and where its links lead. */
+  readonly workspacePaths: readonly string[];
 }
 
 const SANDBOXES: readonly unknown[] = ['read-only', 'workspace-write', 'danger-full-access'];
@@ -37,7 +39,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /** @throws SettingsRefused */
-export function codexSettings({ options, permissionsBind, hasKey }: CodexSettingsGiven): CodexSettings {
+export function codexSettings({ options, permissionsBind, hasKey, workspacePaths }: CodexSettingsGiven): CodexSettings {
   const unknown = Object.keys(options).find((name) => !KNOWN.has(name));
   if (unknown !== undefined)
     throw new SettingsRefused(
@@ -45,7 +47,7 @@ export function codexSettings({ options, permissionsBind, hasKey }: CodexSetting
     );
   const bypasses = BYPASSES.some((name) => options[name] === true);
   return {
-    args: ['app-server', ...argumentsOf(options, hasKey)],
+    args: ['app-server', ...argumentsOf(options, hasKey, closedWorkspace(workspacePaths))],
     sandbox: bypasses ? 'danger-full-access' : oneOf('sandbox', options, SANDBOXES, 'workspace-write'),
     approvalPolicy: bypasses
       ? 'never'
@@ -56,7 +58,17 @@ export function codexSettings({ options, permissionsBind, hasKey }: CodexSetting
 /** Settings that stand beside those of its file, and would be passed over in there. */
 const APART: Readonly<Record<string, string>> = { sandbox_mode: 'sandbox', approval_policy: 'ask-for-approval' };
 
-function argumentsOf(options: Options, hasKey: boolean): readonly string[] {
+/**
+ * What a repository holds, or its user has trusted, must not widen what our permissions bind. A thread that may write
+ * would have the workspace trusted for good, in the user's own settings: then MCP servers, hooks and rules of its
+ * `.codex` run outside of the sandbox, unasked. No folder above it counts as the project, which may be trusted.
+ */
+function closedWorkspace(workspacePaths: readonly string[]): readonly string[] {
+  const untrusted = Object.fromEntries(workspacePaths.map((path) => [path, { trust_level: 'untrusted' }]));
+  return [...tomlOverrides({ project_root_markers: [] }), `projects=${tomlValue(untrusted, ['projects'])}`];
+}
+
+function argumentsOf(options: Options, hasKey: boolean, closing: readonly string[]): readonly string[] {
   const { config = {}, 'add-dir': folders } = options;
   for (const [name, option] of Object.entries(APART))
     if (isTable(config) && name in config)
@@ -72,6 +84,7 @@ function argumentsOf(options: Options, hasKey: boolean): readonly string[] {
       : tomlOverrides({ sandbox_workspace_write: { writable_roots: textsIn('add-dir', folders) } })),
     // What is said later holds.
     ...tomlOverrides(config),
+    ...closing,
   ];
   return [
     ...overrides.flatMap((override) => ['--config', override]),

@@ -20,7 +20,7 @@ export interface CliTurn {
   readonly workspaceDir: string;
   /** From the settings of the provider: what the program takes besides, as it calls it. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** All variables that the program gets. */
+  /** All variables that the program gets, and those that it is told. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Whether permissions bind what the program does, for programs that may be left to a sandbox of theirs. */
   readonly permissionsBind?: boolean | undefined;
@@ -34,6 +34,8 @@ export interface CliDialect {
   readonly howToLogIn: string;
   /** Variables through which the program may find an account. One account given by us leaves no room for another. */
   readonly accountVariables: readonly string[];
+  /** Of these, what the program is told by message instead: the commands that it runs do not see it. */
+  readonly toldVariables: readonly string[];
   /** Variables by which the program would notice that it runs inside another agent, and refuse. */
   readonly nestingVariables: readonly string[];
   /** What the program gets unless the user set it otherwise. */

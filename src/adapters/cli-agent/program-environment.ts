@@ -2,11 +2,11 @@
  * The environment of a program that runs an agent: what programs need, what the user named, and one account. Nothing
  * else of ours.
  */
-import { realpathSync } from 'node:fs';
 import type { RunCredential } from '../../actors/run/agent-runtime.ts';
 import { entryOf, pathOutside, secretsAmong, withoutOurVariables } from '../../machines/run/agent-variables.ts';
 import { commandEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
+import { realPathOrItself } from '../system/real-path.ts';
 import type { CliDialect } from './dialect.ts';
 
 export interface ProgramEnvironmentOptions {
@@ -20,6 +20,8 @@ export interface ProgramEnvironmentOptions {
 
 export interface ProgramEnvironment {
   readonly variables: Readonly<Record<string, string>>;
+  /** What is kept out of them, and told to the program by message. */
+  readonly told: Readonly<Record<string, string>>;
   /** Values that must not be told, by the names of their variables. */
   readonly secrets: ReadonlyMap<string, string>;
 }
@@ -38,8 +40,16 @@ export function programEnvironment({
   });
   const others = credential?.secret === undefined ? given : without(given, dialect.accountVariables);
   const own = withoutOurVariables({ ...others, ...credential?.environment, ...accountOf(dialect, credential) });
-  const variables = { ...own, PATH: pathOutside({ path: own['PATH'] ?? '', workspaceDir, realPathOf }) };
-  return { variables, secrets: secretsIn(variables, { pass, dialect, credential }) };
+  const variables = {
+    ...own,
+    PATH: pathOutside({ path: own['PATH'] ?? '', workspaceDir, realPathOf: realPathOrItself }),
+  };
+  const { toldVariables } = dialect;
+  return {
+    variables: without(variables, toldVariables),
+    told: Object.fromEntries(toldVariables.flatMap((name) => entryOf(name, variables))),
+    secrets: secretsIn(variables, { pass, dialect, credential }),
+  };
 }
 
 function without<Value>(
@@ -59,12 +69,4 @@ function secretsIn(
 ): ReadonlyMap<string, string> {
   const ofAccounts = dialect.accountVariables.flatMap((name) => entryOf(name, variables));
   return new Map([...ofAccounts, ...secretsAmong(pass, variables), ...Object.entries(accountOf(dialect, credential))]);
-}
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

@@ -51,7 +51,8 @@ export function tomlOverrides(config: unknown, path: readonly string[] = []): re
   );
 }
 
-function tomlValue(value: unknown, path: readonly string[]): string {
+/** @throws SettingsRefused naming the path */
+export function tomlValue(value: unknown, path: readonly string[]): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return String(value);
   if (path.length > MAX_DEPTH) throw new SettingsRefused('the option "config" is nested too deeply');

@@ -42,6 +42,8 @@ const MAX_QUESTIONS = MAX_TOOL_CALLS;
 
 export interface ProgramRunOptions {
   readonly conversation: CliConversation;
+  /** Whether a session of the program goes on. Until it names it, another program may have to begin anew. */
+  readonly resumes: boolean;
   readonly command: ProcessLaunch;
   readonly processTree: ProcessTree;
   readonly clock: Clock;
@@ -83,12 +85,14 @@ export class ProgramRun {
   #betweenTurns: CliFinish | undefined;
   #usage: RunUsage | undefined;
   #sessionId: string | undefined;
+  #isInSession: boolean;
   /** Resolves when a program that has answered begins another turn by itself: no log would tell what it does in it. */
   readonly #unasked: Promise<void>;
   #goesOnUnasked: () => void = () => undefined;
 
   constructor(options: ProgramRunOptions) {
     this.#options = options;
+    this.#isInSession = !options.resumes;
     this.#errorOutput = new TextTail(options.redaction);
     this.#unasked = new Promise((resolve) => {
       this.#goesOnUnasked = resolve;
@@ -139,6 +143,8 @@ export class ProgramRun {
     const { conversation } = this.#options;
     const stdin = this.#process?.stdin;
     const isOver = this.#outcome !== undefined || this.#betweenTurns?.goesOn === 'perhaps';
+    // A session that is gone takes with it what it was told: the next program is given what the log says.
+    if (!this.#isInSession) return false;
     if (stdin === undefined || isOver || !stdin.writable || conversation.furtherMessage === undefined) return false;
     if (stdin.writableLength > MAX_UNREAD_BYTES) return false;
     const line = conversation.furtherMessage(text);
@@ -187,6 +193,7 @@ export class ProgramRun {
     this.#betweenTurns = undefined;
     switch (fact.kind) {
       case 'session':
+        this.#isInSession = true;
         // One that the log cannot hold is not gone on with.
         this.#sessionId = isBackendSessionId(fact.sessionId) ? fact.sessionId : undefined;
         return;

@@ -18,6 +18,11 @@ export function realPathOfOwn(path: string): string | undefined {
   }
 }
 
+/** The same of any path, and the path itself where it cannot be followed. */
+export function realPathOrItself(path: string): string {
+  return realPathOfOwn(path) ?? path;
+}
+
 /** Where an absolute path leads, as far as it exists. */
 export async function nearestRealPath(absolute: string): Promise<string> {
   const missing: string[] = [];

@@ -1,7 +1,9 @@
 /** Programs of agents whose versions are none of those that were tried: whether they work is unknown. */
 import { programVersion } from '../../adapters/system/program-version.ts';
+import { realPathOrItself } from '../../adapters/system/real-path.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
+import { pathOutside } from '../../machines/run/agent-variables.ts';
 import { settingsOf } from '../../machines/run/provider-settings.ts';
 import type { ProviderTable } from '../../machines/run/provider-settings.ts';
 import { triedProgramOf, untriedVersion } from '../../machines/run/tried-programs.ts';
@@ -34,11 +36,11 @@ async function untriedProgram(
   const name = settings === undefined ? undefined : triedProgramOf(settings);
   if (settings?.program === undefined || name === undefined) return undefined;
   const { command, pass, set } = settings.program;
-  const version = await programVersion({
-    command,
-    directory,
-    environment: commandEnvironment(process.env, { pass, set }),
-  });
+  const given = commandEnvironment(process.env, { pass, set });
+  // As a wake does it: no program of the workspace is started by its mere name.
+  const path = given['PATH'] ?? '';
+  const PATH = pathOutside({ path, workspaceDir: process.cwd(), realPathOf: realPathOrItself });
+  const version = await programVersion({ command, directory, environment: { ...given, PATH } });
   const what = version === undefined ? undefined : untriedVersion(name, version);
   return what === undefined ? undefined : { provider, command, what };
 }

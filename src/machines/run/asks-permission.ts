@@ -15,7 +15,7 @@ const BYPASSES: readonly string[] = ['dangerously-bypass-approvals-and-sandbox',
 const DECIDING_MODES: readonly unknown[] = ['acceptEdits', 'auto', 'autoEdit', 'bypassPermissions', 'dontAsk', 'yolo'];
 
 /** @param mode of an agent that speaks ACP, by its id */
-export function decidesByItself(mode: unknown): boolean {
+export function decidesByItself(mode: unknown): mode is string {
   return DECIDING_MODES.includes(mode);
 }
 
@@ -30,7 +30,7 @@ export function providerAsks(provider: string, own: ProviderTable = {}): boolean
 }
 
 function settingsAsk({ backend, dialect, options = {} }: ProviderSettings): boolean | 'where_bound' {
-  if (backend === 'acp') return ![options['mode'], modeAmong(options['settings'])].some(decidesByItself);
+  if (backend === 'acp') return ![options['mode'], ...modesAmong(options['settings'])].some(decidesByItself);
   if (backend !== 'cli-agent' || dialect === undefined) return true;
   if (dialect === 'codex') return codexAsks(options);
   const { 'permission-mode': mode = 'default', 'dangerously-skip-permissions': skips = false } = options;
@@ -43,6 +43,8 @@ function codexAsks(options: NonNullable<ProviderSettings['options']>): boolean |
   return policy === undefined ? 'where_bound' : policy === 'untrusted';
 }
 
-function modeAmong(settings: unknown): unknown {
-  return typeof settings === 'object' && settings !== null && 'mode' in settings ? settings.mode : undefined;
+/** Agents call such a setting as they like: `mode`, `permission_mode`, `approvalMode`. */
+function modesAmong(settings: unknown): readonly unknown[] {
+  if (typeof settings !== 'object' || settings === null) return [];
+  return Object.entries(settings).flatMap(([name, value]) => (/mode$/i.test(name) ? [value as unknown] : []));
 }

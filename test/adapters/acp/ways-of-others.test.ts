@@ -51,6 +51,15 @@ describe('models and modes', () => {
     expect(noted(home, 'mode')).toEqual(['default', 'auto']);
   });
 
+  it('one in which an agent decides by itself is refused where permissions bind it and it has none that asks', async () => {
+    const home = await opened({ abilities: { modeIsSetting: true, beginsIn: 'yolo' } });
+    const bound = await home.run({ permissionsBind: true });
+    expect([bound.meta?.error?.kind, bound.payloads]).toEqual(['format', []]);
+    expect(bound.meta?.error?.message).toContain('it begins in its mode "yolo", in which it asks for nothing');
+    const unbound = await home.run({ permissionsBind: false });
+    expect(unbound.meta?.error).toBeUndefined();
+  });
+
   it('any other in which it begins is kept', async () => {
     const home = await opened({ abilities: { beginsIn: 'plan' } });
     await home.run();

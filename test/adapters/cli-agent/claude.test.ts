@@ -120,6 +120,7 @@ describe('a turn of Claude Code', () => {
       '--include-partial-messages',
       '--permission-prompt-tool=stdio',
       '--setting-sources=user',
+      '--permission-mode=default',
       '--disallowedTools=ScheduleWakeup,Monitor',
     ]);
     expect(notes[0]?.cwd).toBe(setup.workspaceDir);
@@ -144,6 +145,7 @@ describe('a turn of Claude Code', () => {
       },
     });
     expect(setup.notes()[0]?.args?.slice(6)).toEqual([
+      '--permission-mode=default',
       '--disallowedTools=ScheduleWakeup,Monitor',
       '--model=opus',
       '--max-turns=3',

@@ -92,6 +92,10 @@ describe('a turn of Codex', () => {
       'features.unbounded_connection_retries=false',
       '--config',
       'features.goals=false',
+      '--config',
+      'project_root_markers=[]',
+      '--config',
+      `projects={${JSON.stringify(setup.workspaceDir)}={trust_level="untrusted"}}`,
     ]);
     expect(setup.notes()[1]?.thread).toEqual({
       cwd: setup.workspaceDir,
@@ -124,6 +128,11 @@ describe('a turn of Codex', () => {
       'sandbox_workspace_write.network_access=true',
       '--config',
       'projects={"/some/where"={trust=[1,"x",{a=1.5}]}}',
+      // After them: no option opens the workspace again.
+      '--config',
+      'project_root_markers=[]',
+      '--config',
+      `projects={${JSON.stringify(setup.workspaceDir)}={trust_level="untrusted"}}`,
       '--enable=one',
     ]);
     expect(setup.notes()[1]?.thread).toMatchObject({ sandbox: 'read-only', approvalPolicy: 'never' });

@@ -55,15 +55,16 @@ describe('the environment of a program', () => {
     ['sk-ant-oat01-aaaaaaaa', claudeDialect, 'CLAUDE_CODE_OAUTH_TOKEN'],
     ['sk-proj-aaaaaaaa', codexDialect, 'CODEX_API_KEY'],
   ])('holds the one account that pays: %s', (secret, dialect, variable) => {
-    const { variables, secrets } = of({
+    const { variables, told, secrets } = of({
       dialect,
       pass: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'],
       set: { OPENAI_API_KEY: 'another' },
       credential: { profileId: 'p', secret, environment: { CLAUDE_CONFIG_DIR: '/c' } },
     });
-    expect(Object.entries(variables).filter(([name]) => dialect.accountVariables.includes(name))).toEqual([
-      [variable, secret],
-    ]);
+    const account = Object.entries({ ...variables, ...told });
+    expect(account.filter(([name]) => dialect.accountVariables.includes(name))).toEqual([[variable, secret]]);
+    // What is told by message, the commands of the program do not see.
+    expect(Object.keys(variables).includes(variable)).toBe(dialect !== codexDialect);
     expect([variables['CLAUDE_CONFIG_DIR'], secrets.get(variable)]).toEqual(['/c', secret]);
   });
 });
