@@ -148,9 +148,9 @@ const listing = named('listing,', [
       [SESSION_ID],
       'those that were made before another',
     );
-    const named = await store.list({ agentId: AGENT_ID, sessionIds: [idOf(40), idOf(41), other.sessionId] });
+    const asked = await store.list({ agentId: AGENT_ID, sessionIds: [idOf(40), idOf(41), other.sessionId] });
     expectSame(
-      named.map(({ sessionId }) => sessionId),
+      asked.map(({ sessionId }) => sessionId),
       [idOf(40)],
       'of those that are named, the one that is there',
     );

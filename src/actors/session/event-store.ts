@@ -137,7 +137,7 @@ export interface ListFilter {
   readonly newest?: number | undefined;
   /** Only those whose id sorts before this one: those that were made before it. */
   readonly before?: string | undefined;
-  /** Only these, so far as they are there: looked for in the medium, however many others there are. */
+  /** Only these, so far as they are there: asked of the medium, however many others there are. */
   readonly sessionIds?: readonly string[] | undefined;
 }
 

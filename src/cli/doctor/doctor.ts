@@ -2,6 +2,7 @@
 import { environmentsOf } from '../open/environments.ts';
 import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
+import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
 import type { EventStore } from '../../actors/session/event-store.ts';
 import { createIdSource } from '../../actors/session/id-source.ts';
 import { SessionJournal } from '../../actors/session/session-journal.ts';
@@ -169,22 +170,7 @@ function withFindings<Result>(
           ? [opened.finding]
           : await sessionFindings(context, { opened, layout, onCounted, accepted })),
         // After the sessions, of whose logs learnings are made anew.
-        ...('finding' in opened
-          ? []
-          : await checkMemory({
-              agents,
-              store: opened.store,
-              ...memoryStores(layout),
-              indexDirectory: (agentId) => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER),
-            })),
-        ...('finding' in opened
-          ? []
-          : await checkMissingAgents({
-              agents,
-              store: opened.store,
-              dueBeforeMs: clock.now() - (context.store === undefined ? 0 : TAKEN_ELSEWHERE_MS),
-            })),
-        ...('finding' in opened ? [] : await checkSchedules(opened.schedules.definitions)),
+        ...('finding' in opened ? [] : await storeFindings(context, { agents, layout, opened, nowMs: clock.now() })),
         ...(await checkProcesses(
           createProcessTree({ clock, directory: join(home, PROCESSES_FOLDER), hostLife: hostLifeOf(home) }),
           home,
@@ -206,6 +192,26 @@ function withFindings<Result>(
       if ('store' in opened) await opened.store.close();
     }
   });
+}
+
+interface StoreFindingParts {
+  readonly agents: AgentCatalog;
+  readonly layout: HomeLayout;
+  readonly opened: NodeStore;
+  readonly nowMs: number;
+}
+
+async function storeFindings(
+  context: CommandContext,
+  { agents, layout, opened: { store, schedules }, nowMs }: StoreFindingParts,
+): Promise<readonly RepairableFinding[]> {
+  const indexDirectory = (agentId: string): string => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER);
+  const dueBeforeMs = nowMs - (context.store === undefined ? 0 : TAKEN_ELSEWHERE_MS);
+  return [
+    ...(await checkMemory({ agents, store, ...memoryStores(layout), indexDirectory })),
+    ...(await checkMissingAgents({ agents, store, dueBeforeMs })),
+    ...(await checkSchedules(schedules.definitions)),
+  ];
 }
 
 /** Only a runtime knows who is going to go on with what was left. */

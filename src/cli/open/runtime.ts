@@ -61,7 +61,8 @@ export async function withRuntime<Result>(
 ): Promise<Result> {
   const { home, err, interruption } = context;
   await makeHome(home);
-  const warn = note ?? ((text: string, _error?: unknown): void => void err.push(`${err.styles.yellow('note:')} ${text}\n`));
+  const warn =
+    note ?? ((text: string, _error?: unknown): void => void err.push(`${err.styles.yellow('note:')} ${text}\n`));
   const runtime = await createNodeRuntime({
     ...options,
     home,
