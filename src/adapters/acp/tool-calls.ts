@@ -130,9 +130,18 @@ function mergedFacts(known: ToolCallFacts, news: ToolCallNews): ToolCallFacts {
     kind: news.kind ?? known.kind,
     content: news.content?.filter(({ type }) => type === 'diff') ?? known.content,
     locations: news.locations ?? known.locations,
-    // OpenCode leaves out of its question what it has told before, such as the folder of a command.
-    rawInput: hasInput(news.rawInput) && !isPartOf(news.rawInput, known.rawInput) ? news.rawInput : known.rawInput,
+    rawInput: inputAfter(known.rawInput, news.rawInput),
   };
+}
+
+/**
+ * OpenCode leaves out of its question what it has told before, such as the folder of a command, and may ask before it
+ * has told more than that.
+ */
+function inputAfter(known: unknown, told: unknown): unknown {
+  if (!hasInput(told) || isPartOf(told, known)) return known;
+  const isWhereOnly = hasInput(known) && !saysWhat(known);
+  return isWhereOnly && typeof told === 'object' && typeof known === 'object' ? { ...known, ...told } : told;
 }
 
 function isPartOf(part: unknown, whole: unknown): boolean {

@@ -116,6 +116,18 @@ describe('a call', () => {
     expect(gate.asked[0]?.means).toEqual({ kind: 'command', command: 'make it', cwd: '/w' });
   });
 
+  it('keeps the folder that was told before it was asked for, with nothing else', async () => {
+    const home = await opened();
+    const model = await home.scenario(
+      call({ sessionUpdate: 'tool_call', kind: 'execute', status: 'pending', rawInput: { cwd: '/w' } }),
+      question({ kind: 'execute', rawInput: { command: 'make it' } }),
+      call({ sessionUpdate: 'tool_call_update', status: 'failed', rawOutput: 'not allowed' }),
+    );
+    const gate = answering(() => 'deny');
+    await home.start({ model, requestPermission: gate.requestPermission }).result;
+    expect(gate.asked[0]?.means).toEqual({ kind: 'command', command: 'make it', cwd: '/w' });
+  });
+
   it('gives what it gave, and not what its question has shown', async () => {
     const home = await opened();
     const shown = [{ type: 'content', content: { type: 'text', text: '[in /w]' } }];
