@@ -47,13 +47,12 @@ describeProgram('codex', () => {
         says('Made.'),
       );
     const id = await run(stage);
-    expect(callsOf(await stage.log(id))).toEqual([
-      ...call('command_execution'),
-      ...call('file_change'),
-      ...call('command_execution', 'failed'),
-      // A patch that leads out of it is refused before it is an item: the program tells only its model.
-      ...call('command_execution', 'failed'),
-    ]);
+    const calls = callsOf(await stage.log(id));
+    expect(calls.slice(0, 6)).toEqual([...call('command_execution'), ...call('file_change')]);
+    // What leads out of its sandbox fails: a patch before it is an item, of which only its model is told, and a command
+    // at times so fast that the program tells nothing of it.
+    const failed = call('command_execution', 'failed');
+    expect([failed, [...failed, ...failed]]).toContainEqual(calls.slice(6));
     expect(storyOf(await stage.log(id))).toEqual(
       expect.arrayContaining([
         'command_execution completed: {"output":"made\\n","exitCode":0}',
