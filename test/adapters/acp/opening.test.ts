@@ -241,6 +241,8 @@ describe('an agent that is opened', () => {
     });
     expect(notes().find(({ newSession }) => newSession !== undefined)?.newSession).toEqual({
       cwd: workspaceDir,
+      // Of its settings those of its user only: what a workspace holds would widen what it may do.
+      _meta: { claudeCode: { options: { settingSources: ['user'] } } },
       mcpServers: [
         { name: 'files', command: 'mcp-files', args: ['-v'], env: [{ name: 'LEVEL', value: '3' }] },
         { name: 'docs', type: 'http', url: 'http://127.0.0.1:1/', headers: [{ name: 'X-Team', value: 'a' }] },
