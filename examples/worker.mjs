@@ -46,7 +46,7 @@ try {
   const lead = await runtime.sessions.create({ agentId: 'lead' });
   const helper = await runtime.sessions.create({ agentId: 'helper', parentSessionId: lead.sessionId });
 
-  // Somebody who approves what the helper asks for; in a real setup this is a person.
+  // Approves what the helper asks for; in your program a person does.
   runtime.sessions.events$(helper.sessionId).subscribe((event) => {
     if (event.type !== 'permission.requested') return;
     const { requestId, toolName, input } = event.data;

@@ -305,7 +305,7 @@ try {
   mkdirSync(project);
   const { name } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
   const tarball = pack();
-  // Whoever resolves the entries, in whichever way there is for modules, finds types that are those of the code.
+  // A resolver that takes the entries, in whichever way there is for modules, finds types that are those of the code.
   run(workplace, join(checkout, 'node_modules/.bin/attw'), ['--profile', 'esm-only', tarball]);
   install(project, tarball);
   const specifiers = publishedModules(project, name);

@@ -1,4 +1,4 @@
-/** Programs of agents in versions that nobody has tried: what the doctor, the check of an agent file and a failure say. */
+/** Programs of agents in versions that were not tried: what the doctor, the check of an agent file and a failure say. */
 import { chmod, mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

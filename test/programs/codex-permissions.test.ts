@@ -110,7 +110,7 @@ describeProgram('codex', () => {
     ]);
   });
 
-  it('is not run for an agent that is bound, where its settings say that it asks nobody', async () => {
+  it('is not run for an agent that is bound, where its settings say that it asks no person', async () => {
     await using stage = await openCodex({ options: { 'ask-for-approval': 'never' } });
     const id = await stage.session('Make it.');
     expect(await stage.wake(id)).toMatchObject({ outcome: 'failed', error: { code: 'BACKEND_NEVER_ASKS' } });

@@ -40,7 +40,7 @@ export async function playCodexScene(
   await stage.concludes(storyOf(await stage.log(id)));
 }
 
-/** What it tells of a thread is long, and only its id is read; what it tells of the machine is read by nobody. */
+/** What it tells of a thread is long, and only its id is read; what it tells of the machine is not read. */
 function trim(message: Readonly<Record<string, unknown>>): unknown {
   const { method, result } = message;
   if (method === 'remoteControl/status/changed') return { method, params: {} };

@@ -197,7 +197,7 @@ describe('a call of the server "everything"', () => {
     await expect(call.result).rejects.toMatchObject({ code: 'TOOL_SERVER_LOST' });
     await using second = await listening(first.port);
     expect(await setup.call(at(second.port), 'echo', { message: 'again' })).toBe('Echo: again');
-    // Now while nobody calls: the session is unknown to the one that comes after.
+    // Now while no call is open: the session is unknown to the one that comes after.
     await second.kill();
     await using third = await listening(first.port);
     expect(await setup.call(at(third.port), 'echo', { message: 'and again' })).toBe('Echo: and again');
