@@ -17,8 +17,6 @@ import { makePrivateDirectory } from '../adapters/files/durable-files.ts';
 import { createHomeGuard } from '../adapters/files/home-guard.ts';
 import { HomeLayout } from '../adapters/files/layout.ts';
 import { storageFailed } from '../adapters/files/storage-errors.ts';
-import { HOSTS_FOLDER, createHostLife } from '../adapters/host-life/socket-host-life.ts';
-import { createProcessTree } from '../adapters/process-tree/process-tree.ts';
 import { FileCommandPlaces } from '../adapters/command-places/file-command-places.ts';
 import { createOpenTelemetry } from '../adapters/opentelemetry/open-telemetry.ts';
 import type { Telemetry } from '../actors/telemetry/telemetry.ts';
@@ -41,7 +39,7 @@ import { slotOwners, withSchedules } from './schedules.ts';
 import type { HomeSchedules } from './schedules.ts';
 import { openNodeStore } from './stores.ts';
 import type { NodeStore, NodeStoreOptions } from './node-store.ts';
-import { LOST_TASKS_FOLDER, PROCESSES_FOLDER, TASK_LOGS_FOLDER, homeTasks } from './tasks.ts';
+import { PROCESSES_FOLDER, TASK_LOGS_FOLDER, homeProcesses, homeTasks } from './tasks.ts';
 import type { HomeTasks } from './tasks.ts';
 import { tellLacks } from './told-lacks.ts';
 import { openTasksElsewhere, tellOfTasks } from './tasks-elsewhere.ts';
@@ -141,14 +139,8 @@ function foundationOf({
 }: RuntimeParts): Foundation {
   const { inspect, onListenerError } = options;
   const { clock, schedules } = opened;
-  const hostLife = createHostLife({ directory: join(layout.home, HOSTS_FOLDER) });
+  const { hostLife, processTree } = homeProcesses(layout.home, clock);
   const owners = slotOwners(layout.home, opened, hostLife);
-  const processTree = createProcessTree({
-    clock,
-    directory: join(layout.home, PROCESSES_FOLDER),
-    lostDirectory: join(layout.home, LOST_TASKS_FOLDER),
-    hostLife,
-  });
   const worked = nodeEnvironments({
     layout,
     clock,

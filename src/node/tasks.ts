@@ -11,6 +11,7 @@ import { BackgroundTaskManager } from '../actors/task/background-task-manager.ts
 import type { ProcessTree } from '../actors/task/process-tree.ts';
 import type { BackgroundTaskRunner, BackgroundTaskRunners } from '../actors/task/task-runner.ts';
 import { createCronerPlan } from '../adapters/cron/croner-plan.ts';
+import { HOSTS_FOLDER, createHostLife } from '../adapters/host-life/socket-host-life.ts';
 import { createProcessTree } from '../adapters/process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../adapters/shell/shell-runner.ts';
 import type { ManagedShellProcessRunnerOptions } from '../adapters/shell/shell-runner.ts';
@@ -21,7 +22,22 @@ import { schedulesOfHome } from './stores.ts';
 /** Folders of a home beside `agents`. */
 export const PROCESSES_FOLDER = 'processes';
 export const TASK_LOGS_FOLDER = 'task-logs';
-export const LOST_TASKS_FOLDER = 'lost-tasks';
+const LOST_TASKS_FOLDER = 'lost-tasks';
+
+/** The processes of a home, and by what they and others of it are seen to live. */
+export function homeProcesses(
+  home: string,
+  clock: Clock,
+): { readonly hostLife: ReturnType<typeof createHostLife>; readonly processTree: ProcessTree } {
+  const hostLife = createHostLife({ directory: join(home, HOSTS_FOLDER) });
+  const processTree = createProcessTree({
+    clock,
+    directory: join(home, PROCESSES_FOLDER),
+    lostDirectory: join(home, LOST_TASKS_FOLDER),
+    hostLife,
+  });
+  return { hostLife, processTree };
+}
 
 interface DefaultRunnersOptions {
   /** The home directory; process records, task logs and schedules lie in it. */

@@ -2,18 +2,15 @@
  * One process task in the foreground: its output goes where ours goes, our input goes to it, and it ends when we are
  * told to.
  */
-import { join } from 'node:path';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import { BackgroundTaskManager } from '../../actors/task/background-task-manager.ts';
 import type { ProcessTree, TrackedProcessTree } from '../../actors/task/process-tree.ts';
 import { ShutdownHooks } from '../../actors/inspection/runtime-inspection.ts';
 import type { RuntimeInspection } from '../../actors/inspection/runtime-inspection.ts';
-import { HOSTS_FOLDER, createHostLife } from '../../adapters/host-life/socket-host-life.ts';
-import { createProcessTree } from '../../adapters/process-tree/process-tree.ts';
 import { createManagedShellProcessRunner } from '../../adapters/shell/shell-runner.ts';
 import type { OnShellOutput } from '../../adapters/shell/shell-output.ts';
-import { LOST_TASKS_FOLDER, PROCESSES_FOLDER } from '../../node/tasks.ts';
+import { homeProcesses } from '../../node/tasks.ts';
 import { tellOfTasks } from '../../node/tasks-elsewhere.ts';
 import { NO_SECRETS_KNOWN } from '../inspect/opened-source.ts';
 import type { InspectedSecrets } from '../inspect/opened-source.ts';
@@ -51,13 +48,7 @@ export function openForeground({
   watchdogClock,
 }: ForegroundOptions): Foreground {
   const clock = createSystemClock();
-  const hostLife = createHostLife({ directory: join(home, HOSTS_FOLDER) });
-  const processTree = createProcessTree({
-    clock,
-    directory: join(home, PROCESSES_FOLDER),
-    lostDirectory: join(home, LOST_TASKS_FOLDER),
-    hostLife,
-  });
+  const { hostLife, processTree } = homeProcesses(home, clock);
   const trees = new Set<TrackedProcessTree>();
   const watched: ProcessTree = {
     prepare: async (work) => {

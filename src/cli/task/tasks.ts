@@ -1,15 +1,12 @@
 /** The tasks of other processes over a home, for commands that name one of them. */
-import { join } from 'node:path';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { TaskElsewhere } from '../../actors/task/task-elsewhere.ts';
 import type { TasksElsewhere } from '../../actors/task/tasks-elsewhere.ts';
-import { HOSTS_FOLDER, createHostLife } from '../../adapters/host-life/socket-host-life.ts';
-import { createProcessTree } from '../../adapters/process-tree/process-tree.ts';
 import { closestName } from '../../machines/closest-name.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import { openTasksElsewhere } from '../../node/tasks-elsewhere.ts';
-import { LOST_TASKS_FOLDER, PROCESSES_FOLDER } from '../../node/tasks.ts';
+import { homeProcesses } from '../../node/tasks.ts';
 import type { CommandContext } from '../context.ts';
 import { nextCommand } from '../context.ts';
 import { checkHome } from '../home.ts';
@@ -26,13 +23,7 @@ export async function withTasks<Result>(
 ): Promise<Result> {
   await checkHome(home);
   const clock = createSystemClock();
-  const hostLife = createHostLife({ directory: join(home, HOSTS_FOLDER) });
-  const processTree = createProcessTree({
-    clock,
-    directory: join(home, PROCESSES_FOLDER),
-    lostDirectory: join(home, LOST_TASKS_FOLDER),
-    hostLife,
-  });
+  const { hostLife, processTree } = homeProcesses(home, clock);
   try {
     return await work(openTasksElsewhere({ home, clock, hostLife, processTree }));
   } finally {
