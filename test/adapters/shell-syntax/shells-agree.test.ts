@@ -52,8 +52,11 @@ const WRAPPERS = [
   'nice() { "$@"; }',
   'env() { shift; "$@"; }',
   'cat() { while IFS= read -r each; do printf "%s\\n" "$each"; done; }',
-  `TIMED='time() { case $1 in -p) shift ;; esac; "$@"; }'`,
-  '( eval "$TIMED" ) 2>/dev/null && eval "$TIMED"',
+  // Bash takes the word for a function only after `function`, and runs that where its own word may not stand.
+  `TIMED='{ case $1 in -p) shift ;; esac; "$@"; }'`,
+  'for NAMED in "time() $TIMED" "function time $TIMED"; do',
+  '( eval "$NAMED" ) 2>/dev/null && { eval "$NAMED"; break; }',
+  'done',
 ];
 
 /** Runs each line in a shell of its own kind. @returns what was run, by the index of the line */
@@ -345,6 +348,8 @@ const wrapped = fc
       'time ',
       'time -p ',
       'nice timeout 5 ',
+      'timeout 5 time ',
+      'nice time -p ',
     ),
     plainCommand,
   )
