@@ -50,7 +50,7 @@ interface Ran {
 const WRAPPERS = [
   'timeout() { shift; "$@"; }',
   'nice() { "$@"; }',
-  'env() { shift; "$@"; }',
+  'env() { while :; do case $1 in *=*) shift ;; *) break ;; esac; done; "$@"; }',
   'cat() { while IFS= read -r each; do printf "%s\\n" "$each"; done; }',
   // Bash takes the word for a function only after `function`, and runs that where its own word may not stand.
   `TIMED='{ case $1 in -p) shift ;; esac; "$@"; }'`,
@@ -129,8 +129,8 @@ function expectRead(line: string, commands: readonly ShellCommand[], ran: readon
   const executedArgvs = hasOpen ? ran.map(({ argv }) => argv.slice(0, 1)) : ran.map(({ argv }) => argv);
   const about = { line, shell, argvs };
   const [executed, read] = [sorted(executedArgvs), sorted(argvs)];
-  // A shell that has no word for it cannot time a group, and runs nothing from its line on.
-  const isRefused = /time\b[^\n]*[({]/.test(line);
+  // A shell that has no word for it can time neither a group nor a command with variables: it runs nothing of that.
+  const isRefused = /time\b(?:\\\n|[^\n])*[({=]/.test(line);
   // Every function succeeds, so only `||` and a folder that is not there, leave something out; both sides of a pipe run
   // at once, in any order.
   const mayLeaveOut = line.includes('||') || line.includes('cd ') || isRefused;
