@@ -60,7 +60,7 @@ const OTHERS = ['test/programs/**'];
 
 /** What holds for both. The folders and programs that all files share are set up once, so that is not among it. */
 const EACH = {
-  setupFiles: ['test/setup/leave-nothing-behind.ts', 'test/setup/chart-hits.ts'],
+  setupFiles: ['test/setup/leave-nothing-behind.ts', 'test/setup/chart-hits.ts', 'test/setup/property-seed.ts'],
   pool: 'forks',
   // What tests make dies young: in a small place for it the collector took a sixth of the processor time. And most of
   // what they run runs once: compiled at once and plainly it takes a fourteenth less.
@@ -110,6 +110,7 @@ export default defineConfig({
       'test/setup/postgres-folder.ts',
       'test/setup/build-dist.ts',
       'test/setup/chart-hits-folder.ts',
+      'test/setup/property-seed-of-commit.ts',
     ],
     reporters: ['default', new ClosingLine()],
     sequence: { sequencer: LongestFirst },
