@@ -128,7 +128,7 @@ it('are told of by an inspector without them, in its list and for each session',
       kind: 'environment_missing',
       text: expect.stringContaining('There is no environment "tower"') as string,
     });
-    const { sessions } = await source.sessions(10);
+    const { sessions } = await source.sessions({ limit: 10 });
     expect(sessions.find(({ sessionId }) => sessionId === ids.environment_missing)?.why?.kind).toBe(
       'environment_missing',
     );
