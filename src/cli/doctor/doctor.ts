@@ -16,7 +16,7 @@ import { messageOf, RuntimeError } from '../../machines/errors.ts';
 import type { NodeStore } from '../../node/node-store.ts';
 import type { Reconciliation } from '../../runtime.ts';
 import type { CommandContext } from '../context.ts';
-import { nextCommand, storeText } from '../context.ts';
+import { nextCommand, storeText, textAsTyped } from '../context.ts';
 import { VAULTS_FOLDER } from '../env/vaults.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
@@ -301,8 +301,8 @@ async function tell(context: CommandContext, findings: readonly Treated[], probl
       : severity === 'problem'
         ? styles.red('problem')
         : styles.yellow('note');
-    await out.line(`${label}  ${printable(where)}: ${printable(what)}`);
-    if (!isRepaired) await out.line(`         ${styles.dim(remedy)}`);
+    await out.line(`${label}  ${printable(where)}: ${textAsTyped(context, printable(what))}`);
+    if (!isRepaired) await out.line(`         ${styles.dim(textAsTyped(context, remedy))}`);
   }
   if (problems === 0) return out.line(`${styles.green('Healthy:')} ${place}`);
   const canRepair = findings.some(({ isRepairable, isRepaired }) => isRepairable && !isRepaired);
