@@ -47,6 +47,12 @@ export class LogView {
     }
   }
 
+  /** A remark of our own. */
+  async note(text: string): Promise<void> {
+    const { err } = this.#context;
+    await err.line(`${this.#isInsideLine(err) ? '\n' : ''}${err.styles.yellow('note:')} ${text}`);
+  }
+
   /** Nothing more is shown. */
   async end(): Promise<void> {
     const { err, json } = this.#context;
@@ -64,9 +70,13 @@ export class LogView {
     const begun = this.#begun.get(stream) ?? '';
     this.#begun.delete(stream);
     if (begun !== '' && shown.startsWith(begun)) return to.line(shown.slice(begun.length));
-    // On a terminal what a program has begun is left as it is.
-    const isInside = begun !== '' || (stream === 'system' && to.isTerminal && this.#begun.size > 0);
+    const isInside = begun !== '' || (stream === 'system' && this.#isInsideLine(to));
     return to.line(`${isInside ? '\n' : ''}${stream === 'system' ? to.styles.dim(shown) : shown}`);
+  }
+
+  /** On a terminal what a program has begun is left as it is. */
+  #isInsideLine(to: CommandContext['out']): boolean {
+    return to.isTerminal && this.#begun.size > 0;
   }
 
   #streamOf(stream: string): CommandContext['out'] {

@@ -98,7 +98,7 @@ export async function followLog(
       else if (news.type === 'ended') return await tellEnd(context, news.task, view);
       else if (!hasBeenSilent) {
         hasBeenSilent = true;
-        await tellSilent(context, task);
+        await view.note(silentText(task));
       }
     }
   } finally {
@@ -115,11 +115,9 @@ async function tellEnd({ out, err, json }: CommandContext, task: TaskElsewhere, 
   return exitCodeOf(task);
 }
 
-async function tellSilent({ err }: CommandContext, { id, process: { pid } }: TaskElsewhere): Promise<void> {
+function silentText({ id, process: { pid } }: TaskElsewhere): string {
   const which = pid === undefined ? 'the process' : `process ${pid}`;
-  await err.line(
-    `${err.styles.yellow('note:')} ${which} of task ${id} lives and gives no answer, as one that was stopped: this goes on when it does`,
-  );
+  return `${which} of task ${id} lives and gives no answer, as one that was stopped: this goes on when it does`;
 }
 
 export function endedText(task: TaskElsewhere): string {
