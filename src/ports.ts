@@ -144,6 +144,7 @@ export type {
   PrunedPieces,
 } from './actors/workspace-copy/copy-store.ts';
 export type { LackedHere } from './actors/workspace-copy/lacked-here.ts';
+export type { Lack } from './machines/session/lack.ts';
 export type { ArrivedWorkspaceCopy, WorkspaceCopies } from './actors/workspace-copy/workspace-copies.ts';
 export type { WorkspaceCopyFile } from './machines/workspace-copy/copy-manifest.ts';
 export { copySuperseded } from './machines/workspace-copy/copy-state.ts';

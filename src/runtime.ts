@@ -129,7 +129,10 @@ export interface RuntimePorts {
    * stays with what lies here.
    */
   readonly workspaceCopies?: WorkspaceCopies | undefined;
-  /** What a session needs and this process lacks: then it is left to others. Absent: its wake fails. */
+  /**
+   * What a session needs and this process lacks: then it is left to others. Absent: its wake fails. With
+   * `workspaceCopies` for inspectors only: those ask it themselves.
+   */
   readonly lackedHere?: LackedHere | undefined;
   /** What sessions work in. Without it in their workspace, with nothing shut in. */
   readonly environments?: SessionEnvironments | undefined;
@@ -304,7 +307,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 }
 
 type PlacePorts = Pick<RuntimePorts, 'workspaceCopies' | 'lackedHere'>;
-const placesOf = ({ workspaceCopies, lackedHere }: PlacePorts): PlacePorts => ({ workspaceCopies, lackedHere });
+const placesOf = ({ workspaceCopies, lackedHere }: PlacePorts): PlacePorts =>
+  workspaceCopies === undefined ? { lackedHere } : { workspaceCopies };
 
 /** What a caller gives is checked before anything is done. */
 function asAsked(wake: Runtime['wake']): Runtime['wake'] {
@@ -378,6 +382,7 @@ function inspectionOf(
     changes,
     fleet,
     storeWord,
+    lackedHere,
     home,
     owner = DEFAULT_OWNER,
   }: RuntimePorts,
@@ -402,6 +407,7 @@ function inspectionOf(
     changes,
     fleet,
     storeWord,
+    lackedHere,
     hasEnded: () => hooks.isOver,
     onShutdown: (close) => hooks.add(close),
     onRest: (read) => hooks.addReader(read),

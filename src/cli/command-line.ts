@@ -18,8 +18,7 @@ import {
   hintText,
   isEndOfInterrupted,
 } from './failure.ts';
-import type { TypedProgram } from './failure.ts';
-import { invocation } from './invocation.ts';
+import { asTyped, invocation } from './invocation.ts';
 import { shellQuoted } from './terminal/text.ts';
 import { chosenHome } from './home.ts';
 import { completeIds } from './open/short-ids.ts';
@@ -33,7 +32,7 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
   const out = new Output(process.stdout, process.env);
   const err = new Output(process.stderr, process.env);
   const interruption = new Interruption(() => void err.push(`${err.styles.yellow('note:')} killing what still runs\n`));
-  const fail = (error: unknown, typed?: TypedProgram): void => void err.push(failureText(error, err, typed));
+  const fail = (error: unknown, typed?: readonly string[]): void => void err.push(failureText(error, err, typed));
   // A defect somewhere below must not check worse than it is.
   for (const event of ['uncaughtException', 'unhandledRejection']) {
     process.on(event, (error: unknown) => {
@@ -56,7 +55,7 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
 
 type Settled =
   | { readonly code: number }
-  | { readonly code: number; readonly error: unknown; readonly typed: TypedProgram };
+  | { readonly code: number; readonly error: unknown; readonly typed: readonly string[] };
 
 async function settle(
   words: readonly string[],
@@ -76,10 +75,7 @@ async function settle(
   } catch (error) {
     // It has been told already, or was no error at all: help, the version.
     if (error instanceof CommanderError) return { code: error.exitCode === EXIT_SUCCESS ? EXIT_SUCCESS : EXIT_USAGE };
-    const typed = {
-      words: run === undefined ? invocation() : typedProgram(run),
-      commands: program.commands.map((command) => command.name()),
-    };
+    const typed = run === undefined ? invocation() : typedProgram(run);
     return { code: exitCodeOf(error), error, typed };
   }
 }
@@ -148,7 +144,7 @@ function speakThrough(
       write(withSuggestion(text, command, words).replace(/^error:/, err.styles.red('error:'))),
   });
   const help = shellQuoted([...invocation(), ...pathOf(command), '--help']);
-  command.showHelpAfterError(hintText(`${adviceFor(command)}See: ${help}`, err.styles).join('\n'));
+  command.showHelpAfterError(hintText(`${asTyped(adviceFor(command))}See: ${help}`, err.styles).join('\n'));
   for (const child of command.commands) speakThrough(child, { out, err }, words);
 }
 

@@ -1,6 +1,7 @@
 /** What every command is made with: the runner of its work, and the examples and advice that its help shows. */
 import type { Command } from 'commander';
 import type { CommandContext } from './context.ts';
+import { asTyped } from './invocation.ts';
 
 /** Runs a command's work and answers with its exit code. */
 export type RunWork = (command: Command, work: (context: CommandContext) => Promise<number>) => Promise<void>;
@@ -12,9 +13,9 @@ const advice = new WeakMap<Command, string>();
 /** Shows in the help of a command what to try. */
 export function withExamples(command: Command, ...lines: readonly string[]): Command {
   examples.set(command, lines);
-  return command.addHelpText(
-    'after',
-    `\nExample${lines.length === 1 ? '' : 's'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`,
+  const heading = `Example${lines.length === 1 ? '' : 's'}:`;
+  return command.addHelpText('after', () =>
+    ['', heading, ...lines.map((line) => `  $ ${asTyped(line)}`)].join('\n'),
   );
 }
 

@@ -1,5 +1,5 @@
 /** What every command gets: where to write, which home, how it is interrupted. */
-import { invocation } from './invocation.ts';
+import { asTyped, invocation } from './invocation.ts';
 import type { ChosenConfig } from './open/chosen-config.ts';
 import { FILES, storeWords } from './open/chosen-store.ts';
 import type { ChosenStore } from './open/chosen-store.ts';
@@ -36,6 +36,11 @@ export function nextCommand(
   ...words: readonly string[]
 ): string {
   return shellQuoted([...invocation(), ...words, ...placeWords({ home, isHomeGiven, store, isFilesGiven, config })]);
+}
+
+/** A text that names commands of ours, such as a hint, as the user could type them next. */
+export function textAsTyped(context: PlaceChoice, text: string): string {
+  return asTyped(text, typedProgram(context));
 }
 
 /** The program with what was typed of home, store and config, before the name of any command. */

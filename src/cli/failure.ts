@@ -4,7 +4,7 @@
  */
 import { RuntimeError, messageOf } from '../machines/errors.ts';
 import type { ErrorCategory } from '../machines/errors.ts';
-import { invocation } from './invocation.ts';
+import { asTyped, invocation } from './invocation.ts';
 import type { Output } from './terminal/output.ts';
 import { printable, shellQuoted } from './terminal/text.ts';
 import { wrapped } from './terminal/text-width.ts';
@@ -96,22 +96,19 @@ export function isEndOfInterrupted(error: unknown): boolean {
   return RuntimeError.is(error) && ENDED_BY_INTERRUPTION.has(error.code);
 }
 
-/** How this program was called, for commands that hints name. */
-export interface TypedProgram {
-  /** With the options that every command takes. */
-  readonly words: readonly string[];
-  readonly commands: readonly string[];
-}
-
 export interface FailureOutput extends Pick<Output, 'styles'> {
   /** Places of a line; undefined: as long as they are. */
   readonly wrapsAt?: number;
 }
 
-/** Text for standard error. */
-export function failureText(error: unknown, { styles, wrapsAt }: FailureOutput, typed?: TypedProgram): string {
+/** Text for standard error. @param typed this program as it was called, with the options that every command takes */
+export function failureText(
+  error: unknown,
+  { styles, wrapsAt }: FailureOutput,
+  typed: readonly string[] = invocation(),
+): string {
   const { message, code, hint } = toldOf(error);
-  const shown = typed === undefined ? hint : asTyped(hint, typed);
+  const shown = asTyped(hint, typed);
   const head = `${styles.red('error:')} ${message} ${styles.dim(`[${code}]`)}`;
   const lines =
     wrapsAt === undefined
@@ -121,15 +118,6 @@ export function failureText(error: unknown, { styles, wrapsAt }: FailureOutput, 
     lines.push(`  ${styles.cyan('more:')} ${shellQuoted([...invocation(), 'explain', code])}`);
   if (process.env['WAKECHART_DEBUG'] === '1') lines.push(stackOf(error));
   return `${lines.join('\n')}\n`;
-}
-
-/** What comes from below says `wakechart session list`; here it has to work when it is pasted. */
-function asTyped(hint: string, { words, commands }: TypedProgram): string {
-  const named = new RegExp(
-    String.raw`(?<![\w./-])wakechart (?=(?:${commands.join('|')})\b)(?![^\n]* --(?:home|store)\b)`,
-    'g',
-  );
-  return hint.replaceAll(named, () => `${shellQuoted(words)} `);
 }
 
 /** A command that stands on a line of its own stays whole: it is there to be copied. */

@@ -2,8 +2,9 @@
  * How this program can be called again from where it was called: a command that is shown must work when it is pasted.
  */
 import { realpathSync } from 'node:fs';
-import { delimiter, join, sep } from 'node:path';
+import { basename, delimiter, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { shellQuoted } from './terminal/text.ts';
 
 const NAME = 'wakechart';
 
@@ -15,14 +16,40 @@ const OURS = /^["']?wakechart\b/;
 
 let words: readonly string[] | undefined;
 
-/** `wakechart` where that name leads here, `npx wakechart` where it was called so, else `node` with the path of this program. */
+let commands: readonly string[] = [];
+
+/** Which words after the name of the program are commands of ours. */
+export function nameCommands(names: readonly string[]): void {
+  commands = names;
+}
+
+/**
+ * `wakechart`, or the link that was called, where that name leads here; `npx wakechart` where it was called so; else
+ * `node` with the path of this program.
+ */
 export function invocation(): readonly string[] {
   words ??= findInvocation();
   return words;
 }
 
+/**
+ * What comes from below, and what is written down, says `wakechart session list`: here it has to work when it is
+ * pasted. @param typed the program as it was called, with what was typed of home and store
+ */
+export function asTyped(text: string, typed: readonly string[] = invocation()): string {
+  if (commands.length === 0) return text;
+  const named = new RegExp(
+    String.raw`(?<![\w./-])wakechart (?=(?:${commands.join('|')})\b)(?![^\n]* --(?:home|store)\b)`,
+    'g',
+  );
+  return text.replaceAll(named, () => `${shellQuoted(typed)} `);
+}
+
 function findInvocation(): readonly string[] {
   const program = fileURLToPath(new URL('main.js', import.meta.url));
+  const called = process.argv[1] ?? '';
+  const name = basename(called);
+  if (name !== basename(program) && leadsTo(name, program)) return [name];
   if (leadsTo(NAME, program)) return [NAME];
   if (process.env['npm_lifecycle_event'] === 'npx' && OURS.test(process.env['npm_lifecycle_script'] ?? ''))
     return ['npx', NAME];

@@ -175,7 +175,7 @@ function sourceOf(
   { inspection, sessions, agents, worktrees, schedules, trigger }: Inspectable,
   { recorder, title, notes, onProblem = reportToConsole }: Checked,
 ): ClosableSource {
-  const { systems, clock, redact, live, prices, processTree, changes, fleet, storeWord, home, owner, hasEnded } =
+  const { systems, clock, redact, live, prices, processTree, changes, fleet, storeWord, home, owner, hasEnded, lackedHere } =
     inspection;
   if (sessions === undefined)
     return createRecorderSource({ recorder: recorder ?? attachRecorder({ inspection }), title });
@@ -197,6 +197,7 @@ function sourceOf(
     live,
     fleet,
     schedules,
+    lackedHere,
     conditions: () => conditionsOf({ home, schedules, onProblem }),
     changes: changes === undefined ? undefined : { ...changes, worktrees },
     notes,

@@ -33,6 +33,7 @@ import { tendJobs } from './jobs.ts';
 import { nodeMemory } from './memory.ts';
 import type { HomeMemory, NodeMemory } from './memory.ts';
 import { checkedOptions } from './runtime-options.ts';
+import { copyBounds } from '../actors/workspace-copy/copy-bounds.ts';
 import { lackedHere } from '../actors/workspace-copy/lacked-here.ts';
 import type { CheckedOptions, NodeRuntimeOptions } from './runtime-options.ts';
 import { slotOwners, withSchedules } from './schedules.ts';
@@ -275,16 +276,17 @@ async function workspaceCopiesOf(
   { agents, worked }: { readonly agents: AgentCatalog; readonly worked: NodeEnvironments },
 ): Promise<Partial<RuntimePorts>> {
   const { environments, catalog } = worked;
-  if (workspaceCopies === undefined) return { lackedHere: lackedHere({ agents, environments, catalog }) };
+  const lacks = lackedHere({ agents, environments, catalog });
+  if (workspaceCopies === undefined) return { lackedHere: lacks };
   const { nodeWorkspaceCopies } = await import('./workspace-copies.ts');
-  return nodeWorkspaceCopies({
+  const copies = nodeWorkspaceCopies({
     layout,
     copies: workspaceCopies,
-    agents,
-    environments,
-    catalog,
+    boundBecause: copyBounds({ agents, environments, catalog }),
+    lackedHere: lacks,
     onTrouble: options.onListenerError ?? reportToConsole,
   });
+  return { ...copies, lackedHere: lacks };
 }
 
 function telemetryOf({ telemetry, onListenerError }: NodeRuntimeOptions): Telemetry {

@@ -3,14 +3,9 @@
  */
 import { copyBounds } from '../actors/workspace-copy/copy-bounds.ts';
 import type { WorkspaceCopyStore } from '../actors/workspace-copy/copy-store.ts';
-import { lackedHere } from '../actors/workspace-copy/lacked-here.ts';
 import { createWorkspaceCopies } from '../actors/workspace-copy/workspace-copies.ts';
 import type { WorkspaceCopiesPorts } from '../actors/workspace-copy/workspace-copies.ts';
 import { createSystemClock } from '../actors/clock/system-clock.ts';
-import type { EnvironmentCatalog } from '../actors/environment/environment-catalog.ts';
-import type { SessionEnvironments } from '../actors/environment/session-environment.ts';
-import type { AgentCatalog } from '../actors/session/agent-catalog.ts';
-import type { OnListenerError } from '../actors/streams/listener-errors.ts';
 import { FileAgentCatalog } from '../adapters/agents/file-agent-catalog.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
 import { createHomeCopyFolders } from '../adapters/workspace-copy-files/home-copy-folders.ts';
@@ -18,33 +13,23 @@ import { attachmentsOf } from './attachments.ts';
 import { nodeEnvironments } from './environments.ts';
 import type { RuntimePorts } from '../runtime.ts';
 
-export interface NodeWorkspaceCopiesParts {
+export interface NodeWorkspaceCopiesParts extends Pick<
+  WorkspaceCopiesPorts,
+  'boundBecause' | 'lackedHere' | 'onTrouble'
+> {
   readonly layout: HomeLayout;
   readonly copies: WorkspaceCopyStore;
-  readonly agents: AgentCatalog;
-  readonly environments: SessionEnvironments;
-  readonly catalog: EnvironmentCatalog;
-  readonly onTrouble: OnListenerError;
 }
 
 export function nodeWorkspaceCopies({
   layout,
   copies,
-  agents,
-  environments,
-  catalog,
-  onTrouble,
+  ...ports
 }: NodeWorkspaceCopiesParts): Pick<RuntimePorts, 'attachments' | 'workspaceCopies'> {
   const folders = createHomeCopyFolders({ layout });
   return {
     attachments: attachmentsOf(layout, copies),
-    workspaceCopies: createWorkspaceCopies({
-      copies,
-      folders,
-      boundBecause: copyBounds({ agents, environments, catalog }),
-      lackedHere: lackedHere({ agents, environments, catalog }),
-      onTrouble,
-    }),
+    workspaceCopies: createWorkspaceCopies({ copies, folders, ...ports }),
   };
 }
 

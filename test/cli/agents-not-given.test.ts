@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createAgentRuntime, defineAgent } from '../../src/index.ts';
 import { messageOf } from '../../src/machines/errors.ts';
 import { createNodeRuntime } from '../../src/node.ts';
+import { createHomeSource } from '../../src/node/inspector.ts';
 import type { NodeRuntime } from '../../src/node.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
@@ -84,6 +85,16 @@ it('leave sessions that work in an environment in code, too', async () => {
     expect.objectContaining({ level: 'warn', event: 'wake.contended', session: id, code: 'WAKE_ELSEWHERE' }),
   );
   expect(await given.sessions.get(id)).toMatchObject({ head: 2 });
+  const why = (await run('session', 'why', '--session', id)).stdout;
+  expect(why).toMatch(/^ +• There is no environment "tower"[^]*environments\/tower\.yaml[^]*worker --config FILE/m);
+  expect(why).not.toMatch(/none runs|wake --session/);
+  expect(JSON.parse((await run('session', 'why', '--session', id, '--json')).stdout)).toMatchObject({
+    environmentMissingHere: 'tower',
+    reasons: [{ kind: 'environment_missing' }, { kind: 'unread' }],
+  });
+  expect((await run('session', 'status', '--session', id)).stdout).toMatch(/environment +tower \(missing here/);
+  expect((await run('session', 'list')).stdout).toContain('idle, environment missing');
+  expect((await run('doctor')).stdout).toMatch(/tower: 1 session with something to do, and no such environment/);
   expect(await given.wake(id)).toMatchObject({ summary: 'Kept.' });
 });
 
@@ -100,6 +111,30 @@ it('are told of by a program that embeds a worker without them, once for each ag
     expect(warnings).toEqual([expect.stringContaining('there is no agent "clock"')]);
     expect(ids).toHaveLength(2);
   } finally {
+    await runtime.shutdown();
+  }
+});
+
+it('are told of by an inspector without them, in its list and for each session', async () => {
+  const ids = { agent_missing: await asked(), environment_missing: await asked('clock', 'tower') };
+  const frontmatter = { name: 'Clock', provider: 'script', model: 'script.json' };
+  const runtime = await createNodeRuntime({ home: home.path });
+  const source = createHomeSource(runtime, { title: 'a home', onProblem: () => undefined });
+  try {
+    expect((await source.session(ids.agent_missing))?.why.reasons[0]?.kind).toBe('agent_missing');
+    await runtime.agents.create({ agentId: 'clock', source: { frontmatter, instructions: 'Play.' } });
+    const { why } = (await source.session(ids.environment_missing)) ?? {};
+    expect(why?.reasons[0]).toMatchObject({
+      kind: 'environment_missing',
+      text: expect.stringContaining('There is no environment "tower"') as string,
+    });
+    const { sessions } = await source.sessions({ limit: 10 });
+    expect(sessions.find(({ sessionId }) => sessionId === ids.environment_missing)?.why?.kind).toBe(
+      'environment_missing',
+    );
+    expect(sessions.find(({ sessionId }) => sessionId === ids.agent_missing)?.why?.kind).toBe('unread');
+  } finally {
+    source.close();
     await runtime.shutdown();
   }
 });

@@ -224,7 +224,7 @@ describe('the program', () => {
     expect(help).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(
-        '$ wakechart auth add home --provider openai --command -- pass show openai/home',
+        'main.js auth add home --provider openai --command -- pass show openai/home\n',
       ) as string,
     });
     expect(await auth('lst')).toMatchObject({

@@ -113,6 +113,8 @@ describe('the id of a task', () => {
     expect(wrong.stderr).toContain('has a task "nothing" [TASK_NOT_FOUND]');
     expect(wrong.stderr).toContain('has one now');
     await begin('sleep 1000', 'sleeper');
+    const [, id = ''] = /([0-9a-f]{8}\/task_1) /.exec((await task('list')).stdout) ?? [];
+    expect((await task('show', id.slice(0, 2))).stderr).toContain(`Did you mean "${id}"?`);
     for (const command of ['show', 'logs', 'attach', 'cancel']) {
       const { code, stderr } = await task(command, 'sleper');
       expect(code).toBe(1);

@@ -181,7 +181,7 @@ describe('worktree show', () => {
     await left('agent_1', scribbles);
     const { stdout } = await run('show', 'agent_1');
     expect(stdout).toMatch(
-      /worktree remove agent_1-\S+ --home .* --discard\n\nTake it over: .* worktree adopt agent_1-\S+ --home .*\n$/,
+      /--home .* worktree remove agent_1-\S+ --discard\n\nTake it over: .* worktree adopt agent_1-\S+ --home .*\n$/,
     );
   });
 

@@ -63,7 +63,7 @@ async function told(
   let end: TaskElsewhere | undefined;
   for await (const each of news)
     if (each.type === 'lines') lines.push(...each.lines);
-    else end = each.task;
+    else if (each.type === 'ended') end = each.task;
   return { lines, end };
 }
 

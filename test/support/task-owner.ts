@@ -14,7 +14,7 @@ export interface TaskOwner {
   kill(): Promise<void>;
 }
 
-/** Resolves when all commands run. @param leavesAtEnd exits in the moment in which one of them has ended */
+/** Resolves when all commands run, or as many as may at once. @param leavesAtEnd exits in the moment in which one of them has ended */
 export async function startTaskOwner(
   home: string,
   commands: readonly string[],
@@ -26,7 +26,7 @@ export async function startTaskOwner(
     for (const command of ${JSON.stringify(commands)})
       await tasks.spawn({ kind: 'process', label: command, command, cwd: ${JSON.stringify(home)} });
     if (${String(leavesAtEnd)}) for (const { id } of tasks.list()) tasks.wait(id).then(() => process.exit(0));
-    const haveAllBegun = () => tasks.list().every(({ logPath }) => logPath !== undefined);
+    const haveAllBegun = () => tasks.list({ status: 'running' }).every(({ logPath }) => logPath !== undefined);
     const timer = setInterval(() => {
       if (!haveAllBegun()) return;
       clearInterval(timer);

@@ -5,6 +5,7 @@
 import type { Clock } from '../clock/clock.ts';
 import type { Fleet } from './fleet.ts';
 import type { FolderChanges } from './folder-changes.ts';
+import type { LackedHere } from '../workspace-copy/lacked-here.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { SpokenWords } from '../words/live-words.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
@@ -45,6 +46,8 @@ export interface RuntimeInspection {
   readonly processTree?: Pick<ProcessTree, 'reconcile' | 'usageOf'> | undefined;
   /** How a command names the store, without a password. Absent: it lies in the home. */
   readonly storeWord?: string | undefined;
+  /** What a session needs and this process has not got. Absent: it is unknown. */
+  readonly lackedHere?: LackedHere | undefined;
   /** The workers over the store. Absent: others are unknown. */
   readonly fleet?: Fleet | undefined;
   /** How to see what sessions have changed. Absent: it is unknown. */

@@ -7,10 +7,12 @@ import type { InspectionHeader } from '../../machines/inspection-log/inspection-
 import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-record.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
+import type { Lack } from '../../machines/session/lack.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Conditions } from '../../machines/session/why-conditions.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { ScheduleRegistry } from '../schedule/durable-registry.ts';
+import type { LackedHere } from '../workspace-copy/lacked-here.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { SendReceipt } from '../session/ingress.ts';
@@ -126,6 +128,8 @@ export interface RuntimeSourceOptions {
   readonly changes?: Pick<SessionChangesOptions, 'folders' | 'workspaceOf' | 'worktrees'> | undefined;
   /** Absent: other workers are unknown. */
   readonly fleet?: Fleet | undefined;
+  /** What a session needs and this process has not got. Absent: it is unknown. */
+  readonly lackedHere?: LackedHere | undefined;
   /** Absent: they are unknown. */
   readonly schedules?: Pick<ScheduleRegistry, 'list'> | undefined;
   /** What there is around the sessions. Absent: nothing is known of it. */
@@ -144,6 +148,8 @@ export interface RuntimeSourceOptions {
 
 /** Of a title, or of a note. */
 const MAX_SHOWN_CHARACTERS = 500;
+/** Where many machines share a store, one that has what a session needs takes it within as long. */
+const TAKEN_ELSEWHERE_MS = 60_000;
 const NO_CHARTS: ReadonlyMap<string, ChartDescription> = new Map();
 /** No system takes a longer one. */
 const MAX_PATH_CHARACTERS = 4_096;
@@ -193,8 +199,10 @@ class RuntimeSource implements ClosableSource {
     this.#recording = recorder ?? emptyRecording(clock);
     this.#reports = options.processTree === undefined ? undefined : new ProcessReports(options.processTree, clock);
     const activityOf = (state: SessionState): Promise<string | undefined> => lastActivityOf(state, this.#processes);
+    const lacksOf = (state: SessionState): Promise<Lack | undefined> => this.#lacksOf(state);
     const overviews = new SessionOverviews({
       ...options,
+      lacksOf,
       text: this.#text,
       workspaceOf: changes?.workspaceOf,
       folders: changes?.folders,
@@ -205,6 +213,7 @@ class RuntimeSource implements ClosableSource {
       text: this.#text,
       clock,
       conditions: options.conditions,
+      lacksOf,
       workOf: (state) => overviews.listedWork(state),
       usualOf: (state, nowMs) => overviews.usualOf(state, nowMs),
       activityOf,
@@ -362,6 +371,14 @@ class RuntimeSource implements ClosableSource {
   get #processes(): SessionProcessesOptions {
     const { tasks = [], processTree, outputs, onProblem } = this.#options;
     return { tasks, processTree, reports: this.#reports, outputs, onProblem, text: this.#text };
+  }
+
+  /** A machine that shares its store with others says it of what none of them has taken for a while. */
+  async #lacksOf(state: SessionState): Promise<Lack | undefined> {
+    const { lackedHere, store, clock } = this.#options;
+    if (lackedHere === undefined || state.openWake !== undefined || state.status === 'terminated') return undefined;
+    const restedMs = clock.now() - Date.parse(state.updatedAt ?? '');
+    return store !== undefined && restedMs < TAKEN_ELSEWHERE_MS ? undefined : lackedHere(state);
   }
 
   /** @param instead a command */

@@ -1,5 +1,6 @@
 /** The sessions of a store, those first that wait for an answer. */
 import type { SessionState } from '../../machines/session/session-state.ts';
+import type { Lack } from '../../machines/session/lack.ts';
 import type { Conditions } from '../../machines/session/why-conditions.ts';
 import { LEAST_STUCK_MS, isStuck } from '../../machines/inspection-log/session-words.ts';
 import type { SessionWork } from '../../machines/session/why-work.ts';
@@ -37,6 +38,8 @@ export interface SessionListOptions {
   readonly conditions?: (() => Promise<Conditions>) | undefined;
   /** Of one of those that are listed. Absent: nothing is known of it. */
   readonly workOf?: ((session: SessionState) => Promise<SessionWork>) | undefined;
+  /** What it needs and this process has not got. Absent: it is unknown. */
+  readonly lacksOf?: ((session: SessionState) => Promise<Lack | undefined>) | undefined;
   readonly activityOf?: ((session: SessionState) => Promise<string | undefined>) | undefined;
   /** The longest that what runs has taken before, in milliseconds. Absent: that is unknown. */
   readonly usualOf?: ((session: SessionState, nowMs: number) => Promise<number | undefined>) | undefined;
@@ -46,7 +49,7 @@ export class SessionList {
   readonly #sessions: Pick<Sessions, 'list' | 'hasWakeDied'>;
   readonly #text: InspectedText;
   readonly #clock: ListClock;
-  readonly #around: Pick<SessionListOptions, 'conditions' | 'workOf' | 'activityOf' | 'usualOf'>;
+  readonly #around: Pick<SessionListOptions, 'conditions' | 'workOf' | 'lacksOf' | 'activityOf' | 'usualOf'>;
   /** Several browsers ask at once: the store is asked once. */
   #listing: Promise<readonly SessionState[]> | undefined;
   /** Of what is listed: a list that began before something changed is not kept. */
@@ -88,7 +91,7 @@ export class SessionList {
       const work = state.unreadable === undefined ? await this.#around.workOf?.(state) : undefined;
       const lastActivityAt = isWakeDead ? undefined : await this.#around.activityOf?.(state);
       sessions.push({
-        ...this.#summary(state, { isWakeDead, conditions, work }),
+        ...this.#summary(state, { isWakeDead, conditions, work, lacks: await this.#around.lacksOf?.(state) }),
         ...stuck.get(state.sessionId),
         ...given('lastActivityAt', lastActivityAt),
       });
@@ -180,7 +183,7 @@ export class SessionList {
 
   #summary(
     state: SessionState,
-    known: Pick<ExplainOptions, 'isWakeDead' | 'conditions' | 'work'>,
+    known: Pick<ExplainOptions, 'isWakeDead' | 'conditions' | 'work' | 'lacks'>,
   ): InspectedSessionSummary {
     const { sessionId, agentId, title, status, stopReason, pendingActions, updatedAt } = state;
     const now = this.#clock.now();

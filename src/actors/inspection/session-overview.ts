@@ -3,6 +3,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import { LEAST_STUCK_MS, isStuck } from '../../machines/inspection-log/session-words.ts';
 import { initialSessionState } from '../../machines/session/session-state.ts';
+import type { Lack } from '../../machines/session/lack.ts';
 import type { PendingAction, SessionState } from '../../machines/session/session-state.ts';
 import type { Conditions } from '../../machines/session/why-conditions.ts';
 import type { SessionWork } from '../../machines/session/why-work.ts';
@@ -36,6 +37,8 @@ export interface SessionOverviewsOptions extends Omit<WakerFacts, 'text' | 'onPr
   readonly workspaceOf?: ((session: SessionState) => string) | undefined;
   /** What there is around the sessions. Absent: nothing is known of it. */
   readonly conditions?: (() => Promise<Conditions>) | undefined;
+  /** What it needs and this process has not got. Absent: it is unknown. */
+  readonly lacksOf?: ((session: SessionState) => Promise<Lack | undefined>) | undefined;
   /** When one of its calls that run told something last, ISO-8601. Absent: that is unknown. */
   readonly activityOf?: ((session: SessionState) => Promise<string | undefined>) | undefined;
   /** Tells what git has begun in a folder. Absent: it is unknown. */
@@ -96,6 +99,7 @@ export class SessionOverviews {
     const why = explain(state, at, {
       work,
       budget,
+      lacks: await this.#options.lacksOf?.(state),
       modelWait: ledger.modelWait,
       conditions: await this.#options.conditions?.(),
       isWakeDead: state.openWake !== undefined && (await this.#options.sessions.hasWakeDied(sessionId)),

@@ -1,5 +1,6 @@
 /** Follows one task of another process: its log while it grows, from the disk where it is there, and then its end. */
 import { RuntimeError } from '../../machines/errors.ts';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { BackgroundTaskLogPage } from '../../machines/task/task-state.ts';
 import type { Clock } from '../clock/clock.ts';
 import { pause } from '../clock/waiting.ts';
@@ -11,12 +12,22 @@ export interface FollowTaskOptions {
   readonly from?: number | undefined;
   /** False: only what is there now is told, and not how it ends. Default true. */
   readonly untilEnd?: boolean | undefined;
+  /**
+   * Also tells what has no line end yet, such as a prompt, as it grows. Its process is asked for that again and again.
+   * Default false.
+   */
+  readonly unfinished?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export type FollowedTaskNews =
   /** `offset` is the index of the first of them: after a gap lines were not kept. */
-  ({ readonly type: 'lines' } & TaskLogLines) | { readonly type: 'ended'; readonly task: TaskElsewhere };
+  | ({ readonly type: 'lines' } & TaskLogLines)
+  /** Lines that have no end yet, one of each stream at most; `offset` is the index that the next line will have. */
+  | ({ readonly type: 'unfinished' } & TaskLogLines)
+  /** Its process lives and does not answer, as one does that was stopped. What comes next comes when it goes on. */
+  | { readonly type: 'silent' }
+  | { readonly type: 'ended'; readonly task: TaskElsewhere };
 
 export interface EndElsewhere {
   readonly task: TaskElsewhere;
@@ -31,34 +42,52 @@ interface AskedProcess {
   /** @param from the line from which on its log is wanted, while it is not read from the disk */
   end(signal: AbortSignal, from: () => number | undefined): Promise<EndElsewhere>;
   page(offset: number): Promise<{ readonly page: BackgroundTaskLogPage; readonly logPath?: string | undefined }>;
+  /** Whether it answers now, and with what its log ends. */
+  standing(signal: AbortSignal): Promise<TaskStanding>;
+}
+
+export interface TaskStanding {
+  readonly isSilent: boolean;
+  /** The last page of its log, without lines. */
+  readonly page?: BackgroundTaskLogPage | undefined;
 }
 
 /** How long a new line may take to be seen. */
 const CHECK_MS = 100;
+/** How long nothing may come before its process is asked whether it still answers. */
+const QUIET_MS = 3_000;
 
 export async function* followTask(
   task: TaskElsewhere,
-  { from = 0, untilEnd = true, signal }: FollowTaskOptions,
+  { from = 0, untilEnd = true, unfinished = false, signal }: FollowTaskOptions,
   asked: AskedProcess,
 ): AsyncGenerator<FollowedTaskNews, void, undefined> {
-  if (!untilEnd) return yield* toldNow(new GrowingLog(task.logPath, from, asked));
+  const log = new GrowingLog(task, from, asked);
+  if (!untilEnd) return yield* toldNow(log);
   const left = new AbortController();
-  const log = new GrowingLog(task.logPath, from, asked);
+  const owner = new WatchedOwner(task, asked, { from, tellsUnfinished: unfinished });
   await log.onDisk();
   const end = new KnownEnd(asked.end(left.signal, () => log.wanted));
   const woken = AbortSignal.any([end.signal, ...(signal === undefined ? [] : [signal])]);
   try {
+    if (owner.isSilent) yield { type: 'silent' };
     while (signal?.aborted !== true) {
       // Before the reading: what was logged before the end is read by then.
       const { isThere } = end;
       const lines = await log.next();
-      if (lines !== undefined) yield { type: 'lines', ...lines };
-      else if (isThere) {
+      if (lines !== undefined) {
+        owner.heardOf(lines);
+        yield { type: 'lines', ...lines };
+      } else if (isThere) {
         const ended = await end.end;
         const rest = await log.rest(ended);
         if (rest === undefined) return yield { type: 'ended', task: ended.task };
         yield { type: 'lines', ...rest };
-      } else await pause({ clock: asked.clock, timeoutMs: CHECK_MS, signal: woken });
+      } else {
+        const news = await owner.news(woken);
+        if (news === undefined) await pause({ clock: asked.clock, timeoutMs: CHECK_MS, signal: woken });
+        else yield news;
+      }
     }
   } finally {
     left.abort();
@@ -89,20 +118,79 @@ class KnownEnd {
   }
 }
 
+/** The process of the task while its log says nothing. */
+class WatchedOwner {
+  readonly #asked: Pick<AskedProcess, 'clock' | 'standing'>;
+  readonly #tellsUnfinished: boolean;
+  #askAt = 0;
+  #isSilent: boolean;
+  /** The line that comes next in the log. */
+  #next: number;
+  #told = '';
+
+  constructor(
+    { process: { reach } }: TaskElsewhere,
+    asked: AskedProcess,
+    { from, tellsUnfinished }: { readonly from: number; readonly tellsUnfinished: boolean },
+  ) {
+    this.#asked = asked;
+    this.#tellsUnfinished = tellsUnfinished;
+    this.#isSilent = reach === 'silent';
+    this.#next = from;
+    this.#rest();
+  }
+
+  get isSilent(): boolean {
+    return this.#isSilent;
+  }
+
+  heardOf({ offset, lines }: TaskLogLines): void {
+    this.#next = offset + lines.length;
+    this.#told = '';
+    this.#rest();
+  }
+
+  #rest(): void {
+    this.#askAt = this.#asked.clock.steadyNow() + (this.#tellsUnfinished ? CHECK_MS : QUIET_MS);
+  }
+
+  /** Undefined: nothing is new. An abort of `signal` ends the question. */
+  async news(signal: AbortSignal): Promise<FollowedTaskNews | undefined> {
+    const { clock } = this.#asked;
+    if (clock.steadyNow() < this.#askAt) return undefined;
+    const { isSilent, page } = await this.#asked.standing(signal);
+    this.#rest();
+    if (signal.aborted) return undefined;
+    const wasSilent = this.#isSilent;
+    this.#isSilent = isSilent;
+    if (isSilent) return wasSilent ? undefined : { type: 'silent' };
+    return this.#tellsUnfinished ? this.#unfinished(page) : undefined;
+  }
+
+  /** Not before the lines that come before it. */
+  #unfinished(page: BackgroundTaskLogPage | undefined): FollowedTaskNews | undefined {
+    const { unfinished: lines = [], cursor: { offset = 0 } = {} } = page ?? {};
+    const told = lines.join('\n');
+    if (told === this.#told || offset !== this.#next) return undefined;
+    this.#told = told;
+    return lines.length === 0 ? undefined : { type: 'unfinished', offset, lines };
+  }
+}
+
 /** A log of which it turns out where it is when the task has begun. */
 class GrowingLog {
   readonly #asked: AskedProcess;
-  readonly #path: string | undefined;
+  readonly #task: TaskElsewhere;
   #reader: TaskLogReader | undefined;
   #offset: number;
   #isUnknown = false;
   /** What is not on the disk here is asked for. */
   #isElsewhere = false;
 
-  constructor(path: string | undefined, from: number, asked: AskedProcess) {
+  constructor(task: TaskElsewhere, from: number, asked: AskedProcess) {
     this.#asked = asked;
     this.#offset = from;
-    this.#path = path;
+    this.#task = task;
   }
 
   /** The line that comes next; undefined: it is read from the disk. */
@@ -110,10 +198,14 @@ class GrowingLog {
     return this.#reader === undefined ? this.#offset : undefined;
   }
 
-  /** Undefined: nothing more is there now. */
+  /** Undefined: nothing more is there now. @throws BackgroundTaskError TASK_LOG_REMOVED */
   async next(): Promise<TaskLogLines | undefined> {
     const reader = await this.onDisk();
-    if (reader !== undefined) return reader.next();
+    if (reader !== undefined) {
+      const lines = await reader.next();
+      if (lines === undefined && reader.isRemoved) throw removed(this.#task);
+      return lines;
+    }
     if (this.#isUnknown) return undefined;
     try {
       const { page, logPath } = await this.#asked.page(this.#offset);
@@ -139,7 +231,7 @@ class GrowingLog {
   }
 
   /** Undefined: it is not on the disk, or not to be seen there from here. */
-  async onDisk(path = this.#path): Promise<TaskLogReader | undefined> {
+  async onDisk(path = this.#task.logPath): Promise<TaskLogReader | undefined> {
     if (this.#reader === undefined && path !== undefined && !this.#isElsewhere) {
       this.#reader = await this.#asked.logs.open(path, this.#offset);
       this.#isElsewhere = this.#reader === undefined;
@@ -152,4 +244,12 @@ class GrowingLog {
     this.#offset = offset + lines.length;
     return { offset, lines };
   }
+}
+
+function removed({ id, taskId }: TaskElsewhere): BackgroundTaskError {
+  return new BackgroundTaskError('storage', `the log of task ${id} was removed while it was read`, {
+    code: 'TASK_LOG_REMOVED',
+    hint: `What came after cannot be shown. How the task stands: wakechart task show ${id}.`,
+    details: { taskId },
+  });
 }

@@ -7,6 +7,8 @@ export interface TaskLogLines {
 }
 
 export interface TaskLogReader {
+  /** Its file was removed, and there is none after it: more may have been in it, or come into it unseen. */
+  readonly isRemoved: boolean;
   /** What comes next; undefined: nothing more is there now. Lines that are not kept are passed over. */
   next(): Promise<TaskLogLines | undefined>;
 }

@@ -3,6 +3,8 @@
  * of its tasks, and says it itself; of one that died there is what it left on the disk: records of what it ran, and
  * logs. Nothing is kept here, and a process that is not asked pays nothing.
  */
+import { RuntimeError } from '../../machines/errors.ts';
+import type { ErrorRecord } from '../../machines/errors.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { TaskAnswer, TaskQuestion } from '../../machines/task/task-exchange.ts';
@@ -21,7 +23,7 @@ import { pause } from '../clock/waiting.ts';
 import type { AskOptions, HostExchange } from '../host/host-exchange.ts';
 import type { HostLife } from '../host/host-life.ts';
 import { followTask } from './followed-task.ts';
-import type { EndElsewhere, FollowTaskOptions, FollowedTaskNews } from './followed-task.ts';
+import type { EndElsewhere, FollowTaskOptions, FollowedTaskNews, TaskStanding } from './followed-task.ts';
 import type { ProcessTree } from './process-tree.ts';
 import { elsewhereId, endUnknown, lostState, nameOfToken, placeOfId, recordedTask } from './task-elsewhere.ts';
 import type { FoundRecord, TaskElsewhere } from './task-elsewhere.ts';
@@ -104,7 +106,7 @@ export class TasksElsewhere {
   /**
    * Its log from line `from` on, as it grows, and then how it ended. What a process that died has left on the disk is
    * told to its end; the task is `failed` with TASK_LOST then. An abort of `signal` ends it without a word.
-   * @throws BackgroundTaskError TASK_NOT_FOUND, TASK_PROCESS_SILENT
+   * @throws BackgroundTaskError TASK_NOT_FOUND, TASK_PROCESS_SILENT, TASK_LOG_REMOVED
    */
   async *follow(id: string, options: FollowTaskOptions = {}): AsyncGenerator<FollowedTaskNews, void, undefined> {
     const task = await this.#found(id);
@@ -112,6 +114,7 @@ export class TasksElsewhere {
       ...this.#ports,
       end: (signal, from) => this.#end(task, { signal, from }),
       page: (offset) => this.#page(id, offset),
+      standing: (signal) => this.#standing(id, signal),
     });
   }
 
@@ -224,6 +227,17 @@ export class TasksElsewhere {
     return { page: { taskId: id, cursor: { offset: first }, lines, ...next }, logPath };
   }
 
+  async #standing(id: string, signal: AbortSignal): Promise<TaskStanding> {
+    const question = { ask: 'log', task: placeOfId(id).taskId, offset: Number.MAX_SAFE_INTEGER } as const;
+    try {
+      const answer = await this.#asked(id, question, { timeoutMs: PATIENCE_MS, signal });
+      return { isSilent: false, page: answer !== 'lost' && answer.is === 'page' ? answer.page : undefined };
+    } catch (error) {
+      if (!RuntimeError.is(error)) throw error;
+      return { isSilent: isCode(error, 'TASK_PROCESS_SILENT') };
+    }
+  }
+
   /** The answer about one task; of one whose process died what is on record, or `known` when nothing is. */
   async #shown(id: string, answer: TaskAnswer | 'lost', known?: TaskElsewhere): Promise<TaskElsewhere> {
     if (answer === 'lost') return this.#lost(id, known);
@@ -246,7 +260,7 @@ export class TasksElsewhere {
     const answer = token === undefined ? 'lost' : await this.#answer(token, question, options);
     if (answer === 'silent') throw silent(id);
     if (answer === 'lost' || answer.is !== 'refused') return answer;
-    throw BackgroundTaskError.fromRecord(answer.error);
+    throw BackgroundTaskError.fromRecord(namedWhole(answer.error, id));
   }
 
   async #answer(token: string, question: TaskQuestion, options: AskOptions): Promise<TaskAnswer | 'lost' | 'silent'> {
@@ -286,6 +300,18 @@ function startOf({ startedAt }: TaskElsewhere): number {
 
 function isCode(error: unknown, code: string): boolean {
   return error instanceof BackgroundTaskError && error.code === code;
+}
+
+/** A process calls its tasks by their names in it; here others have the same. */
+function namedWhole(error: ErrorRecord, id: string): ErrorRecord {
+  const { taskId } = placeOfId(id);
+  const whole = (text: string): string =>
+    text.replaceAll(`task ${taskId} `, `task ${id} `).replaceAll(JSON.stringify(taskId), JSON.stringify(id));
+  return {
+    ...error,
+    message: whole(error.message),
+    ...(error.hint === undefined ? {} : { hint: whole(error.hint) }),
+  };
 }
 
 function lostError({ id, error }: TaskElsewhere): NonNullable<TaskElsewhere['error']> {

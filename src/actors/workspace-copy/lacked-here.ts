@@ -5,17 +5,18 @@
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { BUILT_IN_ENVIRONMENTS } from '../../machines/environment/environment-definition.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import type { Lack } from '../../machines/session/lack.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CopyBoundsPorts } from './copy-bounds.ts';
 
 /**
  * @param readAgent a wake that reads it anyway has it read once
- * @returns what, such as `no agent "coder"`. What is there and cannot be read is for the wake itself to say
+ * @returns undefined: nothing. What is there and cannot be read is for the wake itself to say
  */
 export type LackedHere = (
   session: Pick<SessionState, 'agentId' | 'environmentId' | 'restriction'>,
   readAgent?: () => Promise<AgentDefinition>,
-) => Promise<string | undefined>;
+) => Promise<Lack | undefined>;
 
 /** Those that every home has. */
 const ALWAYS_THERE: ReadonlySet<string> = new Set(BUILT_IN_ENVIRONMENTS.map(({ environmentId }) => environmentId));
@@ -23,11 +24,11 @@ const ALWAYS_THERE: ReadonlySet<string> = new Set(BUILT_IN_ENVIRONMENTS.map(({ e
 export function lackedHere({ agents, environments, catalog }: CopyBoundsPorts): LackedHere {
   return async (session, readAgent = () => agents.get(session.agentId)) => {
     const agent = await found(readAgent, 'AGENT_NOT_FOUND');
-    if (agent === 'missing') return `no agent ${JSON.stringify(session.agentId)}`;
+    if (agent === 'missing') return { what: 'agent', id: session.agentId };
     if (agent === 'unreadable') return undefined;
     for (const id of new Set([environments.idFor(session, agent), ...(session.restriction?.environments ?? [])])) {
       if (!ALWAYS_THERE.has(id) && (await found(() => catalog.get(id), 'ENVIRONMENT_NOT_FOUND')) === 'missing')
-        return `no environment ${JSON.stringify(id)}`;
+        return { what: 'environment', id };
     }
     return undefined;
   };

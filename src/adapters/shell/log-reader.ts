@@ -46,11 +46,16 @@ class LogReader implements TaskLogReader {
   #rest: Buffer = Buffer.alloc(0);
   /** Lines that were read, in rows without a gap. */
   readonly #rows: { readonly offset: number; readonly lines: string[] }[] = [];
+  #isRemoved = false;
 
   constructor(path: string, from: number) {
     this.#head = path;
     this.#path = path;
     this.#from = from;
+  }
+
+  get isRemoved(): boolean {
+    return this.#isRemoved;
   }
 
   async next(): Promise<TaskLogLines | undefined> {
@@ -65,6 +70,7 @@ class LogReader implements TaskLogReader {
       }
       // One that is gone was the oldest, and had to make way.
       const next = after ?? (bytes === undefined ? await this.#fileAfter() : undefined);
+      this.#isRemoved = bytes === undefined && next === undefined;
       if (next === undefined) return undefined;
       this.#goTo(next);
     }

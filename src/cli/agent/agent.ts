@@ -10,7 +10,7 @@ import { inspectAgentFile } from '../../adapters/agents/agent-file.ts';
 import type { AgentFile, Complaint, InspectedAgentFile } from '../../adapters/agents/agent-file.ts';
 import { AGENT_FILE } from '../../adapters/agents/file-agent-catalog.ts';
 import { HomeLayout } from '../../adapters/files/layout.ts';
-import { nextCommand, typedProgram } from '../context.ts';
+import { nextCommand, textAsTyped } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { keepScript, scriptBeside } from './script.ts';
@@ -23,7 +23,7 @@ import { MANAGED_TOOL_NAMES } from '../../machines/turn/managed-tools.ts';
 import { STANDARD_FAMILIES } from '../../machines/turn/tool-family.ts';
 import { withAgents } from '../open/stores.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
-import { printable, shellQuoted } from '../terminal/text.ts';
+import { printable } from '../terminal/text.ts';
 import { readTextFile } from '../terminal/text-file.ts';
 import { isolationsOf, textOfIsolation } from '../isolation.ts';
 import { checkedAgentName } from '../names.ts';
@@ -74,10 +74,8 @@ export async function createAgent(
     await out.line(`${out.styles.green('Created')} agent ${out.styles.bold(id)}`);
     await out.line(`  ${folder}`);
     await out.line(`  works in ${textOfIsolation(isolation)}`);
-    const ours = shellQuoted(typedProgram(context));
     if (model !== undefined)
-      for (const need of needsOf(model, own))
-        await out.line(`Needs ${need.replaceAll('wakechart auth', `${ours} auth`)}`);
+      for (const need of needsOf(model, own)) await out.line(`Needs ${textAsTyped(context, need)}`);
     if (next === 'session') await out.line(`Next: ${nextCommand(context, 'session', 'create', '--agent', id)}`);
   });
   return EXIT_SUCCESS;

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import type { NodeRuntime } from '../../node/node-runtime.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { nextCommand } from '../context.ts';
+import { nextCommand, textAsTyped } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS, failureText } from '../failure.ts';
 import { isolationsOf, textOfIsolation } from '../isolation.ts';
@@ -162,6 +162,7 @@ export class Chat implements CommandedChat {
       state,
       prompt: this.#prompt,
       out: this.context.out,
+      asTyped: (text) => textAsTyped(this.context, text),
       onChanged: () => this.#screen.changed(),
       onTrouble: (error) => this.#tellTrouble(error),
     });

@@ -27,6 +27,8 @@ export interface ConversationOptions {
   readonly state: SessionState;
   readonly prompt: Pick<Prompt, 'key' | 'line'>;
   readonly out: Output;
+  /** Names commands of ours as the person could type them. */
+  readonly asTyped: (text: string) => string;
   /** Something else is to be seen at the end of the screen. */
   readonly onChanged: () => void;
   readonly onTrouble: (error: unknown) => void;
@@ -225,12 +227,12 @@ export class Conversation {
 
   #tellFailure({ outcome, error }: WakeOutcome): void {
     if (error === undefined || outcome === 'interrupted') return;
-    const { out } = this.#options;
+    const { out, asTyped } = this.#options;
     const head = `${out.styles.red('error:')} ${printable(error.message)} ${out.styles.dim(`[${error.code}]`)}`;
     // What a model step said when it failed stands there already.
     const lines = [
       ...(error.code === 'RUN_FAILED' ? [] : wrapped(head, out.columns - 1)),
-      ...(error.hint === undefined ? [] : hintText(wrapped(error.hint, out.columns - 9).join('\n'), out.styles)),
+      ...(error.hint === undefined ? [] : hintText(wrapped(asTyped(error.hint), out.columns - 9).join('\n'), out.styles)),
     ];
     if (lines.length > 0) void out.push(`${lines.join('\n')}\n`);
   }

@@ -16,7 +16,7 @@ import { messageOf, RuntimeError } from '../../machines/errors.ts';
 import type { NodeStore } from '../../node/node-store.ts';
 import type { Reconciliation } from '../../runtime.ts';
 import type { CommandContext } from '../context.ts';
-import { nextCommand, storeText } from '../context.ts';
+import { nextCommand, storeText, textAsTyped } from '../context.ts';
 import { VAULTS_FOLDER } from '../env/vaults.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { isHomeThere } from '../home.ts';
@@ -24,14 +24,15 @@ import { memoryStores } from '../memory/stores.ts';
 import { skillCatalogOf, SKILLS_FOLDER } from '../open/known-home.ts';
 import { openStore, runtimeStore } from '../open/store.ts';
 import { withAgents } from '../open/stores.ts';
+import { lacksOf } from '../session/workspace-copies.ts';
 import { Progress } from '../terminal/progress.ts';
 import { counted, printable } from '../terminal/text.ts';
 import { hostLifeOf, worktreeStore, WORKTREES_FOLDER } from '../worktree/worktrees.ts';
 import { checkEnvironments, unconfinedAgents } from './check-environments.ts';
 import { checkAgents, checkHomeFolder, checkProcesses, checkSchedules, checkTools } from './check-home.ts';
+import { checkLacks } from './check-lacks.ts';
 import { checkLeftFolders } from './check-left-folders.ts';
 import { checkMemory } from './check-memory.ts';
-import { checkMissingAgents } from './check-missing-agents.ts';
 import { checkPrograms } from './check-programs.ts';
 import { checkSessions } from './check-sessions.ts';
 import { checkSkills } from './check-skills.ts';
@@ -203,13 +204,17 @@ interface StoreFindingParts {
 
 async function storeFindings(
   context: CommandContext,
-  { agents, layout, opened: { store, schedules }, nowMs }: StoreFindingParts,
+  { agents, layout, opened: { store, schedules, clock }, nowMs }: StoreFindingParts,
 ): Promise<readonly RepairableFinding[]> {
   const indexDirectory = (agentId: string): string => join(layout.agentDirectory(agentId), RETRIEVAL_FOLDER);
   const dueBeforeMs = nowMs - (context.store === undefined ? 0 : TAKEN_ELSEWHERE_MS);
   return [
     ...(await checkMemory({ agents, store, ...memoryStores(layout), indexDirectory })),
-    ...(await checkMissingAgents({ agents, store, dueBeforeMs })),
+    ...(await checkLacks({
+      ports: { store, clock, ids: createIdSource({ clock }) },
+      lacksOf: lacksOf(context, agents),
+      dueBeforeMs,
+    })),
     ...(await checkSchedules(schedules.definitions)),
   ];
 }
@@ -296,8 +301,8 @@ async function tell(context: CommandContext, findings: readonly Treated[], probl
       : severity === 'problem'
         ? styles.red('problem')
         : styles.yellow('note');
-    await out.line(`${label}  ${printable(where)}: ${printable(what)}`);
-    if (!isRepaired) await out.line(`         ${styles.dim(remedy)}`);
+    await out.line(`${label}  ${printable(where)}: ${textAsTyped(context, printable(what))}`);
+    if (!isRepaired) await out.line(`         ${styles.dim(textAsTyped(context, remedy))}`);
   }
   if (problems === 0) return out.line(`${styles.green('Healthy:')} ${place}`);
   const canRepair = findings.some(({ isRepairable, isRepaired }) => isRepairable && !isRepaired);

@@ -3,6 +3,7 @@ import { rebuildLearnings } from '../../actors/memory/captured-learnings.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { KeptLearning } from '../../machines/memory/learning.ts';
 import type { CommandContext } from '../context.ts';
+import { nextCommand, textAsTyped } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { withStore } from '../open/store.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
@@ -36,7 +37,7 @@ export async function listLearnings(
       await out.line(line);
   if (damagedLines > 0)
     await err.line(
-      `${err.styles.yellow('note:')} ${counted(damagedLines, 'record')} cannot be read; \`wakechart learnings rebuild\` makes them anew of the logs`,
+      `${err.styles.yellow('note:')} ${counted(damagedLines, 'record')} cannot be read; \`${textAsTyped(context, 'wakechart learnings rebuild')}\` makes them anew of the logs`,
     );
   return EXIT_SUCCESS;
 }
@@ -73,7 +74,7 @@ export async function forgetLearning(
     await out.line(`${out.styles.green('Forgotten')} ${printable(learning)}`);
     if (isInMemory)
       await out.line(
-        `It is in the memory too: wakechart memory forget --agent ${agentId} --entry ${printable(learning)}`,
+        `It is in the memory too: ${nextCommand(context, 'memory', 'forget', '--agent', agentId, '--entry', printable(learning))}`,
       );
   }
   return EXIT_SUCCESS;

@@ -92,7 +92,7 @@ export async function deleteSession(context: CommandContext, session: string): P
     );
     if (home !== undefined)
       await out.line(
-        `  The folder itself stays on ${printable(home.host)}, and what machines before it have put aside stays there; \`wakechart doctor\` names it on each.`,
+        `  The folder itself stays on ${printable(home.host)}, and what machines before it have put aside stays there; \`${nextCommand(context, 'doctor')}\` names it on each.`,
       );
   });
   return EXIT_SUCCESS;

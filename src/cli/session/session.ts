@@ -10,8 +10,8 @@ import { askedLines, askedRecords, waitText } from './asked-text.ts';
 import { nextCommand, storeText } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
-import { agentMissingHere, homeElsewhere } from './workspace-copies.ts';
-import type { CopyHome } from './workspace-copies.ts';
+import { homeElsewhere, lacksOf, missingHere } from './workspace-copies.ts';
+import type { CopyHome, MissingHere } from './workspace-copies.ts';
 import type { Output } from '../terminal/output.ts';
 import { placesOf } from '../places.ts';
 import { isolationsOf, shortTextOfIsolation, textOfIsolation } from '../isolation.ts';
@@ -68,7 +68,7 @@ export async function listSessions(context: CommandContext): Promise<number> {
       state.sessionId,
       state.agentId,
       state.unreadable === undefined
-        ? `${statusText(state, state)}${state.agentMissingHere === undefined ? '' : ', agent missing'}`
+        ? `${statusText(state, state)}${missingWord(state)}`
         : 'unreadable',
       state.isolation === undefined ? '' : shortTextOfIsolation(state.isolation),
       state.updatedAt === undefined ? '' : localTime(state.updatedAt),
@@ -84,9 +84,10 @@ export async function listSessions(context: CommandContext): Promise<number> {
 async function listed(
   store: SessionStore,
   context: CommandContext,
-): Promise<readonly (SessionState & WakeDeath & MissingAgent & { readonly isolation?: Isolation })[]> {
+): Promise<readonly (SessionState & WakeDeath & MissingHere & { readonly isolation?: Isolation })[]> {
   const { sessions, agents } = store;
   const isolations = isolationsOf(context, agents);
+  const lacks = lacksOf(context, agents);
   return Promise.all(
     (await sessions.list()).map(async (state) =>
       state.unreadable === undefined
@@ -94,21 +95,16 @@ async function listed(
             ...state,
             isolation: await isolations.ofSession(state),
             ...(await wakeDeath(store, state)),
-            ...(await missingAgent(store, state)),
+            ...missingHere(await lacks(state)),
           }
         : state,
     ),
   );
 }
 
-interface MissingAgent {
-  /** The id of its agent, where neither the home nor a config that is known has it: then no worker like this wakes it. */
-  readonly agentMissingHere?: string;
-}
-
-async function missingAgent(store: Pick<SessionStore, 'agents'>, state: SessionState): Promise<MissingAgent> {
-  const missing = await agentMissingHere(state, store);
-  return missing === undefined ? {} : { agentMissingHere: missing };
+function missingWord({ agentMissingHere, environmentMissingHere }: MissingHere): string {
+  if (agentMissingHere !== undefined) return ', agent missing';
+  return environmentMissingHere === undefined ? '' : ', environment missing';
 }
 
 interface WakeDeath {
@@ -132,7 +128,7 @@ export async function showStatus(context: CommandContext, session: string): Prom
     const state = await sessions.status(checkedSessionId(session));
     const asked = await ownRequests(sessions, state);
     const isolation = await isolationsOf(context, agents).ofSession(state);
-    const death = { ...(await wakeDeath(store, state)), ...(await missingAgent(store, state)) };
+    const death = { ...(await wakeDeath(store, state)), ...missingHere(await lacksOf(context, agents)(state)) };
     const elsewhere = await homeElsewhere(state.sessionId, { workspaceCopies, home: context.home });
     if (json)
       return out.document({
@@ -216,7 +212,7 @@ function waitFields(
   });
 }
 
-interface Shown extends Whereabouts, WakeDeath, MissingAgent {
+interface Shown extends Whereabouts, WakeDeath, MissingHere {
   readonly asked: readonly AskedRequest[];
   readonly isolation: Isolation;
   readonly out: Output;
@@ -234,7 +230,12 @@ function statusFields(state: SessionState, shown: Shown): [string, string | unde
         : `${state.agentId} (missing here: workers without it leave the session to others)`,
     ],
     ['status', statusText(state, shown)],
-    ['environment', textOfIsolation(shown.isolation, state.environment)],
+    [
+      'environment',
+      shown.environmentMissingHere === undefined
+        ? textOfIsolation(shown.isolation, state.environment)
+        : `${shown.environmentMissingHere} (missing here: workers without it leave the session to others)`,
+    ],
     ['summary', state.summary === undefined ? undefined : oneLine(state.summary)],
     ['events', String(state.head)],
     ['unread', state.pending.length === 0 ? undefined : counted(state.pending.length, 'message')],

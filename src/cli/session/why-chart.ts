@@ -8,6 +8,7 @@ import type { IngressOutlook } from '../../machines/session/why-ingress.ts';
 import type { Mover } from '../../machines/session/why-movers.ts';
 import type { SessionTimer } from '../../machines/session/why-timers.ts';
 import type { CommandContext } from '../context.ts';
+import { textAsTyped } from '../context.ts';
 import { durationText, localTime, printable } from '../terminal/text.ts';
 import { wrapped } from '../terminal/text-width.ts';
 import { moverLines } from './why-movers.ts';
@@ -162,7 +163,7 @@ function ingressLines(context: CommandContext, ingress: IngressOutlook, indent: 
       ...ingress.movers.flatMap((mover) => moverLines(context, mover, `${indent}    `)),
     ];
   return texts(context)(
-    `- ${ingress.event}${about} is refused: ${ingress.because} [${ingress.code}]. ${ingress.hint}`,
+    `- ${ingress.event}${about} is refused: ${ingress.because} [${ingress.code}]. ${textAsTyped(context, ingress.hint)}`,
     indent,
   );
 }

@@ -22,8 +22,8 @@ import { conditionsOf } from '../../node/conditions.ts';
 import type { CommandContext } from '../context.ts';
 import { exactLine } from '../../machines/exact-text.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
-import { agentMissingHere, homeElsewhere, homeOf, homeText, missingAgentText } from './workspace-copies.ts';
-import type { CopyHome } from './workspace-copies.ts';
+import { homeElsewhere, homeOf, homeText, lacksOf, missingHere, missingText } from './workspace-copies.ts';
+import type { CopyHome, MissingHere } from './workspace-copies.ts';
 import { lastModel, modelLines } from '../model-text.ts';
 import { withSessions } from '../open/stores.ts';
 import type { SessionStore } from '../open/stores.ts';
@@ -34,14 +34,12 @@ import { moverLines, moversElsewhere } from './why-movers.ts';
 import { checkedSessionId, statusText } from './session.ts';
 
 /** An explanation with those of the children that the session waits for. */
-export interface ExplainedSession extends Omit<Explanation, 'reasons'> {
+export interface ExplainedSession extends Omit<Explanation, 'reasons'>, MissingHere {
   readonly reasons: readonly ExplainedReason[];
   /** Why this model; absent when none was asked yet. */
   readonly model?: ModelExplanation | undefined;
   /** Absent where no other machine shares the store, or no worker has woken it yet. */
   readonly home?: CopyHome | undefined;
-  /** The id of its agent where the home of this machine has not got it, so that others have to wake the session. */
-  readonly agentMissingHere?: string | undefined;
 }
 
 interface ExplainedReason extends Reason {
@@ -79,7 +77,7 @@ export async function explainSession(
     const { sessionWork } = await import('../../node/session-work.ts');
     const workOf = sessionWork({ sessions, layout, clock, onProblem });
     const explained = await explainTree(
-      { sessions, agents, workspaceCopies, layout, conditions, workOf },
+      { sessions, agents, workspaceCopies, layout, conditions, workOf, lacks: lacksOf(context, agents) },
       checkedSessionId(session),
       nowMs,
     );
@@ -114,6 +112,7 @@ function isAskedHere({ movers }: Reason): boolean {
 interface ExplainedStore extends Pick<SessionStore, 'sessions' | 'agents' | 'workspaceCopies' | 'layout'> {
   readonly conditions: Conditions;
   readonly workOf: (state: SessionState) => Promise<SessionWork>;
+  readonly lacks: ReturnType<typeof lacksOf>;
 }
 
 /** @param nowMs milliseconds since the epoch */
@@ -127,9 +126,9 @@ async function explainTree(
   const state = await sessions.status(sessionId);
   const model = await lastModel(sessions, state);
   const decision = model?.decisions.at(-1);
-  const missing = await agentMissingHere(state, store);
+  const lacks = await store.lacks(state);
   const explanation = explain(state, nowMs, {
-    isAgentMissing: missing !== undefined,
+    lacks,
     ...(decision?.kind === 'waiting' ? { modelWait: decision } : {}),
     conditions: store.conditions,
     work: state.unreadable === undefined ? await store.workOf(state) : {},
@@ -160,7 +159,7 @@ async function explainTree(
     reasons,
     ...(model === undefined ? {} : { model }),
     ...(home === undefined ? {} : { home }),
-    ...(missing === undefined ? {} : { agentMissingHere: missing }),
+    ...missingHere(lacks),
   };
 }
 
@@ -211,15 +210,13 @@ function explanationLines(context: CommandContext, explained: ExplainedSession, 
     `${indent}${styles.bold(explained.sessionId)}  ${explained.agentId}  ${statusText(explained)}`,
     ...explained.reasons.flatMap((reason) => reasonLines(context, reason, `${indent}  `)),
     ...(explained.home === undefined ? [] : [`${indent}  ${styles.dim(homeText(explained.home))}`]),
-    ...(explained.agentMissingHere === undefined || explained.reasons.some(isMissing)
-      ? []
-      : [`${indent}  ${missingAgentText(explained.agentMissingHere)}`]),
+    ...(explained.reasons.some(isMissing) ? [] : missingText(explained).map((text) => `${indent}  ${text}`)),
     ...(explained.model === undefined ? [] : modelLines(explained.model, { out: context.out, indent: `${indent}  ` })),
   ];
 }
 
 function isMissing({ kind }: Reason): boolean {
-  return kind === 'agent_missing';
+  return kind === 'agent_missing' || kind === 'environment_missing';
 }
 
 function reasonLines(context: CommandContext, reason: ExplainedReason, indent: string): string[] {

@@ -1,10 +1,15 @@
 /** Where the folder of a session is at home, as commands say it. */
 import type { WorkspaceCopyStates } from '../../actors/workspace-copy/copy-store.ts';
 import type { AgentCatalog } from '../../actors/session/agent-catalog.ts';
-import { RuntimeError } from '../../machines/errors.ts';
+import { environmentNames } from '../../actors/environment/environment-names.ts';
+import { lackedHere } from '../../actors/workspace-copy/lacked-here.ts';
+import type { LackedHere } from '../../actors/workspace-copy/lacked-here.ts';
+import type { Lack } from '../../machines/session/lack.ts';
 import type { WorkspaceCopyState } from '../../machines/workspace-copy/copy-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { hostIdOf } from '../../adapters/workspace-copy-files/host-id.ts';
+import type { CommandContext } from '../context.ts';
+import { environmentsOf } from '../open/environments.ts';
 import { printable } from '../terminal/text.ts';
 
 /** The machine that has the folder of a session. */
@@ -37,16 +42,27 @@ export async function homeElsewhere(
   return asHome(state);
 }
 
-/** The agent that a session needs and this process has not got, so that a worker like it leaves the session to others. */
-export async function agentMissingHere(
-  { agentId, status }: Pick<SessionState, 'agentId' | 'status'>,
-  { agents }: { readonly agents: Pick<AgentCatalog, 'get'> },
-): Promise<string | undefined> {
-  if (status === 'terminated') return undefined;
-  return agents.get(agentId).then(
-    () => undefined,
-    (error: unknown) => (RuntimeError.is(error) && error.code === 'AGENT_NOT_FOUND' ? agentId : undefined),
-  );
+/** By id: then every worker that is given no more than this command leaves the session to others. */
+export interface MissingHere {
+  readonly agentMissingHere?: string | undefined;
+  readonly environmentMissingHere?: string | undefined;
+}
+
+type NeedsOfSession = Parameters<LackedHere>[0] & Pick<SessionState, 'status'>;
+
+/** What a session needs and neither the home nor a config that is known has got. */
+export function lacksOf(
+  context: Pick<CommandContext, 'home' | 'config'>,
+  agents: Pick<AgentCatalog, 'get'>,
+): (session: NeedsOfSession) => Promise<Lack | undefined> {
+  const catalog = environmentsOf(context);
+  const lacked = lackedHere({ agents, environments: environmentNames({ catalog }), catalog });
+  return async (session) => (session.status === 'terminated' ? undefined : lacked(session));
+}
+
+export function missingHere(lacks: Lack | undefined): MissingHere {
+  if (lacks === undefined) return {};
+  return lacks.what === 'agent' ? { agentMissingHere: lacks.id } : { environmentMissingHere: lacks.id };
 }
 
 function asHome({ host, bound, copy }: Partial<WorkspaceCopyState> = {}): CopyHome | undefined {
@@ -66,8 +82,15 @@ export function homeText({ host, bound, copyOfWake }: CopyHome): string {
   );
 }
 
-export function missingAgentText(agentId: string): string {
-  return printable(
-    `There is no agent "${agentId}" in the home of this machine, nor in a config that this command knows: a worker without it leaves the session to those that have it. What is defined in code comes with --config FILE.`,
-  );
+export function missingText({ agentMissingHere, environmentMissingHere }: MissingHere): readonly string[] {
+  const what =
+    agentMissingHere === undefined
+      ? environmentMissingHere && `environment "${environmentMissingHere}"`
+      : `agent "${agentMissingHere}"`;
+  if (what === undefined) return [];
+  return [
+    printable(
+      `There is no ${what} in the home of this machine, nor in a config that this command knows: a worker without it leaves the session to those that have it. What is defined in code comes with --config FILE.`,
+    ),
+  ];
 }

@@ -6,6 +6,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { NodeStore } from '../../node/node-store.ts';
 import { FILES, isDatabase, storeNamed } from '../open/chosen-store.ts';
 import type { CommandContext } from '../context.ts';
+import { textAsTyped } from '../context.ts';
 import { CopiedFolders } from './copied-folders.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { absolutePath, checkHome, isHomeThere } from '../home.ts';
@@ -92,7 +93,7 @@ class Telling {
     if (json) void out.push(`${JSON.stringify({ session: outcome })}\n`);
     else if ('error' in outcome)
       void err.push(
-        `${err.styles.red('error:')} ${printable(outcome.error.message)} ${err.styles.dim(`[${outcome.error.code}]`)}\n  ${err.styles.cyan('hint:')} ${printable(outcome.error.hint ?? 'Copy again; what is there is not copied twice.')}\n`,
+        `${err.styles.red('error:')} ${printable(outcome.error.message)} ${err.styles.dim(`[${outcome.error.code}]`)}\n  ${err.styles.cyan('hint:')} ${printable(textAsTyped(this.#context, outcome.error.hint ?? 'Copy again; what is there is not copied twice.'))}\n`,
       );
     else
       void out.push(

@@ -9,7 +9,7 @@ import { removeCutOffDeletions } from '../../adapters/files/session-folder.ts';
 import { makeFolder } from '../../adapters/system/whole-files.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CommandContext } from '../context.ts';
-import { storeText } from '../context.ts';
+import { nextCommand, storeText } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { absolutePath } from '../home.ts';
 import type { SessionStore } from '../open/stores.ts';
@@ -217,7 +217,7 @@ async function tellPlan({ pruned: states, left }: PruneReport, logs: OldTaskLogs
   if (logs.paths.length > 0) await out.line(`${logsText(logs)} are old enough. With --yes they are removed.`);
   if (copies.size > 0)
     await out.line(
-      `With ${counted(copies.size, 'session')} of them the copy of its folder goes, which no export holds; the folder itself stays on the machine that has it, where \`wakechart doctor\` names it.`,
+      `With ${counted(copies.size, 'session')} of them the copy of its folder goes, which no export holds; the folder itself stays on the machine that has it, where \`${nextCommand(context, 'doctor')}\` names it.`,
     );
 }
 
@@ -250,5 +250,7 @@ async function tellEnd({ pruned, left }: PruneReport, logs: OldTaskLogs, pruning
   );
   if (logs.paths.length > 0) await out.line(`${out.styles.green('Removed')} ${logsText(logs)}`);
   if (opened.workspaceCopies !== undefined && pruned.length > 0)
-    await out.line('  Folders of theirs stay on the machines that have them; `wakechart doctor` names them on each.');
+    await out.line(
+      `  Folders of theirs stay on the machines that have them; \`${nextCommand(context, 'doctor')}\` names them on each.`,
+    );
 }

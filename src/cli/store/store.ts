@@ -9,6 +9,7 @@ import { PostgresEventStore } from '../../adapters/postgres/postgres-event-store
 import { mayChooseTenant, tenancyOf } from '../../adapters/postgres/tenancy.ts';
 import type { ChosenStore } from '../open/chosen-store.ts';
 import type { CommandContext } from '../context.ts';
+import { textAsTyped } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { Progress } from '../terminal/progress.ts';
 import { isPublicOpen, storeCounts, storeRefusals } from './facts.ts';
@@ -64,7 +65,7 @@ export async function checkStore(context: CommandContext): Promise<number> {
     const labels = { ok: styles.green('ok     '), note: styles.yellow('note   '), problem: styles.red('problem') };
     for (const { name, is, what, remedy } of checks) {
       await out.line(`${labels[is]}  ${name}: ${printable(what)}`);
-      if (remedy !== undefined) await out.line(`         ${styles.dim(remedy)}`);
+      if (remedy !== undefined) await out.line(`         ${styles.dim(textAsTyped(context, remedy))}`);
     }
     await out.line(
       problems === 0

@@ -1,4 +1,6 @@
 /** `wakechart task attach`: follows a task and passes it what is typed, until it ends or is left. */
+import { createSystemClock } from '../../actors/clock/system-clock.ts';
+import { pause } from '../../actors/clock/waiting.ts';
 import type { TaskElsewhere } from '../../actors/task/task-elsewhere.ts';
 import type { TasksElsewhere } from '../../actors/task/tasks-elsewhere.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
@@ -6,8 +8,12 @@ import type { CommandContext } from '../context.ts';
 import { nextCommand } from '../context.ts';
 import { oneLine } from '../terminal/text.ts';
 import { hasPipedInput, passInput } from './input.ts';
-import { LogView, followLog, requireLog, showLast } from './logs.ts';
+import { LogView } from './log-view.ts';
+import { followLog, requireLog, showLast } from './logs.ts';
 import { hasEnded, statusText, taskNamed, withTasks } from './tasks.ts';
+
+/** One that hangs up at once is not asked more often. */
+const RETRY_MS = 500;
 
 export interface AttachOptions {
   readonly id: string;
@@ -29,7 +35,7 @@ export function attachTask(context: CommandContext, { id, last }: AttachOptions)
       try {
         const view = new LogView(context);
         const from = await showLast(tasks, task, { last, view });
-        return await followLog(context, tasks, task, { from, view, signal });
+        return await followLog(context, tasks, task, { from, view, unfinished: !context.json, signal });
       } finally {
         stop();
         if (signal.aborted) await err.line(leftText(context, task));
@@ -52,7 +58,13 @@ async function beginInput(context: CommandContext, tasks: TasksElsewhere, task: 
   if (isTyped) await note(`${input}Ctrl-C leaves it running.`);
   if (!isPassed) return () => undefined;
   let isOver = false;
-  passInput(tasks, task.id, process.stdin).then(
+  const patient: Pick<TasksElsewhere, 'send'> = {
+    send: async (id, given) => {
+      await untilItAnswers(tasks, id, () => isOver);
+      await tasks.send(id, given);
+    },
+  };
+  passInput(patient, task.id, process.stdin).then(
     (isAll) => (isAll || isOver ? undefined : note('the task takes no more input')),
     // The end of the task, or of its process, is told by its log.
     (error: unknown) => (isOver ? undefined : note(`the input could not be passed: ${oneLine(messageOf(error))}`)),
@@ -61,6 +73,18 @@ async function beginInput(context: CommandContext, tasks: TasksElsewhere, task: 
     isOver = true;
     process.stdin.destroy();
   };
+}
+
+/** What is typed while its process is stopped waits for that: it is asked again until it says anything. */
+async function untilItAnswers(tasks: Pick<TasksElsewhere, 'get'>, id: string, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    try {
+      if ((await tasks.get(id))?.process.reach !== 'silent') return;
+    } catch (error) {
+      if (!RuntimeError.is(error) || error.code !== 'TASK_PROCESS_SILENT') throw error;
+    }
+    await pause({ clock: createSystemClock(), timeoutMs: RETRY_MS });
+  }
 }
 
 function leftText(context: CommandContext, { id }: TaskElsewhere): string {

@@ -2,7 +2,7 @@
 import type { TaskElsewhere } from '../../actors/task/task-elsewhere.ts';
 import type { BackgroundTaskStatus } from '../../machines/task/task-machine.ts';
 import type { CommandContext } from '../context.ts';
-import { nextCommand } from '../context.ts';
+import { nextCommand, textAsTyped } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
 import { counted, localTime, oneLine, printable } from '../terminal/text.ts';
@@ -64,13 +64,13 @@ export function showTask(context: CommandContext, typed: string): Promise<number
       await out.document(task);
       return EXIT_SUCCESS;
     }
-    for (const line of fieldLines(fieldsOf(task), out)) await out.line(line);
+    for (const line of fieldLines(fieldsOf(context, task), out)) await out.line(line);
     await out.line(`Next: ${nextOf(context, task)}`);
     return EXIT_SUCCESS;
   });
 }
 
-function fieldsOf(task: TaskElsewhere): [string, string | undefined][] {
+function fieldsOf(context: CommandContext, task: TaskElsewhere): [string, string | undefined][] {
   const { process: host, error, commandPreview } = task;
   const time = (iso: string | undefined): string | undefined => (iso === undefined ? undefined : localTime(iso));
   return [
@@ -91,7 +91,7 @@ function fieldsOf(task: TaskElsewhere): [string, string | undefined][] {
     ['started', time(task.startedAt)],
     ['ended', time(task.completedAt)],
     ['error', error === undefined ? undefined : `${oneLine(error.message)} [${error.code}]`],
-    ['hint', error?.hint === undefined ? undefined : oneLine(error.hint)],
+    ['hint', error?.hint === undefined ? undefined : oneLine(textAsTyped(context, error.hint))],
     ['log', task.logPath === undefined ? undefined : printable(task.logPath)],
   ];
 }

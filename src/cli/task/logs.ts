@@ -6,7 +6,8 @@ import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { exitCodeOfSignal } from '../interruption.ts';
-import { counted, oneLine, printable } from '../terminal/text.ts';
+import { oneLine } from '../terminal/text.ts';
+import { LogView } from './log-view.ts';
 import { endingText, hasEnded, statusText, taskNamed, withTasks } from './tasks.ts';
 
 export interface LogsOptions {
@@ -21,12 +22,13 @@ export function showLogs(context: CommandContext, { id, follow, from = 0, last }
   return withTasks(context, async (tasks) => {
     const task = await taskNamed(context, tasks, id);
     await requireLog(tasks, task);
-    const view = new LogView(context);
+    const view = new LogView(context, last === undefined ? from : undefined);
     const next = last === undefined ? from : await showLast(tasks, task, { last, view });
     if (follow) return followLog(context, tasks, task, { from: next, view });
     if (last === undefined)
       for await (const news of tasks.follow(task.id, { from, untilEnd: false }))
         if (news.type === 'lines') await view.show(news);
+    await view.end();
     if (task.process.reach === 'lost' && task.error !== undefined)
       await context.err.line(`${context.err.styles.yellow('note:')} ${oneLine(task.error.message)}`);
     return EXIT_SUCCESS;
@@ -40,6 +42,13 @@ export async function requireLog(tasks: Pick<TasksElsewhere, 'readLog'>, task: T
 
 interface Shown {
   readonly view: LogView;
+}
+
+interface FollowedView extends Shown {
+  readonly from: number;
+  /** Shows what has no line end yet. Default false. */
+  readonly unfinished?: boolean;
+  readonly signal?: AbortSignal;
 }
 
 /** @returns which line comes next */
@@ -72,31 +81,51 @@ export async function showLast(
 
 /** Until the task has ended, whose exit code is ours then. An abort of `signal` leaves it running. */
 export async function followLog(
-  { out, json, err }: CommandContext,
+  context: CommandContext,
   tasks: Pick<TasksElsewhere, 'follow'>,
-  { id }: TaskElsewhere,
-  { from, view, signal }: Shown & { readonly from: number; readonly signal?: AbortSignal },
+  task: TaskElsewhere,
+  { from, view, unfinished = false, signal }: FollowedView,
 ): Promise<number> {
+  const { out } = context;
   const unread = new AbortController();
   out.onClosed(() => unread.abort());
   const either = signal === undefined ? unread.signal : AbortSignal.any([unread.signal, signal]);
-  for await (const news of tasks.follow(id, { from, signal: either })) {
-    if (news.type === 'lines') await view.show(news);
-    else {
-      const { task } = news;
-      if (json) await out.record({ task });
-      if (task.status === 'failed' && task.error !== undefined) throw BackgroundTaskError.fromRecord(task.error);
-      if (!json) await err.line(err.styles.dim(`task ${id}: ${endedText(task)}`));
-      return exitCodeOf(task);
+  let hasBeenSilent = false;
+  try {
+    for await (const news of tasks.follow(task.id, { from, unfinished, signal: either })) {
+      if (news.type === 'lines') await view.show(news);
+      else if (news.type === 'unfinished') await view.showUnfinished(news.lines);
+      else if (news.type === 'ended') return await tellEnd(context, news.task, view);
+      else if (!hasBeenSilent) {
+        hasBeenSilent = true;
+        await view.note(silentText(task));
+      }
     }
+  } finally {
+    await view.end();
   }
   return EXIT_SUCCESS;
+}
+
+async function tellEnd({ out, err, json }: CommandContext, task: TaskElsewhere, view: LogView): Promise<number> {
+  await view.end();
+  if (json) await out.record({ task });
+  if (task.status === 'failed' && task.error !== undefined) throw BackgroundTaskError.fromRecord(task.error);
+  if (!json) await err.line(err.styles.dim(`task ${task.id}: ${endedText(task)}`));
+  return exitCodeOf(task);
+}
+
+function silentText({ id, process: { pid } }: TaskElsewhere): string {
+  const which = pid === undefined ? 'the process' : `process ${pid}`;
+  return `${which} of task ${id} lives and gives no answer, as one that was stopped: this goes on when it does`;
 }
 
 export function endedText(task: TaskElsewhere): string {
   if (task.status === 'completed') return endingText(task);
   if (task.process.reach === 'lost') return statusText(task);
-  return task.error === undefined ? task.status : `${task.status}: ${oneLine(task.error.message)}`;
+  if (task.error === undefined) return task.status;
+  const text = oneLine(task.error.message.replace(/^Background task /, ''));
+  return text.startsWith(task.status) ? text : `${task.status}: ${text}`;
 }
 
 /** As `task run` exits. */
@@ -104,37 +133,4 @@ function exitCodeOf(task: TaskElsewhere): number {
   if (!hasEnded(task) || task.status !== 'completed') return EXIT_FAILURE;
   const { exitCode, signalCode } = task.result ?? {};
   return exitCode ?? (signalCode === undefined ? EXIT_SUCCESS : exitCodeOfSignal(signalCode));
-}
-
-const PREFIXED = /^\[(?<stream>stdout|stderr|system)\] (?<text>[^]*)$/;
-
-/** Each line goes where its program wrote it. What is no line of a program stands among the errors. */
-export class LogView {
-  readonly #context: Pick<CommandContext, 'out' | 'err' | 'json'>;
-  #next: number | undefined;
-
-  constructor(context: Pick<CommandContext, 'out' | 'err' | 'json'>) {
-    this.#context = context;
-  }
-
-  async show({ offset, lines }: TaskLogLines): Promise<void> {
-    const missing = this.#next === undefined ? 0 : offset - this.#next;
-    this.#next = offset + lines.length;
-    const { out, err, json } = this.#context;
-    if (missing > 0 && !json) await err.line(err.styles.dim(`${counted(missing, 'line')} were not kept`));
-    let line = offset;
-    for (const each of lines) {
-      const { stream = 'system', text = each } = PREFIXED.exec(each)?.groups ?? {};
-      if (json) await out.record({ offset: line, stream, text });
-      else await this.#print(stream, text);
-      line += 1;
-    }
-  }
-
-  async #print(stream: string, text: string): Promise<void> {
-    const { out, err } = this.#context;
-    const to = stream === 'stdout' ? out : err;
-    const shown = to.isTerminal ? printable(text) : text;
-    await to.line(stream === 'system' ? to.styles.dim(shown) : shown);
-  }
 }

@@ -77,14 +77,12 @@ function ambiguous(typed: string, named: readonly TaskElsewhere[]): RuntimeError
 function hintFor(context: CommandContext, all: readonly TaskElsewhere[], typed: string): string {
   const forgotten = 'A task that has ended is forgotten by its process';
   if (all.length === 0) return `${forgotten}; no process over ${context.home} has one now.`;
-  const meant = all.find(
-    ({ label }) =>
-      label ===
-      closestName(
-        typed,
-        all.map((each) => each.label),
-      ),
-  )?.id;
+  const closest = closestName(
+    typed,
+    all.map(({ label }) => label),
+  );
+  // Too few characters name none, but mean one.
+  const meant = all.find(({ id, label }) => (typed !== '' && id.startsWith(typed)) || label === closest)?.id;
   const question = meant === undefined ? '' : `Did you mean "${meant}"? `;
   const more = all.length - MAX_SHOWN;
   const rest = more > 0 ? [`and ${counted(more, 'task')} more: ${nextCommand(context, 'task', 'list')}`] : [];

@@ -12,6 +12,7 @@ import type { SecretDefinition, VaultDefinition } from '../../machines/vault/vau
 import { createKeychainCommand } from '../../adapters/auth-files/keychain-command.ts';
 import { FileVaultCatalog, readSecretFile } from '../../adapters/vault-files/file-vault-catalog.ts';
 import type { CommandContext } from '../context.ts';
+import { textAsTyped } from '../context.ts';
 import { VAULTS_FOLDER } from '../env/vaults.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS } from '../failure.ts';
 import { checkHome } from '../home.ts';
@@ -135,9 +136,10 @@ function unreadableOf(listings: readonly VaultListing[]): readonly UnreadableVau
   return listings.flatMap((listing) => ('error' in listing ? [{ vault: listing.name, error: listing.error }] : []));
 }
 
-async function tellUnreadable({ err }: CommandContext, unreadable: readonly UnreadableVault[]): Promise<void> {
+async function tellUnreadable(context: CommandContext, unreadable: readonly UnreadableVault[]): Promise<void> {
+  const { err } = context;
   for (const { error } of unreadable) {
     await err.line(`${err.styles.red('error:')} ${printable(error.message)} ${err.styles.dim(`[${error.code}]`)}`);
-    if (error.hint !== undefined) await err.line(`  hint: ${printable(error.hint)}`);
+    if (error.hint !== undefined) await err.line(`  hint: ${textAsTyped(context, printable(error.hint))}`);
   }
 }

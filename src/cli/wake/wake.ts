@@ -4,7 +4,7 @@
  */
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { NodeRuntime } from '../../node/node-runtime.ts';
-import { nextCommand } from '../context.ts';
+import { nextCommand, textAsTyped } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_FAILURE, EXIT_SUCCESS, hintText } from '../failure.ts';
 import { checkInspectionWords } from '../inspect/words.ts';
@@ -111,7 +111,7 @@ async function tellFailure(context: CommandContext, { sessionId, summary, error 
   const text =
     error === undefined ? printable(summary) : `${printable(error.message)} ${styles.dim(`[${error.code}]`)}`;
   const hint = error?.hint ?? `Check the log: ${nextCommand(context, 'session', 'events', '--session', sessionId)}`;
-  await context.err.line([`${styles.red('error:')} ${text}`, ...hintText(hint, styles)].join('\n'));
+  await context.err.line([`${styles.red('error:')} ${text}`, ...hintText(textAsTyped(context, hint), styles)].join('\n'));
 }
 
 const ENDINGS = {

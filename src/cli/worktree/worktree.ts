@@ -3,7 +3,7 @@ import type { KeptWorktree, WorktreeStore } from '../../actors/subagent/worktree
 import { RuntimeError } from '../../machines/errors.ts';
 import type { WorktreeFinding, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import type { CommandContext } from '../context.ts';
-import { nextCommand } from '../context.ts';
+import { nextCommand, textAsTyped } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import type { Output } from '../terminal/output.ts';
 import { fieldLines } from '../terminal/table.ts';
@@ -82,14 +82,6 @@ function findingLines(findings: readonly WorktreeFinding[]): string[] {
   });
 }
 
-/** What to do next, with commands of ours that also find the home that was named in this one. */
-function nextActionText(context: CommandContext, nextAction: string, id: string): string {
-  return printable(nextAction).replaceAll(
-    `wakechart worktree remove ${id}`,
-    nextCommand(context, 'worktree', 'remove', id),
-  );
-}
-
 function holdsText(findings: readonly WorktreeFinding[] | undefined): string {
   if (findings === undefined) return 'not checked yet';
   return findings.length === 0 ? 'nothing that would be lost' : findingLines(findings).join('\n');
@@ -157,10 +149,10 @@ export async function showWorktree(context: CommandContext, name: string): Promi
 
 function nextOf(
   context: CommandContext,
-  { id, nextAction: known }: KeptWorktree,
+  { nextAction: known }: KeptWorktree,
   nextAction = known,
 ): string | undefined {
-  return nextAction === undefined ? undefined : nextActionText(context, nextAction, id);
+  return nextAction === undefined ? undefined : textAsTyped(context, printable(nextAction));
 }
 
 /** What can be done with it besides what its next action says. */

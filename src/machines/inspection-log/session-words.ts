@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<ReasonKind, StatusWords>> = {
   suspended: { text: 'its process is suspended', status: 'error' },
   child: { text: 'waits for another agent', status: 'running' },
   agent_missing: { text: 'its agent is missing', status: 'error' },
+  environment_missing: { text: 'its environment is missing', status: 'error' },
   unread: { text: 'goes on with the next wake', status: 'running' },
   held_back: { text: 'is held back', status: 'quiet' },
   queued_wake: { text: 'rests until', status: 'quiet' },

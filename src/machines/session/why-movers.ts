@@ -1,5 +1,6 @@
 /** Who can move a session on, by which event, and with which command. */
 import type { SessionEventType } from './session-event.ts';
+import type { Lack } from './lack.ts';
 import type { PendingAction } from './session-state.ts';
 
 export interface Mover {
@@ -41,14 +42,15 @@ export function isWaker({ command }: Mover): boolean {
   return command?.[0] === 'worker' || command?.[0] === 'wake';
 }
 
-/** Of a session whose agent is in no home and in no code that is known. */
-export function agentMovers(agentId: string): readonly Mover[] {
+/** Of a session that needs what is in no home and in no code that is known. */
+export function lackMovers({ what, id }: Lack): readonly Mover[] {
+  const place = what === 'agent' ? `its folder agents/${id}` : `its file environments/${id}.yaml`;
   return [
-    { who: 'person', events: [], does: `gives the agent back: its folder agents/${agentId}, into the home` },
+    { who: 'person', events: [], does: `gives the ${what} back: ${place}, into the home` },
     {
       who: 'person',
       events: ['wake.started'],
-      does: 'starts a worker that is given the code in which the agent is defined',
+      does: `starts a worker that is given the code in which the ${what} is defined`,
       command: ['worker', '--config', 'FILE'],
     },
   ];

@@ -13,6 +13,7 @@ export type ReasonKind =
   | 'custom_tool'
   | 'child'
   | 'agent_missing'
+  | 'environment_missing'
   | 'unread'
   | 'held_back'
   | 'queued_wake'

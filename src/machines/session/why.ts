@@ -4,6 +4,8 @@
  */
 import { counted } from '../inspection/markdown.ts';
 import { delegatedCalls, isBlocked, isUnfinished } from './session-activations.ts';
+import { lackText } from './lack.ts';
+import type { Lack } from './lack.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { OpenToolCall, PendingAction, SessionState } from './session-state.ts';
 import { spanText } from './span-text.ts';
@@ -11,9 +13,9 @@ import { explainCharts } from './why-charts.ts';
 import type { ChartExplanation } from './why-charts.ts';
 import {
   RESET_COMMAND,
-  agentMovers,
   givenMovers,
   isWaker,
+  lackMovers,
   messageMover,
   resetMover,
   restMovers,
@@ -54,8 +56,8 @@ export interface ExplainOptions extends TimerOptions {
   readonly modelWait?: ModelWait | undefined;
   /** Default: nothing is known of them. */
   readonly conditions?: Conditions | undefined;
-  /** Its agent is known to no process like this one, which has to leave the session to others. Default false. */
-  readonly isAgentMissing?: boolean | undefined;
+  /** What no process like this one has, which has to leave the session to others. Absent: nothing. */
+  readonly lacks?: Lack | undefined;
   /** Default: nothing is known of it. */
   readonly work?: SessionWork | undefined;
 }
@@ -69,7 +71,7 @@ export function explain(
     isWakeDead = false,
     modelWait,
     conditions = {},
-    isAgentMissing = false,
+    lacks,
     work = {},
     ...timers
   }: ExplainOptions = {},
@@ -80,7 +82,7 @@ export function explain(
   const around = isOver ? NOTHING_AROUND : scheduleReasons(state, conditions, nowMs);
   const known = [...(isOver || found.length === 0 ? [] : diskReasons(conditions)), ...found, ...around.failing];
   const isAwake = state.openWake !== undefined && !isWakeDead;
-  const reasons = isAgentMissing && !isAwake ? withoutAgent(known, state) : known;
+  const reasons = lacks === undefined || isAwake ? known : withLack(known, lacks);
   return {
     sessionId,
     agentId,
@@ -96,14 +98,14 @@ export function explain(
   };
 }
 
-/** Where only its agent keeps workers from it, that is the reason, and another wake without it no help. */
-function withoutAgent(reasons: readonly Reason[], { agentId }: SessionState): readonly Reason[] {
+/** Where only that keeps workers from it, it is the reason, and another wake without it no help. */
+function withLack(reasons: readonly Reason[], lacks: Lack): readonly Reason[] {
   if (!reasons.some(({ movers }) => movers.some(isWaker))) return reasons;
   return [
     {
-      kind: 'agent_missing',
-      text: `There is no agent "${agentId}" in the home of this machine, nor in a config that this command knows: every worker without it leaves the session to those that have it.`,
-      movers: agentMovers(agentId),
+      kind: `${lacks.what}_missing`,
+      text: `There is ${lackText(lacks)} in the home of this machine, nor in a config that is known here: every worker without it leaves the session to those that have it.`,
+      movers: lackMovers(lacks),
     },
     ...reasons.map((reason) => ({ ...reason, movers: reason.movers.filter((mover) => !isWaker(mover)) })),
   ];

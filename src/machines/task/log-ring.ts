@@ -112,12 +112,12 @@ export class LogRing {
   /** The page at `cursor`; continues at the oldest line when that one is gone. */
   page(taskId: string, cursor?: BackgroundTaskLogCursor, limit?: number): BackgroundTaskLogPage {
     const offset = clampLogOffset(cursor?.offset, { first: this.firstLine, end: this.endLine });
-    return logPage({
-      taskId,
-      offset,
-      lines: this.#read(offset, clampLogLimit(limit ?? DEFAULT_LOG_PAGE_LINES)),
-      end: this.endLine,
-    });
+    const lines = this.#read(offset, clampLogLimit(limit ?? DEFAULT_LOG_PAGE_LINES));
+    const unfinished = offset + lines.length < this.endLine ? [] : this.#unfinished();
+    return {
+      ...logPage({ taskId, offset, lines, end: this.endLine }),
+      ...(unfinished.length === 0 ? {} : { unfinished }),
+    };
   }
 
   /** What comes at `cursor`, or at the oldest place when that is gone; undefined when there is nothing yet. */
@@ -152,6 +152,15 @@ export class LogRing {
     if (partial.length + rest.length > this.#maxLineBytes)
       this.#cut(source, partial, completeUtf8Length(partial.view()));
     partial.append(rest);
+  }
+
+  /** What each source has begun and not ended. */
+  #unfinished(): string[] {
+    return [...this.#partials].flatMap(([source, partial]) => {
+      const bytes = partial.view();
+      const text = decoder.decode(withoutCarriageReturn(bytes.subarray(0, completeUtf8Length(bytes))));
+      return text === '' ? [] : [prefixedLogLine(source, text)];
+    });
   }
 
   /** Logs the first `length` bytes of an unfinished line as a line. */

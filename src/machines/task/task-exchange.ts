@@ -85,6 +85,7 @@ const page = z.custom<BackgroundTaskLogPage>(
         cursor: z.object({ offset: z.number() }).optional(),
         nextCursor: z.object({ offset: z.number() }).optional(),
         lines: z.array(z.string()),
+        unfinished: z.array(z.string()).optional(),
       })
       .safeParse(value).success,
 );

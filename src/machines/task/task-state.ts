@@ -143,6 +143,8 @@ export interface BackgroundTaskLogPage {
   readonly cursor?: BackgroundTaskLogCursor | undefined;
   readonly nextCursor?: BackgroundTaskLogCursor | undefined;
   readonly lines: readonly string[];
+  /** What came after the last line end of each stream, on the last page: a prompt. Absent when there is nothing. */
+  readonly unfinished?: readonly string[] | undefined;
 }
 
 /** `offset` is the index of a line, counted from the first line ever logged. */

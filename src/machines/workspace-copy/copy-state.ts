@@ -14,6 +14,8 @@
  */
 import * as z from 'zod';
 import { RuntimeError } from '../errors.ts';
+import { lackText } from '../session/lack.ts';
+import type { Lack } from '../session/lack.ts';
 import type { SessionState } from '../session/session-state.ts';
 import { copyFile, pieceHash } from './copy-manifest.ts';
 
@@ -152,11 +154,12 @@ function copyElsewhere(
 /** What a machine or a process says that has not got what the session needs, such as its agent. */
 export const WAKE_ELSEWHERE = 'WAKE_ELSEWHERE';
 
-/** @param lacks `no agent "coder"` @param here where several machines share the store */
+/** @param here where several machines share the store */
 export function wakeElsewhere(
   sessionId: string,
-  { here, lacks }: { readonly here?: HomeHost | undefined; readonly lacks: string },
+  { here, lacks }: { readonly here?: HomeHost | undefined; readonly lacks: Lack },
 ): RuntimeError {
+  const missing = lackText(lacks);
   const [others, where, inFiles] =
     here === undefined
       ? ['processes', 'the home, or in the code that this one was given', 'put it back into the home']
@@ -167,11 +170,11 @@ export function wakeElsewhere(
         ];
   return new RuntimeError(
     WAKE_ELSEWHERE,
-    `session ${sessionId} is left to other ${others}: there is ${lacks} in ${where}`,
+    `session ${sessionId} is left to other ${others}: there is ${missing} in ${where}`,
     {
       category: 'conflict',
       hint: `What is defined in code comes with --config FILE, or createNodeRuntime({ config }). Otherwise ${inFiles}.`,
-      details: { sessionId, lacks, ...(here === undefined ? {} : { hostId: here.id, host: here.name }) },
+      details: { sessionId, lacks: missing, ...(here === undefined ? {} : { hostId: here.id, host: here.name }) },
     },
   );
 }

@@ -35,8 +35,8 @@ function home(...environments: readonly string[]): CopyBoundsPorts {
 }
 
 it.each([
-  ['its agent', { agentId: 'nobody' }, 'no agent "nobody"'],
-  ['the environment of its agent', { agentId: 'coder' }, 'no environment "lab"'],
+  ['its agent', { agentId: 'nobody' }, { what: 'agent', id: 'nobody' }],
+  ['the environment of its agent', { agentId: 'coder' }, { what: 'environment', id: 'lab' }],
   [
     'an environment of its parent',
     {
@@ -44,10 +44,10 @@ it.each([
       environmentId: 'host',
       restriction: { mode: 'ask' as const, deny: [], ask: [], environments: ['shut'] },
     },
-    'no environment "shut"',
+    { what: 'environment', id: 'shut' },
   ],
   ['nothing', { agentId: 'coder', environmentId: 'host' }, undefined],
   ['nothing, as far as can be told: the wake says what is wrong with the file', { agentId: 'broken' }, undefined],
 ])('is that it lacks %s', async (_what, session, lacks) => {
-  expect(await lackedHere(home('host'))(session)).toBe(lacks);
+  expect(await lackedHere(home('host'))(session)).toEqual(lacks);
 });

@@ -189,9 +189,22 @@ describe('what there is around a session', () => {
   });
 });
 
+const AGENT = { what: 'agent', id: 'coder' } as const;
+
 it('lacks its agent first where only that keeps workers from it, and no mover is a plain wake', () => {
-  const { reasons } = explain(stateAfter(created, message('Go.')), START_MS + 60_000, { isAgentMissing: true });
+  const { reasons } = explain(stateAfter(created, message('Go.')), START_MS + 60_000, { lacks: AGENT });
   expect(reasons.map(({ kind }) => kind)).toEqual(['agent_missing', 'unread']);
   expect(reasons.flatMap((reason) => commands(reason)).filter(Boolean)).toEqual(['worker --config FILE']);
-  expect(explain(stateAfter(...awake), START_MS, { isAgentMissing: true }).reasons[0]?.kind).toBe('running');
+  expect(explain(stateAfter(...awake), START_MS, { lacks: AGENT }).reasons[0]?.kind).toBe('running');
+});
+
+it('lacks the environment that it works in, as it does its agent', () => {
+  const lacks = { what: 'environment', id: 'tower' } as const;
+  const [reason] = explain(stateAfter(created, message('Go.')), START_MS + 60_000, { lacks }).reasons;
+  expect(reason).toMatchObject({
+    kind: 'environment_missing',
+    text: expect.stringContaining('There is no environment "tower" in the home of this machine') as string,
+    movers: [{ does: 'gives the environment back: its file environments/tower.yaml, into the home' }, {}],
+  });
+  expect(commands(reason)).toContain('worker --config FILE');
 });

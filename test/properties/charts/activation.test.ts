@@ -122,7 +122,7 @@ class Real implements RealSubject {
   meetAnother = (): Promise<void> => this.#settleWake((wake) => wake.reject(wakeConflict(wake.sessionId)));
 
   lackWhatItNeeds = (): Promise<void> =>
-    this.#settleWake((wake) => wake.reject(wakeElsewhere(wake.sessionId, { lacks: 'no agent' })));
+    this.#settleWake((wake) => wake.reject(wakeElsewhere(wake.sessionId, { lacks: { what: 'agent', id: 'none' } })));
 
   async release(): Promise<void> {
     for (const resolve of this.#freed.splice(0)) resolve();
