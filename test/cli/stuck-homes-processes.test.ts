@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TestContext } from 'vitest';
 import { whyNoSmallDisk } from '../support/small-disk.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
@@ -56,16 +56,16 @@ describe.concurrent('a prepared home', () => {
     ['conflict', /came to rest: I could not merge/],
     ['schedule', /The schedule news sends to it next/],
   ] as const)('%s is made, and told', async ([name, text], context) => {
-    context.expect(await toldOf((await made(name, context)).home)).toMatch(text);
+    expect(await toldOf((await made(name, context)).home)).toMatch(text);
   });
 
   it.skipIf(whyNoSmallDisk !== undefined)('full-disk is made, and told', async (context) => {
-    context
-      .expect(await toldOf((await made('full-disk', context)).home))
-      .toMatch(/The disk of its home, .+, is full \(\d+ bytes left\)[^]*trace\.log/);
+    expect(await toldOf((await made('full-disk', context)).home)).toMatch(
+      /The disk of its home, .+, is full \(\d+ bytes left\)[^]*trace\.log/,
+    );
   });
 
   it('a program of another author with a missing transition waits for an inspector', async (context) => {
-    context.expect((await made('missing-transition', context)).command).toMatch(/--stately-port \d+$/);
+    expect((await made('missing-transition', context)).command).toMatch(/--stately-port \d+$/);
   });
 });
