@@ -15,7 +15,7 @@ import type { KindOfWork } from './kinds-of-work.ts';
 import { createLeapingClock } from './leaping-clock.ts';
 import type { LeapingClock } from './leaping-clock.ts';
 
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 300_000;
 const HOUR_MS = 3_600_000;
 
 let setup: JobSetup;
