@@ -89,13 +89,15 @@ const DELEGATING_STEPS = [
     toolCalls: [
       { name: 'helper', input: { message: 'First.' } },
       { name: 'effect', input: { name: 'one' } },
-      { name: 'helper', input: { message: 'Second.' } },
+      { name: 'adviser', input: { message: 'Second.' } },
     ],
   },
   { text: 'Done.', expect: { lastToolResultIncludes: ['Helped.'] } },
 ];
 
 const HELPING_STEPS = [{ toolCalls: [{ name: 'effect', input: { name: 'help' } }] }, { text: 'Helped.' }];
+
+const ADVISING_STEPS = [{ text: 'Helped.' }];
 
 /** What a scenario begins with. */
 const SCENARIOS = [
@@ -282,10 +284,11 @@ async function templateOf(store: StoreUnderTest, { steps, permission, sessions }
   await using runtime = await openAt(setup.place);
   const script = (played: readonly object[]): string =>
     JSON.stringify({ format: 'wakechart-script/1', steps: played, onEnd: 'sleep' });
-  const tools = ['effect', 'ask_human', { agent: 'helper' }];
+  const tools = ['effect', 'ask_human', { agent: 'helper' }, { agent: 'adviser' }];
   for (const [agentId, played] of [
     ['player', steps],
     ['helper', HELPING_STEPS],
+    ['adviser', ADVISING_STEPS],
   ] as const) {
     await runtime.agents.create({
       agentId,
