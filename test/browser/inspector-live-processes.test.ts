@@ -1,28 +1,20 @@
 /** Words of a model on the page of the inspector while it says them, in a real browser over a real runtime. */
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { browserOfFile } from '../support/browser.ts';
 import { SPEAKER, speakingBackend } from '../support/speaking-backend.ts';
-import { buildPageOnce, showSetup } from './inspector-session-setup.ts';
-import type { BuiltPage } from './inspector-session-setup.ts';
+import { showSetup } from './inspector-session-setup.ts';
 
 const browser = await browserOfFile();
 const LIMIT = { timeout: 15_000 };
-
-let page: BuiltPage;
 
 const transcriptOf = (view: Page): Locator => view.getByRole('region', { name: 'Transcript' });
 const nowIn = (view: Page): Locator => view.getByRole('group', { name: 'Being said now' });
 
 describe.skipIf(browser === undefined)('words of a model on the page', () => {
-  beforeAll(async () => {
-    page = await buildPageOnce();
-  });
-  afterAll(() => page[Symbol.asyncDispose]());
-
   it('stand below the transcript as they come, and give way to the message without a moment of neither', async () => {
     const backend = speakingBackend();
-    const { setup, open, problems } = await showSetup({ page, browser: browser!, runtimes: [backend.runtime] });
+    const { setup, open, problems } = await showSetup({ browser: browser!, runtimes: [backend.runtime] });
     const session = await setup.session([], { message: 'Tell me.', agent: SPEAKER });
     const waking = setup.runtime.wake(session);
     const voice = await backend.voice();
@@ -57,7 +49,6 @@ describe.skipIf(browser === undefined)('words of a model on the page', () => {
   it('stand beside which process on which machine wakes the session', async () => {
     const backend = speakingBackend();
     const { setup, open } = await showSetup({
-      page,
       browser: browser!,
       runtimes: [backend.runtime],
       replaced: (real) => ({

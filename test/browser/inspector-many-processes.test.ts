@@ -1,17 +1,15 @@
 /** Many sessions at once on the page of the inspector, in a real browser over a real runtime. */
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { browserOfFile } from '../support/browser.ts';
 import { AGENT } from '../support/session-setup.ts';
-import { buildPageOnce, showSetup } from './inspector-session-setup.ts';
-import type { BuiltPage, ShownSetup } from './inspector-session-setup.ts';
+import { showSetup } from './inspector-session-setup.ts';
+import type { ShownSetup } from './inspector-session-setup.ts';
 
 const browser = await browserOfFile();
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const LIMIT = { timeout: 15_000 };
-
-let page: BuiltPage;
 
 const listOf = (view: Page): Locator => view.getByRole('listbox', { name: 'Sessions' });
 const button = (view: Page, name: string | RegExp): Locator =>
@@ -42,13 +40,8 @@ async function five(setup: ShownSetup): Promise<readonly string[]> {
 }
 
 describe.skipIf(browser === undefined)('many sessions on the page', () => {
-  beforeAll(async () => {
-    page = await buildPageOnce();
-  });
-  afterAll(() => page[Symbol.asyncDispose]());
-
   it('are allowed together where they ask for the same, each with a receipt, by keyboard alone', async () => {
-    const setup = await showSetup({ page, browser: browser! });
+    const setup = await showSetup({ browser: browser! });
     const [a = '', b = '', c = '', other = '', resting = ''] = await five(setup);
     const view = await setup.open();
     await listOf(view).getByRole('option').nth(4).waitFor(LIMIT);
@@ -86,7 +79,7 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
   });
 
   it('are woken, interrupted and terminated together, a range of them by Shift, and what cannot be is told', async () => {
-    const setup = await showSetup({ page, browser: browser! });
+    const setup = await showSetup({ browser: browser! });
     const ids = await five(setup);
     const [a = '', b = '', c = '', other = ''] = ids;
     await setup.setup.runtime.sessions.terminate(other);

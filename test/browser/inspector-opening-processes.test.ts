@@ -1,16 +1,13 @@
 /** What the page opens on where nothing needs a person, and the buttons of the session that is shown. */
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { InspectionSource } from '../../src/actors/inspection/inspection-source.ts';
 import { browserOfFile } from '../support/browser.ts';
-import { buildPageOnce, showSetup } from './inspector-session-setup.ts';
-import type { BuiltPage } from './inspector-session-setup.ts';
+import { showSetup } from './inspector-session-setup.ts';
 
 const browser = await browserOfFile();
 const LIMIT = { timeout: 15_000 };
 const RESTS = [{ text: 'It is out.', directive: { outcome: 'sleep', summary: 'Deployed.' } }];
-
-let page: BuiltPage;
 
 const button = (view: Page, name: string): Locator => view.getByRole('button', { name, exact: true });
 const selected = (view: Page): Locator =>
@@ -21,13 +18,8 @@ const asStore = (source: InspectionSource): Partial<InspectionSource> => ({
 });
 
 describe.skipIf(browser === undefined)('the page', () => {
-  beforeAll(async () => {
-    page = await buildPageOnce();
-  });
-  afterAll(() => page[Symbol.asyncDispose]());
-
   it('opens on a session where none needs a person, and on what the address names', async () => {
-    const setup = await showSetup({ page, browser: browser!, replaced: asStore });
+    const setup = await showSetup({ browser: browser!, replaced: asStore });
     const first = await setup.playing(RESTS);
     const second = await setup.waitingToo();
     const view = await setup.open();
@@ -43,7 +35,6 @@ describe.skipIf(browser === undefined)('the page', () => {
     const since = new Date().toISOString();
     const dead = { kind: 'dead', text: 'Its process has died.', since } as const;
     const setup = await showSetup({
-      page,
       browser: browser!,
       replaced: (source) => ({
         sessions: async (options) => {
@@ -63,7 +54,7 @@ describe.skipIf(browser === undefined)('the page', () => {
   });
 
   it('interrupts the session that is shown, wakes it, and terminates it after a second question', async () => {
-    const setup = await showSetup({ page, browser: browser! });
+    const setup = await showSetup({ browser: browser! });
     const session = await setup.waiting();
     const view = await setup.open(`#r=${session}`);
     await button(view, 'Interrupt').click(LIMIT);

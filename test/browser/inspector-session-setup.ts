@@ -1,10 +1,6 @@
-/** A real runtime whose sessions are shown by the page of the inspector, freshly built, in a real browser. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** A real runtime whose sessions are shown by the page of the inspector, as it is built, in a real browser. */
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { build } from 'vite';
 import { onTestFinished } from 'vitest';
 import { createRuntimeSource } from '../../src/actors/inspection/runtime-source.ts';
 import type { InspectionSource } from '../../src/actors/inspection/inspection-source.ts';
@@ -18,22 +14,8 @@ import type { SessionSetup, SessionSetupOptions } from '../support/session-setup
 import { noteTools } from '../support/turn-tools.ts';
 import type { NotedTools } from '../support/turn-tools.ts';
 
-const CONFIG = fileURLToPath(new URL('../../scripts/page.vite.config.ts', import.meta.url));
-
-export interface BuiltPage extends AsyncDisposable {
-  readonly directory: string;
-}
-
-export async function buildPageOnce(): Promise<BuiltPage> {
-  const directory = await mkdtemp(join(tmpdir(), 'page-'));
-  await build({
-    configFile: CONFIG,
-    configLoader: 'runner',
-    logLevel: 'error',
-    build: { outDir: directory, emptyOutDir: true },
-  });
-  return { directory, [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }) };
-}
+/** Built before the tests (test/setup/build-dist.ts). */
+const PAGE = fileURLToPath(new URL('../../dist/inspector-page/', import.meta.url));
 
 export interface ShownSetup {
   readonly setup: SessionSetup;
@@ -52,18 +34,12 @@ export interface ShownSetup {
 }
 
 export interface ShownSetupOptions extends SessionSetupOptions {
-  readonly page: BuiltPage;
   readonly browser: TestBrowser;
   /** What the server is given in place of what it would be. */
   readonly replaced?: (source: InspectionSource) => Partial<InspectionSource>;
 }
 
-export async function showSetup({
-  page: { directory },
-  browser,
-  replaced,
-  ...options
-}: ShownSetupOptions): Promise<ShownSetup> {
+export async function showSetup({ browser, replaced, ...options }: ShownSetupOptions): Promise<ShownSetup> {
   const tools = noteTools();
   const setup = await openSetup({ ...options, tools: [tools.tool('deploy', { permissionPolicy: 'always_ask' })] });
   const problems: unknown[] = [];
@@ -82,7 +58,7 @@ export async function showSetup({
   const server = await startInspector({
     source,
     pictures: { hash: diagramHash, draw: renderChart },
-    pageDirectory: directory,
+    pageDirectory: PAGE,
     onProblem,
   });
   const pages: Page[] = [];

@@ -4,23 +4,21 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RuntimeError } from '../../src/machines/errors.ts';
 import { initialSessionState } from '../../src/machines/session/session-state.ts';
 import type { SessionState } from '../../src/machines/session/session-state.ts';
 import { explain } from '../../src/machines/session/why.ts';
 import { browserOfFile } from '../support/browser.ts';
-import { buildPageOnce, showSetup } from './inspector-session-setup.ts';
-import type { BuiltPage, ShownSetup, ShownSetupOptions } from './inspector-session-setup.ts';
+import { showSetup } from './inspector-session-setup.ts';
+import type { ShownSetup, ShownSetupOptions } from './inspector-session-setup.ts';
 
 const browser = await browserOfFile();
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const LIMIT = { timeout: 15_000 };
 
-let page: BuiltPage;
-
 const shown = (options: Partial<ShownSetupOptions> = {}): Promise<ShownSetup> =>
-  showSetup({ page, browser: browser!, ...options });
+  showSetup({ browser: browser!, ...options });
 const button = (view: Page, name: string | RegExp): Locator =>
   view.getByRole('button', { name, exact: typeof name === 'string' });
 const textOf = (locator: Locator): Promise<string> => locator.innerText(LIMIT);
@@ -49,11 +47,6 @@ async function faultsOf(view: Page): Promise<readonly string[]> {
 }
 
 describe.skipIf(browser === undefined)('the sessions on the page of the inspector', () => {
-  beforeAll(async () => {
-    page = await buildPageOnce();
-  });
-  afterAll(() => page[Symbol.asyncDispose]());
-
   it('open with the one that waits, say why, are answered by one click, and show what happens next without a reload', async () => {
     const setup = await shown();
     const session = await setup.waiting();

@@ -4,18 +4,16 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { browserOfFile } from '../support/browser.ts';
-import { buildPageOnce, showSetup } from './inspector-session-setup.ts';
-import type { BuiltPage, ShownSetup } from './inspector-session-setup.ts';
+import { showSetup } from './inspector-session-setup.ts';
+import type { ShownSetup } from './inspector-session-setup.ts';
 import { CHILD, STORY, STORY_MS, tellLong, tellStory } from './inspector-timeline-story.ts';
 
 const browser = await browserOfFile();
 const AXE = readFileSync(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const LIMIT = { timeout: 15_000 };
 const HERE = `#r=${STORY}&m=timeline`;
-
-let page: BuiltPage;
 
 const timeline = (view: Page): Locator => view.getByRole('tree', { name: 'Timeline' });
 const row = (view: Page, name: RegExp): Locator => timeline(view).getByRole('treeitem', { name }).first();
@@ -41,7 +39,7 @@ interface Told {
 
 /** The session of the story, eight seconds after its last event. */
 async function told({ isToTheEnd = true } = {}): Promise<Told> {
-  const setup = await showSetup({ page, browser: browser! });
+  const setup = await showSetup({ browser: browser! });
   const { store, clock } = setup.setup;
   await tellStory(store, clock.now(), isToTheEnd);
   await clock.advance(STORY_MS + 8_000);
@@ -77,11 +75,6 @@ const partsOf = (bar: Locator): Promise<readonly (readonly [string, number])[]> 
     );
 
 describe.skipIf(browser === undefined)('the timeline of a session', () => {
-  beforeAll(async () => {
-    page = await buildPageOnce();
-  });
-  afterAll(() => page[Symbol.asyncDispose]());
-
   it('has a row for each wake, step, attempt, call, request and child, with its outcome, tokens and money', async () => {
     const { setup } = await told();
     const view = await setup.open(`#r=${STORY}`);

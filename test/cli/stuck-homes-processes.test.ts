@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { TestContext } from 'vitest';
 import { whyNoSmallDisk } from '../support/small-disk.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import { run, until } from './command-line.ts';
@@ -12,7 +13,11 @@ const MAKE = fileURLToPath(new URL('../fixtures/stuck-homes/make.mjs', import.me
 /** A model that rests after a failure is waited for once, a minute. */
 const LIMIT_MS = 110_000;
 
-async function made(name: string): Promise<{ readonly home: string; readonly command: string }> {
+/** Made, and at work until the test is over. */
+async function made(
+  name: string,
+  { onTestFinished }: TestContext,
+): Promise<{ readonly home: string; readonly command: string }> {
   const folder = await temporaryHome();
   const home = join(folder.path, 'home');
   const maker = spawn(process.execPath, [MAKE, name, home], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -39,25 +44,28 @@ async function toldOf(home: string): Promise<string> {
   return reasons.map(({ text }) => text).join('\n');
 }
 
-it.each([
-  ['dead-worker', /Its process has died, .*: it ran shell_run/],
-  ['silent-command', /it runs shell_run/],
-  ['bad-key', /parked.*Incorrect API key provided/],
-  ['question-in-child', /waits for the agent deployer/],
-  ['budget-reached', /parked.*maxTokensPerSession/],
-  ['two-workers', /Workers take it from each other: .*Its last wake was lost/],
-  ['conflict', /came to rest: I could not merge/],
-  ['schedule', /The schedule news sends to it next/],
-])('%s is made, and told', async (name, text) => {
-  expect(await toldOf((await made(name)).home)).toMatch(text);
-});
+// What takes long is what they wait for: a lease that runs out, a model that rests.
+describe.concurrent('a prepared home', () => {
+  it.for([
+    ['dead-worker', /Its process has died, .*: it ran shell_run/],
+    ['silent-command', /it runs shell_run/],
+    ['bad-key', /parked.*Incorrect API key provided/],
+    ['question-in-child', /waits for the agent deployer/],
+    ['budget-reached', /parked.*maxTokensPerSession/],
+    ['two-workers', /Workers take it from each other: .*Its last wake was lost/],
+    ['conflict', /came to rest: I could not merge/],
+    ['schedule', /The schedule news sends to it next/],
+  ] as const)('%s is made, and told', async ([name, text], context) => {
+    expect(await toldOf((await made(name, context)).home)).toMatch(text);
+  });
 
-it.skipIf(whyNoSmallDisk !== undefined)('full-disk is made, and told', async () => {
-  expect(await toldOf((await made('full-disk')).home)).toMatch(
-    /The disk of its home, .+, is full \(\d+ bytes left\)[^]*trace\.log/,
-  );
-});
+  it.skipIf(whyNoSmallDisk !== undefined)('full-disk is made, and told', async (context) => {
+    expect(await toldOf((await made('full-disk', context)).home)).toMatch(
+      /The disk of its home, .+, is full \(\d+ bytes left\)[^]*trace\.log/,
+    );
+  });
 
-it('a program of another author with a missing transition waits for an inspector', async () => {
-  expect((await made('missing-transition')).command).toMatch(/--stately-port \d+$/);
+  it('a program of another author with a missing transition waits for an inspector', async (context) => {
+    expect((await made('missing-transition', context)).command).toMatch(/--stately-port \d+$/);
+  });
 });

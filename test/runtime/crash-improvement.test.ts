@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNodeRuntime } from '../../src/node.ts';
 import { complaintsAbout, logOf, ofType, startSession, writeLearner } from '../scenarios/improvement/learning-home.ts';
 import { hostSnapshot } from '../support/host-snapshot.ts';
+import { evenly, pointsWorthKilling } from './crash-points.ts';
 import type { HostSnapshot } from '../support/host-snapshot.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
@@ -100,13 +101,8 @@ async function afterwards(
   };
 }
 
-function pointsOf(operations: number): number[] {
-  const all = Array.from({ length: operations }, (_, index) => index + 1);
-  if (process.env['CRASH_MATRIX'] === 'all') return all;
-  const half = all.slice(Math.floor(operations / 2));
-  const distance = half.length / POINTS_OF_A_SLICE;
-  return half.filter((_, index) => Math.floor((index + 1) / distance) !== Math.floor(index / distance));
-}
+/** Where it learns. */
+const secondHalf = (points: readonly number[]): readonly number[] => points.slice(Math.floor(points.length / 2));
 
 describe('a process that is killed while a session learns', () => {
   it(
@@ -121,7 +117,10 @@ describe('a process that is killed while a session learns', () => {
       });
       expect(isDone).toBe(true);
       expect(PLACES.filter((place) => !operations.some((operation) => place.test(operation)))).toEqual([]);
-      const matrix = pointsOf(operations.length).values();
+      const worth = pointsWorthKilling(operations);
+      const isAll = process.env['CRASH_MATRIX'] === 'all';
+      const points = isAll ? worth : evenly(secondHalf(worth), POINTS_OF_A_SLICE);
+      const matrix = points.values();
       let kills = 0;
       const work = async (): Promise<void> => {
         for (const crashAt of matrix) {
@@ -143,7 +142,7 @@ describe('a process that is killed while a session learns', () => {
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
-      expect(kills).toBeGreaterThanOrEqual(Math.floor(pointsOf(operations.length).length * 0.8));
+      expect(kills).toBeGreaterThanOrEqual(Math.floor(points.length * 0.8));
     },
   );
 });

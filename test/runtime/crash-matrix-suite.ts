@@ -1,6 +1,6 @@
 /**
  * The crash matrix: a real process is killed in place of every change it would make to a disk, of every change it would
- * ask a database for, of its answer, and of every effect, one after the other. After each death another process takes
+ * ask a database for, while that is at it, and of every effect, one after the other (crash-points.ts). After each death another process takes
  * over: what was acknowledged is there, no effect was started twice, every session can be read and comes to rest, and
  * what still had to be done was known to be due.
  */
@@ -16,6 +16,7 @@ import type { SessionState } from '../../src/machines/session/session-state.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import type { Tool } from '../../src/actors/turn/tool.ts';
+import { evenly, pointsWorthKilling } from './crash-points.ts';
 import { CRASH_HOST_LOADS } from '../fixtures/processes/crash-host.mjs';
 import { hostSnapshot } from '../support/host-snapshot.ts';
 import type { HostSnapshot } from '../support/host-snapshot.ts';
@@ -32,6 +33,9 @@ const AT_ONCE = 2;
  * one begins its next segment an event earlier, which is five operations more or less.
  */
 const TRIES = 8;
+
+/** In which all that was begun must come to rest: a wake, a question, its answer, and once more. */
+const ROUNDS = 4;
 
 /**
  * `CRASH_MATRIX=all` (`npm run test:matrix`, part of CI) tries every operation; otherwise this many of each scenario,
@@ -59,6 +63,20 @@ export const ACTING_STEPS = [
   { text: 'Again.' },
 ];
 
+/** For scenarios that are about something else than the steps of a wake. */
+const BRIEF_STEPS = [
+  { text: 'I begin.', toolCalls: [{ name: 'effect', input: { name: 'one' } }] },
+  {
+    text: 'Done.',
+    directive: {
+      outcome: 'sleep',
+      summary: 'Did one thing.',
+      queuedWakes: [{ reason: 'later', delaySeconds: 3600, dedupeKey: 'later' }],
+    },
+  },
+  { text: 'Again.' },
+];
+
 const ASKING_STEPS = [
   { text: 'May I?', toolCalls: [{ name: 'effect', input: { name: 'one' } }] },
   { text: 'Which one?', toolCalls: [{ name: 'ask_human', input: { question: 'Which one?' } }] },
@@ -71,7 +89,7 @@ const DELEGATING_STEPS = [
     toolCalls: [
       { name: 'helper', input: { message: 'First.' } },
       { name: 'effect', input: { name: 'one' } },
-      { name: 'helper', input: { message: 'Second.' } },
+      { name: 'adviser', input: { message: 'Second.' } },
     ],
   },
   { text: 'Done.', expect: { lastToolResultIncludes: ['Helped.'] } },
@@ -79,15 +97,17 @@ const DELEGATING_STEPS = [
 
 const HELPING_STEPS = [{ toolCalls: [{ name: 'effect', input: { name: 'help' } }] }, { text: 'Helped.' }];
 
+const ADVISING_STEPS = [{ text: 'Helped.' }];
+
 /** What a scenario begins with. */
 const SCENARIOS = [
   { scenario: 'wake', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1 },
-  { scenario: 'send', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1 },
-  { scenario: 'child', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1 },
-  { scenario: 'copies', steps: ACTING_STEPS, permission: 'preapproved', sessions: 1 },
+  { scenario: 'send', steps: BRIEF_STEPS, permission: 'preapproved', sessions: 1 },
+  { scenario: 'child', steps: BRIEF_STEPS, permission: 'preapproved', sessions: 1 },
+  { scenario: 'copies', steps: BRIEF_STEPS, permission: 'preapproved', sessions: 1 },
   { scenario: 'answer', steps: ASKING_STEPS, permission: 'ask', sessions: 1 },
   { scenario: 'subflow', steps: DELEGATING_STEPS, permission: 'preapproved', sessions: 1 },
-  { scenario: 'worker', steps: ACTING_STEPS, permission: 'preapproved', sessions: 2 },
+  { scenario: 'worker', steps: BRIEF_STEPS, permission: 'preapproved', sessions: 2 },
 ] as const;
 
 type Scenario = (typeof SCENARIOS)[number];
@@ -175,8 +195,11 @@ async function checkRecovery(store: StoreUnderTest, place: Place, { acknowledged
     const ids = new Set<string>();
     for (const { sessionId } of sessions) for (const { id } of await logOf(runtime, sessionId)) ids.add(id);
     expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
-    for (let round = 0; round < 4; round += 1) {
-      for (const state of await runtime.sessions.list()) {
+    // Once more when all is done, which must change nothing.
+    for (let round = 0, isOver = false; round < ROUNDS && !isOver; round += 1) {
+      const states = await runtime.sessions.list();
+      isOver = !states.some((state) => isUnfinished(state) || state.pendingActions.length > 0);
+      for (const state of states) {
         await answerWhatIsAsked(runtime, state);
         if (state.status !== 'terminated') await runtime.trigger(state.sessionId);
       }
@@ -193,6 +216,12 @@ async function checkRecovery(store: StoreUnderTest, place: Place, { acknowledged
     await runtime.shutdown();
   }
 }
+
+/** Somebody has to come for it. */
+const isUnfinished = (state: SessionState, nowMs = Date.now()): boolean =>
+  state.openWake !== undefined ||
+  state.owedToParent !== undefined ||
+  (state.status !== 'terminated' && hasWork(state, new Date(nowMs).toISOString()));
 
 /** Somebody still wants it done. */
 async function answerWhatIsAsked(runtime: Runtime, { sessionId, pendingActions }: SessionState): Promise<void> {
@@ -217,9 +246,7 @@ async function expectKnownToBeDue(
   await opened.close();
   const known = new Set(due.map(({ sessionId }) => sessionId));
   for (const state of sessions) {
-    const isUnfinished =
-      state.openWake !== undefined || (state.status !== 'terminated' && hasWork(state, new Date(nowMs).toISOString()));
-    if (isUnfinished || state.owedToParent !== undefined)
+    if (isUnfinished(state, nowMs))
       expect(known, `${state.sessionId} is due: ${JSON.stringify(activationsOf(state))}`).toContain(state.sessionId);
   }
 }
@@ -257,10 +284,11 @@ async function templateOf(store: StoreUnderTest, { steps, permission, sessions }
   await using runtime = await openAt(setup.place);
   const script = (played: readonly object[]): string =>
     JSON.stringify({ format: 'wakechart-script/1', steps: played, onEnd: 'sleep' });
-  const tools = ['effect', 'ask_human', { agent: 'helper' }];
+  const tools = ['effect', 'ask_human', { agent: 'helper' }, { agent: 'adviser' }];
   for (const [agentId, played] of [
     ['player', steps],
     ['helper', HELPING_STEPS],
+    ['adviser', ADVISING_STEPS],
   ] as const) {
     await runtime.agents.create({
       agentId,
@@ -309,7 +337,9 @@ export function crashMatrix({ store, atLeast, kinds, inspect }: CrashMatrixOptio
         });
         expect(whole.isDone).toBe(true);
         expect(whole.operations.length).toBeGreaterThanOrEqual(atLeast[scenario]);
-        const matrix = pointsOf(whole.operations.length).values();
+        const points = pointsWorthKilling(whole.operations);
+        const isAll = process.env['CRASH_MATRIX'] === 'all';
+        const matrix = (isAll ? points : evenly(points, POINTS_OF_A_SLICE)).values();
         /** @returns whether the process came as far as the operation */
         const killAt = async (place: Place, crashAt: number, isLastTry: boolean): Promise<boolean> => {
           const death = await live(place, crashAt);
@@ -335,13 +365,6 @@ export function crashMatrix({ store, atLeast, kinds, inspect }: CrashMatrixOptio
       },
     );
   });
-}
-
-function pointsOf(operations: number): number[] {
-  const all = Array.from({ length: operations }, (_, index) => index + 1);
-  if (process.env['CRASH_MATRIX'] === 'all') return all;
-  const distance = operations / POINTS_OF_A_SLICE;
-  return all.filter((point) => Math.floor(point / distance) !== Math.floor((point - 1) / distance));
 }
 
 async function inCopy<Value>(

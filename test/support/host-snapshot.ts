@@ -26,6 +26,12 @@ require = (name) => {
   return new Proxy({}, { get: (_target, key) => requireNow(name)[key] });
 };`;
 
+/**
+ * For a process that lives for a tenth of a second, and takes a fourth less of it so: all code is in the memory that it
+ * begins from, and no time goes into making it faster.
+ */
+const FLAGS = ['--no-lazy', '--no-opt', '--no-sparkplug', '--single-threaded'];
+
 export interface HostSnapshot {
   /** What `node` is started with before the arguments of the host itself. */
   readonly parameters: readonly string[];
@@ -42,10 +48,10 @@ export async function hostSnapshot(host: string, loads: readonly string[]): Prom
   const program = join(folder, 'host.cjs');
   const memory = join(folder, 'host.blob');
   await bundle(program, { host, loads });
-  await promisify(execFile)(process.execPath, ['--snapshot-blob', memory, '--build-snapshot', program]);
+  await promisify(execFile)(process.execPath, [...FLAGS, '--snapshot-blob', memory, '--build-snapshot', program]);
   return {
     // Without a script of its own, Node would take the first argument for one.
-    parameters: ['--snapshot-blob', memory, host],
+    parameters: [...FLAGS, '--snapshot-blob', memory, host],
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }

@@ -23,8 +23,14 @@ export const DEBIAN_PROGRAMS: PostgresPrograms = {
   postgres: join(DEBIAN_FOLDER, 'postgres'),
 };
 
+let embedded: Promise<PostgresPrograms> | undefined;
+
 /** PostgreSQL 18. Where another user cannot reach the checkout there is a copy for it. */
-export async function embeddedPrograms(): Promise<PostgresPrograms> {
+export function embeddedPrograms(): Promise<PostgresPrograms> {
+  return (embedded ??= findEmbedded());
+}
+
+async function findEmbedded(): Promise<PostgresPrograms> {
   const native = nativeFolder();
   const folder = await runProgram(join(native, 'bin/postgres'), ['--version']).then(
     () => native,

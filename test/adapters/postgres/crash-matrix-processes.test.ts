@@ -7,7 +7,7 @@ import { postgresStore } from '../../support/postgres-store-under-test.ts';
 
 crashMatrix({
   store: postgresStore,
-  atLeast: { wake: 40, send: 6, child: 50, copies: 12, answer: 50, subflow: 80, worker: 70 },
+  atLeast: { wake: 40, send: 6, child: 50, copies: 12, answer: 50, subflow: 80, worker: 55 },
   // An append also takes and releases the lease and stores the view.
   kinds: [
     /^ask append_(one|events)_1$/,

@@ -15,7 +15,7 @@ import type { KindOfWork } from './kinds-of-work.ts';
 import { createLeapingClock } from './leaping-clock.ts';
 import type { LeapingClock } from './leaping-clock.ts';
 
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 300_000;
 const HOUR_MS = 3_600_000;
 
 let setup: JobSetup;
@@ -31,12 +31,14 @@ afterEach(() => setup.remove());
 
 type Steps = (kind: KindOfWork) => readonly object[];
 
+type More = (kind: KindOfWork) => Partial<SubagentSpawnRequest>;
+
 /** One job of each kind, all at once. */
-async function spawnAll(steps: Steps, more: Partial<SubagentSpawnRequest> = {}): Promise<EndedWork[]> {
+async function spawnAll(steps: Steps, more: More = () => ({})): Promise<EndedWork[]> {
   const work: EndedWork[] = [];
   for (const kind of ALL_KINDS) {
     await setup.agent(kind.name, steps(kind));
-    const { id } = await setup.runtime.subagents.spawn(jobFor(setup, kind.name, parentId, more));
+    const { id } = await setup.runtime.subagents.spawn(jobFor(setup, kind.name, parentId, more(kind)));
     work.push({ jobId: id, kind });
   }
   return work;
@@ -45,10 +47,30 @@ async function spawnAll(steps: Steps, more: Partial<SubagentSpawnRequest> = {}):
 const linger: Steps = (kind) => [lingering(kind, setup.marks), { text: 'Never said.' }];
 
 /** Until each has done its work, and is at it still. */
-async function spawnLingering(more?: Partial<SubagentSpawnRequest>): Promise<EndedWork[]> {
+async function spawnLingering(more?: More): Promise<EndedWork[]> {
   const work = await spawnAll(linger, more);
   await allMarked(setup, ALL_KINDS);
   return work;
+}
+
+/** Of which kinds the work is gone when other jobs have gone on in its worktrees, and could do nothing. */
+async function lostByOthersIn(work: readonly EndedWork[]): Promise<string[]> {
+  const others: EndedWork[] = [];
+  for (const { jobId, kind } of work) {
+    const sessionId = String(setup.runtime.subagents.get(jobId)?.metadata?.['wakechart.sessionId']);
+    await setup.agent(kind.name, [{ error: { kind: 'auth', message: 'no key' } }]);
+    const { id } = await setup.runtime.subagents.spawn(jobFor(setup, kind.name, parentId, { sessionId }));
+    others.push({ jobId: id, kind });
+  }
+  await allEnded(others);
+  const isLost = ({ jobId, kind }: EndedWork): boolean => {
+    const { worktreePath = '', branchName = '' } = setup.runtime.subagents.get(jobId) ?? {};
+    return !kind.isThere({ worktreePath, branchName, repository: setup.repository });
+  };
+  return others
+    .filter(({ kind }) => DIRTY.includes(kind))
+    .filter(isLost)
+    .map(({ kind }) => kind.name);
 }
 
 const allEnded = (work: readonly EndedWork[]): Promise<unknown> =>
@@ -61,16 +83,30 @@ async function expectAftermath(work: readonly EndedWork[], expected: Expectation
 }
 
 describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
-  it('is kept when the jobs complete, and what is committed comes home with the command that is handed over', async () => {
+  it('is kept when the jobs complete, and when others go on in their worktrees; what is committed comes home; what is not kept is missed', async () => {
     const work = await spawnAll((kind) => [working(kind, setup.marks), { text: 'Done.' }]);
     await allEnded(work);
-    const done = work.find(({ kind }) => kind.name === 'commits');
-    const job = setup.runtime.subagents.get(done?.jobId ?? '');
+    const job = setup.runtime.subagents.get(work.find(({ kind }) => kind.name === 'commits')?.jobId ?? '');
     expect(job).toMatchObject({ result: 'Done.', worktreeStatus: 'preserved' });
-    const merge = /: (?<command>git .* merge .*)$/m.exec(job?.worktreeNextAction ?? '')?.groups?.['command'];
     await expectAftermath(work, { status: 'completed' });
+
+    await setup.open();
+    expect(await lostByOthersIn(work)).toEqual([]);
+    expect(await setup.runtime.worktrees?.list()).toHaveLength(DIRTY.length);
+
+    const merge = /: (?<command>git .* merge .*)$/m.exec(job?.worktreeNextAction ?? '')?.groups?.['command'];
     pasted(merge ?? 'false', '/');
     expect(pasted('cat new.txt', setup.repository)).toBe('work\n');
+
+    for (const { jobId } of work)
+      await rm(setup.runtime.subagents.get(jobId)?.worktreePath ?? '', { recursive: true, force: true });
+    git(setup.repository, 'stash', 'clear');
+    const wrong = await aftermathOf(setup, parentId, work, { status: 'completed' });
+    const missed = DIRTY.filter(({ name }) =>
+      wrong.some((complaint) => complaint.startsWith(`${name} `) && complaint.endsWith('its work is lost')),
+    );
+    const kept = DIRTY.filter((kind) => !missed.includes(kind)).map(({ name }) => name);
+    expect(kept).toEqual(['commits', 'branches']);
   });
 
   it('is kept when the jobs fail', async () => {
@@ -88,14 +124,16 @@ describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
     await expectAftermath(work, { status: 'cancelled' });
   });
 
-  it.each([
-    ['idle', { idleTimeoutMs: HOUR_MS }],
-    ['max_runtime', { maxRuntimeMs: HOUR_MS, idleTimeoutMs: 0 }],
-  ] as const)('is kept when the watchdog trips: %s', async (timeoutReason, limits) => {
-    const work = await spawnLingering(limits);
+  it('is kept when the watchdog trips, whichever of its limits is reached', async () => {
+    const limits = { idle: { idleTimeoutMs: HOUR_MS }, max_runtime: { maxRuntimeMs: HOUR_MS, idleTimeoutMs: 0 } };
+    const reasons = Object.keys(limits) as (keyof typeof limits)[];
+    const reasonOf = (kind: KindOfWork) => reasons[ALL_KINDS.indexOf(kind) % reasons.length]!;
+    const work = await spawnLingering((kind) => limits[reasonOf(kind)]);
     clock.leap(HOUR_MS + 1);
     await allEnded(work);
-    await expectAftermath(work, { status: 'failed', timeoutReason });
+    const tripped = work.map(({ jobId }) => setup.runtime.subagents.get(jobId)?.timeoutReason);
+    expect(tripped).toEqual(work.map(({ kind }) => reasonOf(kind)));
+    await expectAftermath(work, { status: 'failed' });
   });
 
   it('is kept when the workers are killed', async () => {
@@ -130,45 +168,9 @@ describe('work of every kind in worktrees', { timeout: TIMEOUT_MS }, () => {
 
   it('is kept when the jobs run in this process, and are cancelled', async () => {
     await setup.open({ maxConcurrentTasks: ALL_KINDS.length });
-    const work = await spawnLingering({ run: 'in-process' });
+    const work = await spawnLingering(() => ({ run: 'in-process' }));
     await Promise.all(work.map(({ jobId }) => setup.runtime.subagents.cancel(jobId, 'enough')));
     await expectAftermath(work, { status: 'cancelled' });
-  });
-
-  it('is missed where it is not kept', async () => {
-    const work = await spawnAll((kind) => [working(kind, setup.marks), { text: 'Done.' }]);
-    await allEnded(work);
-    for (const { jobId } of work)
-      await rm(setup.runtime.subagents.get(jobId)?.worktreePath ?? '', { recursive: true, force: true });
-    git(setup.repository, 'stash', 'clear');
-    const wrong = await aftermathOf(setup, parentId, work, { status: 'completed' });
-    const kept = new Set(['commits', 'branches']);
-    expect(
-      DIRTY.filter(
-        ({ name }) =>
-          !wrong.some((complaint) => complaint.startsWith(`${name} `) && complaint.endsWith('its work is lost')),
-      ).map(({ name }) => name),
-    ).toEqual(DIRTY.flatMap(({ name }) => (kept.has(name) ? [name] : [])));
-  });
-
-  it('is kept when another job goes on in the same worktree and can do nothing', async () => {
-    const work = await spawnAll((kind) => [working(kind, setup.marks), { text: 'Done.' }]);
-    await allEnded(work);
-    const again: EndedWork[] = [];
-    for (const { jobId, kind } of work) {
-      const job = setup.runtime.subagents.get(jobId);
-      const request = jobFor(setup, kind.name, parentId, { sessionId: String(job?.metadata?.['wakechart.sessionId']) });
-      await setup.agent(kind.name, [{ error: { kind: 'auth', message: 'no key' } }]);
-      again.push({ jobId: (await setup.runtime.subagents.spawn(request)).id, kind });
-    }
-    await allEnded(again);
-    const lost = DIRTY.filter((kind) => {
-      const { worktreePath = '', branchName = '' } =
-        setup.runtime.subagents.get(again.find((each) => each.kind === kind)?.jobId ?? '') ?? {};
-      return !kind.isThere({ worktreePath, branchName, repository: setup.repository });
-    });
-    expect(lost.map(({ name }) => name)).toEqual([]);
-    expect(await setup.runtime.worktrees?.list()).toHaveLength(DIRTY.length);
   });
 });
 
