@@ -81,13 +81,6 @@ describe.each<[string, Family, readonly Step[], RunFailureKind, string]>([
     'it ended with exit code 3 without a result; 2 lines of its output are no messages, the last is: how?',
   ],
   [
-    'answers in words of its own and ends well',
-    'codex',
-    [{ raw: 'codex 0.1: what can I do for you?\n' }, { exit: 0 }],
-    'format',
-    'are no messages, the last is: codex 0.1: what can I do for you?',
-  ],
-  [
     'sends a message nested beyond all bounds',
     'claude',
     [{ raw: `${'['.repeat(200_000)}\n` }, { exit: 2 }],
