@@ -135,13 +135,9 @@ describe.each(ACP_PROGRAMS)('%s', (program) => {
         .script(uses([command('touch made.txt')]))
         .always(says('So not.'));
       const id = await stage.session('Make it.');
-      const waking = stage.wake(id);
-      const { requestId } = await stage.asked(id);
-      await waking;
+      await stage.wake(id);
       expect(callsOf(await stage.log(id)).at(-1)).toBe('denied');
-      const toolName = program === 'claude-agent-acp' ? 'Bash' : 'execute';
-      const late = { type: 'user.tool_confirmation', requestId, toolName, allowed: true } as const;
-      await expect(stage.runtime.sessions.send(id, late)).rejects.toMatchObject({ code: 'REQUEST_NOT_PENDING' });
+      await expect(stage.confirmLate(id)).rejects.toMatchObject({ code: 'REQUEST_NOT_PENDING' });
       await expect(stage.file('made.txt')).rejects.toThrow('ENOENT');
     });
 

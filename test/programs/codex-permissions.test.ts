@@ -55,12 +55,9 @@ describeProgram('codex', () => {
     await using stage = await openCodex({ agent: { permission: { mode: 'ask', expiresAfterSeconds: 1 } } });
     stage.conversation().script(use('exec_command', { cmd: 'touch made.txt' }), says('So not.'));
     const id = await stage.session('Make it.');
-    const waking = stage.wake(id);
-    const { requestId } = await stage.asked(id);
-    expect(await waking).toMatchObject({ outcome: 'sleep', summary: 'So not.' });
+    expect(await stage.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'So not.' });
     expect(callsOf(await stage.log(id)).at(-1)).toBe('denied');
-    const late = { type: 'user.tool_confirmation', requestId, toolName: 'command_execution', allowed: true } as const;
-    await expect(stage.runtime.sessions.send(id, late)).rejects.toMatchObject({ code: 'REQUEST_NOT_PENDING' });
+    await expect(stage.confirmLate(id)).rejects.toMatchObject({ code: 'REQUEST_NOT_PENDING' });
     await expect(stage.file('made.txt')).rejects.toThrow('ENOENT');
   });
 

@@ -195,6 +195,20 @@ export class Stage implements AsyncDisposable {
     return action;
   }
 
+  /** Allows what was asked last, whether that is still waited for or not. */
+  async confirmLate(sessionId: string): ReturnType<Runtime['sessions']['send']> {
+    const asked = (await this.log(sessionId)).flatMap((event) =>
+      event.type === 'permission.requested' ? [event.data] : [],
+    );
+    const { requestId = '', toolName = '' } = asked.at(-1) ?? {};
+    return this.runtime.sessions.send(sessionId, {
+      type: 'user.tool_confirmation',
+      requestId,
+      toolName,
+      allowed: true,
+    });
+  }
+
   /** Wakes the session, and allows whatever is asked meanwhile. */
   async wakeAllowing(sessionId: string): ReturnType<Runtime['wake']> {
     let isOver = false;
