@@ -31,10 +31,7 @@ interface AcpKind {
 /** OpenCode asks for nothing unless its own settings say so. */
 const OPENCODE_ASKS = { edit: 'ask', bash: 'ask' } as const;
 
-async function openCode(
-  { server, userHome, program }: StageGround,
-  seesImages: boolean,
-): Promise<ProviderSettings> {
+async function openCode({ server, userHome, program }: StageGround, seesImages: boolean): Promise<ProviderSettings> {
   const options = { baseURL: server.baseUrl('openai-chat'), apiKey: 'fixture' };
   const images = seesImages ? { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } } : {};
   const models = { 'model-1': { name: 'Model One', limit: { context: 100_000, output: 8_000 }, ...images } };

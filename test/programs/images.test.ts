@@ -10,8 +10,7 @@ import { describeProgram } from './programs.ts';
 import type { Stage } from './stage.ts';
 
 /** One red pixel. */
-const PIXEL =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 /** As PNG or, where a program encodes it anew, as JPEG or WebP begins. */
 const IMAGE = /iVBORw0KGgo|"\/9j\/|base64,\/9j\/|UklGR/;
 

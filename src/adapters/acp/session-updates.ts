@@ -87,7 +87,9 @@ function newsIn(update: z.output<typeof envelope>['update']): AgentNews | undefi
     case 'current_mode_update':
       return modeNews(update['currentModeId']);
     case 'config_option_update':
-      return modeNews(settingOf(configOptions.safeParse(update['configOptions']).data ?? [], MODE_CATEGORY)?.currentValue);
+      return modeNews(
+        settingOf(configOptions.safeParse(update['configOptions']).data ?? [], MODE_CATEGORY)?.currentValue,
+      );
     default:
       return undefined;
   }

@@ -97,7 +97,9 @@ function alreadyClassified(error: unknown): ExplainedFailure | undefined {
   return { failure, rule: 'already classified' };
 }
 
-function marksOf(failure: object): Pick<RunFailure, 'evidence' | 'isLocal' | 'isRest' | 'isNotUnderstood' | 'retry' | 'hint'> {
+function marksOf(
+  failure: object,
+): Pick<RunFailure, 'evidence' | 'isLocal' | 'isRest' | 'isNotUnderstood' | 'retry' | 'hint'> {
   const is = (name: 'isLocal' | 'isRest' | 'isNotUnderstood'): boolean => field(failure, name) === true;
   const retry = field(failure, 'retry');
   const hint = textField(failure, 'hint');

@@ -32,7 +32,14 @@ async function resumption(family: Family, model: string): Promise<Resumption> {
     messages: [user('one'), assistant('Hello.'), user('two')],
     resume: { sessionId, generation: 1, newMessages: [user('two')] },
   });
-  await expect.poll(() => setup.notes().slice(started).some(({ args }) => args !== undefined)).toBe(true);
+  await expect
+    .poll(() =>
+      setup
+        .notes()
+        .slice(started)
+        .some(({ args }) => args !== undefined),
+    )
+    .toBe(true);
   return {
     run,
     sessionId,
