@@ -15,7 +15,7 @@ const openAi = (status: number, message: string, code?: string): Behavior =>
 const anthropic = (status: number, type: string, message: string): Behavior =>
   failsWithError(status, { type, message });
 
-/** Others they try again for minutes, before they tell of them. */
+/** Others OpenCode tries again without end. */
 const FAILURES: Readonly<Record<AcpProgram, Failures>> = {
   opencode: {
     auth: openAi(401, 'Incorrect API key provided', 'invalid_api_key'),
@@ -27,16 +27,47 @@ const FAILURES: Readonly<Record<AcpProgram, Failures>> = {
     model_not_found: google(404, 'NOT_FOUND', 'models/gemini-2.5-pro is not found for API version v1beta.'),
     context_overflow: google(400, 'INVALID_ARGUMENT', 'The input token count exceeds the maximum number of tokens.'),
     format: google(400, 'INVALID_ARGUMENT', 'temperature: at most 2'),
+    rate_limit: google(429, 'RESOURCE_EXHAUSTED', 'Resource has been exhausted. Please try again later.'),
+    server_error: google(500, 'INTERNAL', 'An internal error has occurred.'),
+    overloaded: google(503, 'UNAVAILABLE', 'The model is overloaded. Please try again later.'),
   },
   'claude-agent-acp': {
     auth: anthropic(401, 'authentication_error', 'invalid x-api-key'),
     billing: anthropic(400, 'invalid_request_error', 'Your credit balance is too low to access the Anthropic API.'),
     model_not_found: anthropic(404, 'not_found_error', 'model: model-1'),
     context_overflow: anthropic(400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum'),
+    rate_limit: anthropic(429, 'rate_limit_error', 'Slow down.'),
+    server_error: anthropic(500, 'api_error', 'Internal server error'),
+    overloaded: anthropic(529, 'overloaded_error', 'Overloaded'),
   },
 };
 
+/** What a model tells for a while: of itself when it can be asked again, where its interface has a word for that. */
+const BUSY: readonly (readonly [string, Behavior])[] = [
+  ['429', failsWithError(429, { type: 'rate_limit_error', message: 'Slow down.' }, { 'retry-after': '1' })],
+  ['500', openAi(500, 'The server had an error')],
+  ['503', openAi(503, 'Overloaded')],
+];
+
 describeProgram('opencode', () => {
+  it.each(BUSY)('tries again by itself after %s, and nothing of it is in the log', async (_what, busy) => {
+    await using stage = await openAcp('opencode');
+    played(stage, 'opencode').script(busy, says('At last.'));
+    const id = await stage.session('Hello?');
+    expect(await stage.wake(id)).toMatchObject({ outcome: 'sleep', summary: expect.stringMatching(/At last\.$/) });
+    expect((await stage.log(id)).filter(({ type }) => type === 'run.attempt_failed')).toEqual([]);
+  });
+
+  it('that is told so for ever is given up once it has said nothing for too long', async () => {
+    const runtime = { runLimits: { maxBackOffs: 0 } };
+    await using stage = await openAcp('opencode', { idleTimeoutMs: 45_000, runtime });
+    played(stage, 'opencode').always(openAi(503, 'Overloaded'));
+    const id = await stage.session('Hello?');
+    expect(await stage.wake(id)).toMatchObject({ outcome: 'failed', error: { details: { kind: 'timeout' } } });
+    expect(played(stage, 'opencode').requests.length).toBeGreaterThan(1);
+    expect(stage.processes()).toEqual([]);
+  });
+
   it('makes room by itself when its context is full, and asks again', async () => {
     await using stage = await openAcp('opencode');
     const full = openAi(400, "This model's maximum context length is 8192 tokens.", 'context_length_exceeded');
@@ -52,7 +83,8 @@ describeProgram('opencode', () => {
 describe.each(ACP_PROGRAMS)('%s', (program) => {
   describeProgram(program, () => {
     it.each(Object.entries(FAILURES[program]))('tells of %s', async (kind, behavior) => {
-      await using stage = await openAcp(program);
+      const runtime = { runLimits: { maxBackOffs: 0 } };
+      await using stage = await openAcp(program, { triesOnce: true, runtime });
       played(stage, program).always(behavior);
       const id = await stage.session('Hello?');
       expect(await stage.wake(id)).toMatchObject({ outcome: 'failed', error: { details: { kind } } });

@@ -1,5 +1,5 @@
 /** The stage with an agent on it that speaks the Agent Client Protocol, and what its tools are called and given. */
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProviderSettings } from '../../src/machines/run/provider-settings.ts';
 import { offersNoTools } from '../support/http-models/conversation.ts';
@@ -19,7 +19,7 @@ interface AcpKind {
   /** As our agent file names it, and as its server is asked. */
   readonly model: string;
   readonly servedAs: string;
-  readonly provider: (ground: StageGround) => ProviderSettings | Promise<ProviderSettings>;
+  readonly provider: (ground: StageGround, seesImages: boolean) => ProviderSettings | Promise<ProviderSettings>;
   readonly command: (command: string) => Use;
   readonly read: (path: string) => Use;
   readonly write: (path: string, content: string) => Use;
@@ -31,9 +31,10 @@ interface AcpKind {
 /** OpenCode asks for nothing unless its own settings say so. */
 const OPENCODE_ASKS = { edit: 'ask', bash: 'ask' } as const;
 
-async function openCode({ server, userHome, program }: StageGround): Promise<ProviderSettings> {
+async function openCode({ server, userHome, program }: StageGround, seesImages: boolean): Promise<ProviderSettings> {
   const options = { baseURL: server.baseUrl('openai-chat'), apiKey: 'fixture' };
-  const models = { 'model-1': { name: 'Model One', limit: { context: 100_000, output: 8_000 } } };
+  const images = seesImages ? { attachment: true, modalities: { input: ['text', 'image'], output: ['text'] } } : {};
+  const models = { 'model-1': { name: 'Model One', limit: { context: 100_000, output: 8_000 }, ...images } };
   const config = {
     provider: { fixture: { npm: '@ai-sdk/openai-compatible', name: 'Fixture', options, models } },
     small_model: 'fixture/model-1',
@@ -103,15 +104,35 @@ export const ACP_KINDS: Readonly<Record<AcpProgram, AcpKind>> = {
 export interface AcpStageOptions extends Partial<Omit<StageOptions, 'program' | 'provider'>> {
   /** By the id that it has for it. */
   readonly mode?: string;
+  /** How long it may say nothing. */
+  readonly idleTimeoutMs?: number;
+  /** Whether it is to try a model only once, where it can be told so. */
+  readonly triesOnce?: boolean;
+  /** Whether its model takes images: OpenCode has to be told so. */
+  readonly seesImages?: boolean;
 }
 
-export async function openAcp(program: AcpProgram, { agent, mode, ...options }: AcpStageOptions = {}): Promise<Stage> {
+export async function openAcp(
+  program: AcpProgram,
+  { agent, mode, idleTimeoutMs, triesOnce = false, seesImages = false, ...options }: AcpStageOptions = {},
+): Promise<Stage> {
   const { provider, model } = ACP_KINDS[program];
-  const inMode = async (ground: StageGround): Promise<ProviderSettings> => {
-    const settings = await provider(ground);
-    return mode === undefined ? settings : { ...settings, options: { ...settings.options, mode } };
+  const settled = async (ground: StageGround): Promise<ProviderSettings> => {
+    const settings = await provider(ground, seesImages);
+    if (program === 'gemini' && triesOnce) await tryOnce(ground);
+    return {
+      ...settings,
+      ...(mode === undefined ? {} : { options: { ...settings.options, mode } }),
+      ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+    };
   };
-  return Stage.open({ program, provider: inMode, agent: { model, ...agent }, conversation: { isSide }, ...options });
+  return Stage.open({ program, provider: settled, agent: { model, ...agent }, conversation: { isSide }, ...options });
+}
+
+/** Gemini CLI would try a model ten times. */
+async function tryOnce({ userHome }: StageGround): Promise<void> {
+  await mkdir(join(userHome, '.gemini'), { recursive: true });
+  await writeFile(join(userHome, '.gemini', 'settings.json'), JSON.stringify({ general: { maxAttempts: 1 } }));
 }
 
 /** Claude Agent asks what its user might say next. */

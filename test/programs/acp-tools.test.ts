@@ -128,6 +128,19 @@ describe.each(ACP_PROGRAMS)('%s', (program) => {
       );
     });
 
+    it('does not do what is allowed too late', async () => {
+      const permission = { mode: 'ask', expiresAfterSeconds: 1 } as const;
+      await using stage = await openAcp(program, { agent: { permission } });
+      played(stage, program)
+        .script(uses([command('touch made.txt')]))
+        .always(says('So not.'));
+      const id = await stage.session('Make it.');
+      await stage.wake(id);
+      expect(callsOf(await stage.log(id)).at(-1)).toBe('denied');
+      await expect(stage.confirmLate(id)).rejects.toMatchObject({ code: 'REQUEST_NOT_PENDING' });
+      await expect(stage.file('made.txt')).rejects.toThrow('ENOENT');
+    });
+
     it('does not do what is denied, and its model is not told the note', async () => {
       await using stage = await openAcp(program);
       played(stage, program)

@@ -81,12 +81,9 @@ describeProgram('claude', () => {
     await using stage = await openClaude({ agent: { permission: { mode: 'ask', expiresAfterSeconds: 1 } } });
     stage.conversation().script(write(stage, 'a.txt'), says('So not.'));
     const id = await stage.session('Write a.txt.');
-    const waking = stage.wake(id);
-    const { requestId } = await stage.asked(id);
-    expect(await waking).toMatchObject({ outcome: 'sleep', summary: 'So not.' });
+    expect(await stage.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'So not.' });
     expect(callsOf(await stage.log(id)).at(-1)).toBe('denied');
-    const late = { type: 'user.tool_confirmation', requestId, toolName: 'Write', allowed: true } as const;
-    await expect(stage.runtime.sessions.send(id, late)).rejects.toMatchObject({ code: 'REQUEST_NOT_PENDING' });
+    await expect(stage.confirmLate(id)).rejects.toMatchObject({ code: 'REQUEST_NOT_PENDING' });
   });
 
   it('is answered from the command line', async () => {

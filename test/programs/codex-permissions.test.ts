@@ -51,6 +51,16 @@ describeProgram('codex', () => {
     await expect(stage.file('made.txt')).rejects.toThrow('ENOENT');
   });
 
+  it('is denied what is answered too late, and the late answer is refused', async () => {
+    await using stage = await openCodex({ agent: { permission: { mode: 'ask', expiresAfterSeconds: 1 } } });
+    stage.conversation().script(use('exec_command', { cmd: 'touch made.txt' }), says('So not.'));
+    const id = await stage.session('Make it.');
+    expect(await stage.wake(id)).toMatchObject({ outcome: 'sleep', summary: 'So not.' });
+    expect(callsOf(await stage.log(id)).at(-1)).toBe('denied');
+    await expect(stage.confirmLate(id)).rejects.toMatchObject({ code: 'REQUEST_NOT_PENDING' });
+    await expect(stage.file('made.txt')).rejects.toThrow('ENOENT');
+  });
+
   it('asks once for what is allowed for the session, and not for what a rule allows', async () => {
     await using stage = await openCodex({
       agent: { permission: { mode: 'ask', allow: ['shell_run(npm test)', 'write(made.txt)'] } },

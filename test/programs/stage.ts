@@ -144,6 +144,16 @@ export class Stage implements AsyncDisposable {
     return sessionId;
   }
 
+  /** The same with a file that comes with the message. Resolves with where it lies in the workspace, too. */
+  async sessionWith(message: string, path: string): Promise<{ readonly id: string; readonly place: string }> {
+    const { sessionId } = await this.runtime.sessions.create({ agentId: AGENT }, { workspace: this.workspace });
+    await this.runtime.sessions.send(sessionId, { type: 'user.message', text: message, attachments: [{ path }] });
+    const [place = ''] = (await this.log(sessionId)).flatMap((event) =>
+      event.type === 'user.message' ? (event.data.attachments ?? []).map((file) => file.path) : [],
+    );
+    return { id: sessionId, place: join(this.workspace, place) };
+  }
+
   send(
     sessionId: string,
     text: string,
@@ -183,6 +193,20 @@ export class Stage implements AsyncDisposable {
       ...decision,
     });
     return action;
+  }
+
+  /** Allows what was asked last, whether that is still waited for or not. */
+  async confirmLate(sessionId: string): ReturnType<Runtime['sessions']['send']> {
+    const asked = (await this.log(sessionId)).flatMap((event) =>
+      event.type === 'permission.requested' ? [event.data] : [],
+    );
+    const { requestId = '', toolName = '' } = asked.at(-1) ?? {};
+    return this.runtime.sessions.send(sessionId, {
+      type: 'user.tool_confirmation',
+      requestId,
+      toolName,
+      allowed: true,
+    });
   }
 
   /** Wakes the session, and allows whatever is asked meanwhile. */

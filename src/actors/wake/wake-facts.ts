@@ -54,7 +54,14 @@ export function isOvertaken(error: unknown): boolean {
 }
 
 export function failureRecord(failure: RunFailure, attempts: readonly RunAttempt[] = []): ErrorRecord {
-  const { kind, message, retryAfterMs, isRest = false, isLocal = false } = failure;
+  const { kind, message, retryAfterMs, isRest = false, isLocal = false, isNotUnderstood = false } = failure;
+  if (isNotUnderstood)
+    return new RuntimeError('BACKEND_NOT_UNDERSTOOD', `the model step failed (${kind}): ${message}`, {
+      category: 'provider',
+      recoverable: false,
+      hint: adviceFor(failure),
+      details: { kind, ...(isGivenUp(failure, attempts) ? { givenUp: true } : {}) },
+    }).toJSON();
   return {
     name: 'RuntimeError',
     code: 'RUN_FAILED',

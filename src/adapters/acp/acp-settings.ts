@@ -3,6 +3,8 @@ import { isAbsolute, resolve } from 'node:path';
 import * as z from 'zod';
 import { settingsOf } from '../../machines/run/provider-settings.ts';
 import type { ProviderTable } from '../../machines/run/provider-settings.ts';
+import { triedProgramOf } from '../../machines/run/tried-programs.ts';
+import type { TriedProgramName } from '../../machines/run/tried-programs.ts';
 import { describeIssues } from '../../machines/validate.ts';
 import { RunFailed } from './run-failed.ts';
 
@@ -53,6 +55,8 @@ export type AcpMcpServer = AcpOptions['mcpServers'][number];
 export interface AcpSettings {
   /** As it is written. */
   readonly command: string;
+  /** Which program it is, of those that were tried. */
+  readonly name: TriedProgramName | undefined;
   /** What is started: a mere name is left to PATH. */
   readonly program: string;
   readonly args: readonly string[];
@@ -83,7 +87,16 @@ export function acpSettingsOf(
   const { command, args, pass, set } = program;
   // A relative path starts where the agent's file lies.
   const place = command.includes('/') && !isAbsolute(command) ? resolve(agentDir, command) : command;
-  return { command, program: place, args, pass, set, idleTimeoutMs: settings.idleTimeoutMs, options: reading.data };
+  return {
+    command,
+    name: triedProgramOf(settings),
+    program: place,
+    args,
+    pass,
+    set,
+    idleTimeoutMs: settings.idleTimeoutMs,
+    options: reading.data,
+  };
 }
 
 function readSettings(

@@ -48,8 +48,10 @@ const configOption = z.object({
     .default([]),
 });
 
+export const configOptions = z.array(configOption);
+
 const sessionState = {
-  configOptions: z.array(configOption).nullish().catch(undefined),
+  configOptions: configOptions.nullish().catch(undefined),
   modes: z
     .object({ availableModes: z.array(z.object({ id: z.string() })), currentModeId: z.string().catch('') })
     .nullish()
@@ -88,6 +90,13 @@ const prompted = z.object({
     .catch(undefined),
   _meta: geminiCounts,
 });
+
+/** Of the setting that is the mode of an agent, for agents that have it there. */
+export const MODE_CATEGORY = 'mode';
+
+export function settingOf(settings: readonly ConfigOption[], what: string): ConfigOption | undefined {
+  return settings.find(({ category, id }) => (category ?? id) === what);
+}
 
 export type Initialized = Readonly<z.output<typeof initialized>>;
 export type ConfigOption = Readonly<z.output<typeof configOption>>;

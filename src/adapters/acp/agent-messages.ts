@@ -52,6 +52,7 @@ export class AgentMessages {
   /** The agent's that are not answered yet. */
   readonly #open = new Set<RequestId>();
   #controller: ReadableStreamDefaultController<AnyMessage> | undefined;
+  #hasMessages = false;
   #noiseCount = 0;
   #lastNoise = '';
 
@@ -77,6 +78,11 @@ export class AgentMessages {
     return `${this.#noiseCount} lines of its output are no messages that can be understood, the last is: ${sample}`;
   }
 
+  /** Whether something came, and none of it was a message. */
+  get isNotUnderstood(): boolean {
+    return this.#noiseCount > 0 && !this.#hasMessages;
+  }
+
   #take(lines: readonly Line[]): void {
     for (const line of lines) {
       if (this.#controller === undefined) return;
@@ -87,8 +93,9 @@ export class AgentMessages {
 
   #readLine(line: string): void {
     const message = envelopeIn(line);
-    if (message === undefined || !this.#isTaken(message)) this.#countNoise(line);
-    else this.#options.onSign();
+    if (message === undefined || !this.#isTaken(message)) return this.#countNoise(line);
+    this.#hasMessages = true;
+    this.#options.onSign();
   }
 
   /** False for a message that is no request, no answer and no notice. */

@@ -12,6 +12,7 @@ import { MAX_TOOL_CALLS } from '../../actors/run/tool-ledger.ts';
 import type { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
+import { decidesByItself } from '../../machines/run/asks-permission.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
@@ -42,6 +43,9 @@ import { ToolCalls } from './tool-calls.ts';
 const MAX_OPENING_MS = 300_000;
 /** One that has been silent for so long has told what it had to. */
 const QUIET_MS = 100;
+
+const MODE_ADVICE =
+  'Check in the log what it did last; let it stay in a mode in which it asks (options.mode of its provider), or give the agent "permission: preapproved" without rules that ask or deny.';
 
 export interface AgentTurnOptions {
   readonly sdk: AcpSdk;
@@ -152,7 +156,7 @@ export class AgentTurn {
     const messages = this.#listen(program);
     const link = new AgentLink(sdk, messages, this.#answerers());
     this.#link = link;
-    void programEnd(program).then((exit) => this.#cut(this.#endedBy(exit, messages.noise)));
+    void programEnd(program).then((exit) => this.#cut(this.#endedBy(exit, messages)));
     if (signal.aborted) this.#stop();
     const session = await openSession({
       link,
@@ -229,6 +233,20 @@ export class AgentTurn {
     // What is told before the question is what was said long ago.
     else if (this.#phase === 'prompting' && news.kind === 'said') this.#say(news);
     else if (this.#phase === 'prompting' && news.kind === 'tool') this.#takeCall(news.call);
+    else if (this.#phase === 'prompting' && news.kind === 'mode') this.#checkMode(news.mode);
+  }
+
+  /** To set it back would come too late: until then it does unasked whatever its model wants. */
+  #checkMode(mode: string): void {
+    if (!this.#options.permissionsBind || !decidesByItself(mode)) return;
+    this.#phase = 'over';
+    this.#gate.close();
+    this.#cut(
+      new RunFailed(
+        { kind: 'format', isLocal: true, hint: MODE_ADVICE },
+        `it has changed to its mode "${mode}" in the middle of the turn, in which it asks for nothing, and permissions bind it; the turn was stopped`,
+      ),
+    );
   }
 
   #say({ what, messageId, text }: Extract<AgentNews, { kind: 'said' }>): void {
@@ -287,8 +305,10 @@ export class AgentTurn {
     return () => idle?.resume();
   }
 
-  #endedBy(exit: ProgramExit | undefined, noise: string | undefined): RunFailed {
-    return endFailure({ exit, errorOutput: this.#errorOutput.toString(), noise, now: this.#options.clock.now() });
+  #endedBy(exit: ProgramExit | undefined, { noise, isNotUnderstood }: AgentMessages): RunFailed {
+    const { settings, clock } = this.#options;
+    const errorOutput = this.#errorOutput.toString();
+    return endFailure({ exit, errorOutput, noise, isNotUnderstood, name: settings.name, now: clock.now() });
   }
 
   /** Agents tell what the whole session has cost so far: of one that goes on, what it had cost before must be known. */

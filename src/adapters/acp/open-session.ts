@@ -4,8 +4,8 @@
  */
 import type { McpServer } from '@agentclientprotocol/sdk';
 import type { RunResumption } from '../../actors/run/agent-runtime.ts';
-import { readAnswer } from './agent-answers.ts';
-import type { ConfigOption, Initialized, SessionState } from './agent-answers.ts';
+import { MODE_CATEGORY, readAnswer, settingOf } from './agent-answers.ts';
+import type { Initialized, SessionState } from './agent-answers.ts';
 import { decidesByItself } from '../../machines/run/asks-permission.ts';
 import type { AgentLink } from './agent-link.ts';
 import type { AcpMcpServer, AcpOptions } from './acp-settings.ts';
@@ -15,7 +15,6 @@ import { RunFailed, agentErrorText, demandsAuthentication, isAgentError } from '
 /** What leaves the choice of the model to the agent. */
 const DEFAULT_MODEL = 'default';
 const MODEL_CATEGORY = 'model';
-const MODE_CATEGORY = 'mode';
 /** Of what an agent offers, in a message. */
 const MAX_NAMED = 20;
 
@@ -214,10 +213,6 @@ class SessionOpening {
       throw new RunFailed('format', `it cannot connect to MCP servers over ${type}, as "${name}" is one`);
     return { name, type, url, headers: pairs(headers) };
   }
-}
-
-function settingOf(settings: readonly ConfigOption[], what: string): ConfigOption | undefined {
-  return settings.find(({ category, id }) => (category ?? id) === what);
 }
 
 /**

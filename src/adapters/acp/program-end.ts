@@ -4,6 +4,8 @@ import type { ProcessTree } from '../../actors/task/process-tree.ts';
 import { messageOf } from '../../machines/errors.ts';
 import { ProgramNotStarted, endedProgramFailure, exitText, notStartedFailure } from '../../machines/run/program-end.ts';
 import type { ProgramExit } from '../../machines/run/program-end.ts';
+import { howToInstall } from '../../machines/run/tried-programs.ts';
+import type { TriedProgramName } from '../../machines/run/tried-programs.ts';
 import { startProgram } from '../system/tracked-program.ts';
 import type { TrackedProgram } from '../system/tracked-program.ts';
 import { pause, within } from '../system/waiting.ts';
@@ -49,7 +51,7 @@ export async function startAgent({
     if (error.because !== 'missing') throw new RunFailed(failure, failure.message, error);
     throw new RunFailed(
       'unknown',
-      'there is no such program; install it, or set program.command of the provider to where it is. PATH was scanned, the workspace left out',
+      `there is no such program; ${howToInstall(settings.name)}, or set program.command of the provider to where it is. PATH was scanned, the workspace left out`,
       error,
     );
   }
@@ -91,13 +93,17 @@ export interface ToldEnd {
   readonly errorOutput: string;
   /** What else is known of what it wrote, as half a sentence. */
   readonly noise: string | undefined;
+  /** Whether it has printed something, and none of it was a message. */
+  readonly isNotUnderstood: boolean;
+  /** Which program it is, of those that were tried. */
+  readonly name: TriedProgramName | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /** A program that has ended before it answered. */
-export function endFailure({ exit, errorOutput, noise, now }: ToldEnd): RunFailed {
-  const failure = endedProgramFailure({ exit, errorOutput }, now);
+export function endFailure({ exit, errorOutput, noise, isNotUnderstood, name, now }: ToldEnd): RunFailed {
+  const failure = endedProgramFailure({ exit, errorOutput, isNotUnderstood, name }, now);
   const words = [
     `${exitText(exit)} before it had answered`,
     ...(errorOutput === '' ? [] : [`its error output ends with: ${errorOutput}`]),

@@ -3,6 +3,7 @@
  * passed over.
  */
 import * as z from 'zod';
+import { MODE_CATEGORY, configOptions, settingOf } from './agent-answers.ts';
 
 /** Ids are made by programs; a longer one is none. */
 const MAX_ID_CHARACTERS = 500;
@@ -50,13 +51,14 @@ export type AgentNews =
     }
   | { readonly kind: 'tool'; readonly call: ToolCallNews }
   /** Of the whole session so far. */
-  | { readonly kind: 'cost'; readonly amount: number };
+  | { readonly kind: 'cost'; readonly amount: number }
+  /** In which mode it goes on, by its id. */
+  | { readonly kind: 'mode'; readonly mode: string };
 
 export interface SessionUpdate {
   readonly sessionId: string;
   /**
-   * Undefined for what does not matter here: plans, modes, commands, what the user said, and what this adapter does not
-   * know.
+   * Undefined for what does not matter here: plans, commands, what the user said, and what this adapter does not know.
    */
   readonly news: AgentNews | undefined;
 }
@@ -82,9 +84,19 @@ function newsIn(update: z.output<typeof envelope>['update']): AgentNews | undefi
       const { data } = usage.safeParse(update);
       return data === undefined ? undefined : { kind: 'cost', amount: data.cost.amount };
     }
+    case 'current_mode_update':
+      return modeNews(update['currentModeId']);
+    case 'config_option_update':
+      return modeNews(
+        settingOf(configOptions.safeParse(update['configOptions']).data ?? [], MODE_CATEGORY)?.currentValue,
+      );
     default:
       return undefined;
   }
+}
+
+function modeNews(mode: unknown): AgentNews | undefined {
+  return typeof mode === 'string' ? { kind: 'mode', mode } : undefined;
 }
 
 function saidIn(update: unknown, what: 'text' | 'reasoning'): AgentNews | undefined {

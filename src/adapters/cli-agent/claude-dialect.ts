@@ -36,7 +36,6 @@ const BUDGET_DIGITS = 6;
 
 export const claudeDialect: CliDialect = {
   name: 'claude',
-  howToInstall: 'install Claude Code (npm install -g @anthropic-ai/claude-code)',
   howToLogIn: 'run "claude" once and log in, or add an account with "wakechart auth add"',
   accountVariables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
   toldVariables: [],

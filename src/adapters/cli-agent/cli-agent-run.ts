@@ -20,12 +20,12 @@ import type { CheckedProviderSettings } from '../../machines/run/provider-settin
 import { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { RunFailure } from '../../machines/run/run-failure.ts';
 import type { RunUsage } from '../../machines/run/run-output.ts';
-import { triedProgramOf, untriedVersion } from '../../machines/run/tried-programs.ts';
+import { aboutVersion, triedProgramOf } from '../../machines/run/tried-programs.ts';
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
 import { programVersion } from '../system/program-version.ts';
 import { endFailure, missingProgram, ownFailure, startFailure, thrownFailure, toldFailure } from './cli-failures.ts';
-import type { FailureSurroundings } from './cli-failures.ts';
+import type { FailureSurroundings, ProgramEnd } from './cli-failures.ts';
 import { claudeDialect } from './claude-dialect.ts';
 import { codexDialect } from './codex-dialect.ts';
 import { SettingsRefused } from './dialect.ts';
@@ -212,7 +212,7 @@ export class CliAgentRun {
       case 'session_gone':
         return { failure: ownFailure('session_expired', outcome.because, this.#failing()) };
       case 'ended':
-        return { failure: endFailure({ ...outcome.end, untried: await this.#untried() }, this.#failing()) };
+        return { failure: endFailure({ ...outcome.end, ...(await this.#tried()) }, this.#failing()) };
       case 'cut_off':
         return { failure: ownFailure(outcome.failure, outcome.message, this.#failing()) };
       case 'stopped':
@@ -220,14 +220,15 @@ export class CliAgentRun {
     }
   }
 
-  /** That its version is none of those that were tried, which may be why it did not understand us. */
-  async #untried(): Promise<string | undefined> {
+  /** Which program it is, and that its version was not tried, which may be why it did not understand us. */
+  async #tried(): Promise<Pick<ProgramEnd, 'name' | 'untried'>> {
     const settings = this.#settings;
     const name = settings === undefined ? undefined : triedProgramOf(settings);
-    if (name === undefined) return undefined;
-    const place = { command: this.#command(), directory: this.#params.agentDir };
-    const version = await programVersion({ ...place, environment: this.#environment.variables });
-    return version === undefined ? undefined : untriedVersion(name, version);
+    if (name === undefined) return {};
+    const program = { name, command: this.#command(), provider: this.#params.provider };
+    const place = { command: program.command, directory: this.#params.agentDir };
+    const asked = await programVersion({ ...place, environment: this.#environment.variables });
+    return { name, untried: aboutVersion(program, asked) };
   }
 
   #emptiness(): RunFailure | undefined {

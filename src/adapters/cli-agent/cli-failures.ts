@@ -3,6 +3,8 @@ import { classifyRunFailure } from '../../machines/run/classify-failure.ts';
 import { messageLine } from '../../machines/run/failure-message.ts';
 import { endedProgramFailure, exitText, notStartedFailure } from '../../machines/run/program-end.ts';
 import type { ProgramExit, ProgramNotStarted } from '../../machines/run/program-end.ts';
+import { howToInstall, triedVersionAdvice } from '../../machines/run/tried-programs.ts';
+import type { TriedProgramName } from '../../machines/run/tried-programs.ts';
 import type { SecretRedaction } from '../../machines/vault/secret-redaction.ts';
 import type { RunFailure, RunFailureKind } from '../../machines/run/run-failure.ts';
 import type { CliDialect, CliFailure } from './dialect.ts';
@@ -42,25 +44,32 @@ export interface ProgramEnd {
   readonly complaint: CliFailure | undefined;
   /** What else is known of what it wrote, as half a sentence. */
   readonly noise: string | undefined;
+  /** Whether it has printed something, and none of it was a message. */
+  readonly isNotUnderstood: boolean;
+  /** Which program it is, of those that were tried. */
+  readonly name?: TriedProgramName | undefined;
   /** That this version of it was not tried, as half a sentence. */
   readonly untried?: string | undefined;
 }
 
 /** A program that has ended without a result. What it said goes before how it ended. */
 export function endFailure(
-  { exit, errorOutput, complaint, noise, untried }: ProgramEnd,
+  { exit, errorOutput, complaint, noise, isNotUnderstood, name, untried }: ProgramEnd,
   surroundings: FailureSurroundings,
 ): RunFailure {
   const said = complaint === undefined ? undefined : toldFailure(complaint, surroundings);
   if (said !== undefined && said.kind !== 'unknown') return said;
-  const failure = endedProgramFailure({ exit, errorOutput, complaint: complaint?.message }, surroundings.now);
+  const ended = { exit, errorOutput, complaint: complaint?.message, isNotUnderstood, name };
+  const failure = endedProgramFailure(ended, surroundings.now);
   const words = [
     complaint?.message,
     errorOutput === '' ? undefined : `its error output ends with: ${errorOutput}`,
     noise,
     untried,
   ].filter((part) => part !== undefined);
-  return worded(failure, [`${exitText(exit)} without a result`, ...words].join('; '), surroundings);
+  const isOdd = failure.kind === 'unknown' || failure.kind === 'format';
+  const hint = isOdd && untried !== undefined ? { hint: triedVersionAdvice(name) } : {};
+  return worded({ ...failure, ...hint }, [`${exitText(exit)} without a result`, ...words].join('; '), surroundings);
 }
 
 /** A failure that this adapter has found by itself. */
@@ -93,7 +102,7 @@ export function startFailure(thrown: ProgramNotStarted, surroundings: FailureSur
 /** For a program that is not there. */
 export function missingProgram(surroundings: FailureSurroundings): RunFailure {
   const { dialect, command, provider } = surroundings;
-  const message = `there is no such program; ${dialect.howToInstall}, or set program.command of the provider "${provider}" to where it is`;
+  const message = `there is no such program; ${howToInstall(dialect.name)}, or set program.command of the provider "${provider}" to where it is`;
   // Nothing is wrong with the candidate: once the program is there, it can be asked at once.
   return ownFailure('unknown', `${message}. PATH was scanned for "${command}", the workspace left out`, surroundings);
 }

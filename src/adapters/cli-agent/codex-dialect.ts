@@ -8,7 +8,6 @@ const KEY_VARIABLE = 'CODEX_API_KEY';
 
 export const codexDialect: CliDialect = {
   name: 'codex',
-  howToInstall: 'install Codex (npm install -g @openai/codex)',
   howToLogIn: 'run "codex login", or add an account with "wakechart auth add"',
   accountVariables: [KEY_VARIABLE, 'OPENAI_API_KEY'],
   toldVariables: [KEY_VARIABLE],

@@ -28,8 +28,6 @@ export interface CliTurn {
 
 export interface CliDialect {
   readonly name: 'claude' | 'codex';
-  /** What to do when there is no such program, as half a sentence. */
-  readonly howToInstall: string;
   /** What to do when the program has no login, as half a sentence. */
   readonly howToLogIn: string;
   /** Variables through which the program may find an account. One account given by us leaves no room for another. */

@@ -40,6 +40,7 @@ export class OutputLines {
   #noiseCount = 0;
   #lastNoise = '';
   #unknownCount = 0;
+  #hasMessages = false;
   #isBroken = false;
 
   constructor(process: TrackedProgram, options: OutputLinesOptions) {
@@ -69,6 +70,11 @@ export class OutputLines {
     return `${this.#noiseCount} lines of its output are no messages, the last is: ${sample}`;
   }
 
+  /** Whether anything that came was a message. */
+  get hasMessages(): boolean {
+    return this.#hasMessages;
+  }
+
   /** Tells people what was passed over. */
   report(): void {
     const { noise } = this;
@@ -88,6 +94,7 @@ export class OutputLines {
   #readLine(line: string): void {
     const reading = this.#understand(line);
     if (reading === 'noise') return this.#countNoise(line);
+    this.#hasMessages = true;
     if (reading === 'unknown') {
       this.#unknownCount += 1;
       return;

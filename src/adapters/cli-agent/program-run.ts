@@ -64,7 +64,7 @@ export interface ProgramRunOptions {
 export type ProgramOutcome =
   | { readonly kind: 'finished'; readonly finish: CliFinish }
   | { readonly kind: 'session_gone'; readonly because: string }
-  | { readonly kind: 'ended'; readonly end: ProgramEnd }
+  | { readonly kind: 'ended'; readonly end: Omit<ProgramEnd, 'name' | 'untried'> }
   /** It was ended by us because of how it behaved. */
   | { readonly kind: 'cut_off'; readonly failure: RunFailureKind; readonly message: string }
   | { readonly kind: 'stopped' };
@@ -176,9 +176,16 @@ export class ProgramRun {
   #onEnd(exit: ProgramExit | undefined): void {
     if (this.#betweenTurns !== undefined) this.#settle({ kind: 'finished', finish: this.#betweenTurns });
     const complaint = this.#options.conversation.lastComplaint();
+    const { noise, hasMessages = true } = this.#lines ?? {};
     this.#settle({
       kind: 'ended',
-      end: { exit, errorOutput: this.#errorOutput.toString(), complaint, noise: this.#lines?.noise },
+      end: {
+        exit,
+        errorOutput: this.#errorOutput.toString(),
+        complaint,
+        noise,
+        isNotUnderstood: noise !== undefined && !hasMessages,
+      },
     });
   }
 

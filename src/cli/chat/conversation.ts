@@ -37,6 +37,8 @@ export interface ConversationOptions {
 /** Messages of the person that are shown again of a session that is gone on with, and events that are read for them. */
 const SHOWN_AGAIN = 3;
 const MAX_READ_AGAIN = 400;
+/** Errors of wakes that are the failure of their model step. */
+const OF_A_STEP: ReadonlySet<string> = new Set(['RUN_FAILED', 'BACKEND_NOT_UNDERSTOOD']);
 
 interface Work {
   readonly sinceMs: number;
@@ -231,7 +233,7 @@ export class Conversation {
     const head = `${out.styles.red('error:')} ${printable(error.message)} ${out.styles.dim(`[${error.code}]`)}`;
     // What a model step said when it failed stands there already.
     const lines = [
-      ...(error.code === 'RUN_FAILED' ? [] : wrapped(head, out.columns - 1)),
+      ...(OF_A_STEP.has(error.code) ? [] : wrapped(head, out.columns - 1)),
       ...(error.hint === undefined ? [] : hintText(wrapped(asTyped(error.hint), out.columns - 9).join('\n'), out.styles)),
     ];
     if (lines.length > 0) void out.push(`${lines.join('\n')}\n`);

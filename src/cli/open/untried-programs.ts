@@ -1,12 +1,13 @@
-/** Programs of agents whose versions are none of those that were tried: whether they work is unknown. */
-import { programVersion } from '../../adapters/system/program-version.ts';
+/** Programs of agents that are not there, or in versions that were not tried: whether they work is unknown. */
+import { programFile, programVersion } from '../../adapters/system/program-version.ts';
 import { realPathOrItself } from '../../adapters/system/real-path.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { modelsOf } from '../../machines/agent/agent-definition.ts';
 import { pathOutside } from '../../machines/run/agent-variables.ts';
 import { settingsOf } from '../../machines/run/provider-settings.ts';
 import type { ProviderTable } from '../../machines/run/provider-settings.ts';
-import { triedProgramOf, untriedVersion } from '../../machines/run/tried-programs.ts';
+import { aboutVersion, triedProgramOf } from '../../machines/run/tried-programs.ts';
+import type { AskedVersion } from '../../machines/run/tried-programs.ts';
 import { commandEnvironment } from '../../machines/turn/shell/environment.ts';
 
 export interface UntriedProgram {
@@ -14,6 +15,7 @@ export interface UntriedProgram {
   /** As the settings name it. */
   readonly command: string;
   readonly what: string;
+  readonly asked: AskedVersion;
 }
 
 /** @param directory the folder of the agent */
@@ -33,14 +35,17 @@ async function untriedProgram(
   directory: string,
 ): Promise<UntriedProgram | undefined> {
   const settings = settingsOf(provider, own);
-  const name = settings === undefined ? undefined : triedProgramOf(settings);
-  if (settings?.program === undefined || name === undefined) return undefined;
+  if (settings?.program === undefined) return undefined;
+  const name = triedProgramOf(settings);
   const { command, pass, set } = settings.program;
   const given = commandEnvironment(process.env, { pass, set });
   // As a wake does it: no program of the workspace is started by its mere name.
   const path = given['PATH'] ?? '';
   const PATH = pathOutside({ path, workspaceDir: process.cwd(), realPathOf: realPathOrItself });
-  const version = await programVersion({ command, directory, environment: { ...given, PATH } });
-  const what = version === undefined ? undefined : untriedVersion(name, version);
-  return what === undefined ? undefined : { provider, command, what };
+  const place = { command, directory, environment: { ...given, PATH } };
+  // One that was not tried is not started to hear its version.
+  if (name === undefined && (await programFile(place)) !== undefined) return undefined;
+  const asked = name === undefined ? ({ kind: 'missing' } as const) : await programVersion(place);
+  const what = aboutVersion({ name, command, provider }, asked);
+  return what === undefined ? undefined : { provider, command, what, asked };
 }

@@ -17,7 +17,7 @@ export interface KnownHome {
   readonly profiles: readonly Pick<AuthProfile, 'id' | 'provider'>[];
   /** Those of the providers whose programs ask no person before they act. */
   readonly unasking?: readonly string[] | undefined;
-  /** Those of the providers whose programs are none of the versions that were tried, with the words that say so. */
+  /** Those of the providers whose programs are missing, or no version that was tried, with the words that say so. */
   readonly untried?: Readonly<Record<string, string>> | undefined;
   /** Environments that are there. Absent: nothing is said about the one that an agent names. */
   readonly environments?: readonly string[] | undefined;

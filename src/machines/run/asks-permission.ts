@@ -30,7 +30,9 @@ export function providerAsks(provider: string, own: ProviderTable = {}): boolean
 }
 
 function settingsAsk({ backend, dialect, options = {} }: ProviderSettings): boolean | 'where_bound' {
-  if (backend === 'acp') return ![options['mode'], ...modesAmong(options['settings'])].some(decidesByItself);
+  // It is held to a mode in which it asks only where it is told that permissions bind it.
+  if (backend === 'acp')
+    return [options['mode'], ...modesAmong(options['settings'])].some(decidesByItself) ? false : 'where_bound';
   if (backend !== 'cli-agent' || dialect === undefined) return true;
   if (dialect === 'codex') return codexAsks(options);
   const { 'permission-mode': mode = 'default', 'dangerously-skip-permissions': skips = false } = options;

@@ -97,14 +97,17 @@ function alreadyClassified(error: unknown): ExplainedFailure | undefined {
   return { failure, rule: 'already classified' };
 }
 
-function marksOf(failure: object): Pick<RunFailure, 'evidence' | 'isLocal' | 'isRest' | 'retry' | 'hint'> {
-  const is = (name: 'isLocal' | 'isRest'): boolean => field(failure, name) === true;
+function marksOf(
+  failure: object,
+): Pick<RunFailure, 'evidence' | 'isLocal' | 'isRest' | 'isNotUnderstood' | 'retry' | 'hint'> {
+  const is = (name: 'isLocal' | 'isRest' | 'isNotUnderstood'): boolean => field(failure, name) === true;
   const retry = field(failure, 'retry');
   const hint = textField(failure, 'hint');
   return {
     ...(field(failure, 'evidence') === 'text' ? { evidence: 'text' } : {}),
     ...(is('isLocal') ? { isLocal: true } : {}),
     ...(is('isRest') ? { isRest: true } : {}),
+    ...(is('isNotUnderstood') ? { isNotUnderstood: true } : {}),
     ...(retry === 'once' || retry === 'never' ? { retry } : {}),
     ...(hint === undefined ? {} : { hint: messageLine(hint) }),
   };

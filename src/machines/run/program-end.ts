@@ -1,6 +1,8 @@
 /** What is told of the program of a backend: why it could not be started, and how it ended. */
 import { classifyRunFailure } from './classify-failure.ts';
 import type { RunFailure } from './run-failure.ts';
+import { triedVersionAdvice } from './tried-programs.ts';
+import type { TriedProgramName } from './tried-programs.ts';
 
 export interface ProgramExit {
   /** Absent: a signal ended it. */
@@ -22,17 +24,26 @@ interface EndedProgram {
   readonly errorOutput: string;
   /** What it complained of before. */
   readonly complaint?: string | undefined;
+  /** Whether it has printed something, and none of it was a message. */
+  readonly isNotUnderstood: boolean;
+  readonly name: TriedProgramName | undefined;
 }
 
 /**
  * What it means that a program has ended before it answered. A crash, which ends without a word or by a signal, is the
- * program's own: it may be begun once more. Unrecognized words may say anything.
+ * program's own: it may be begun once more. One that printed what is no message, and was content with that, does the
+ * same again. Unrecognized words may say anything.
  */
-export function endedProgramFailure({ exit, errorOutput, complaint = '' }: EndedProgram, now: number): RunFailure {
+export function endedProgramFailure(
+  { exit, errorOutput, complaint = '', isNotUnderstood, name }: EndedProgram,
+  now: number,
+): RunFailure {
   const failure = classifyRunFailure(
     { exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput, message: complaint },
     { now },
   );
+  if (failure.kind === 'unknown' && isNotUnderstood && exit?.code === 0)
+    return { ...failure, kind: 'format', isNotUnderstood, hint: triedVersionAdvice(name) };
   const isCrash = exit?.code === undefined || (errorOutput === '' && complaint === '');
   return failure.kind === 'unknown' && isCrash ? { ...failure, kind: 'server_error', retry: 'once' } : failure;
 }

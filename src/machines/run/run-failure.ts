@@ -46,6 +46,11 @@ export const runFailure = z.object({
    * again. `never`, and no other candidate either: a limit of the user's own has ended it.
    */
   retry: z.enum(['once', 'never']).optional(),
+  /**
+   * Nothing that the program said was a message: it is another one than was meant, or a version that speaks another
+   * language. To ask it again comes to the same.
+   */
+  isNotUnderstood: z.boolean().optional(),
   /** What a person can do about it, as sentences, where more is known than the kind says. */
   hint: z.string().optional(),
 });

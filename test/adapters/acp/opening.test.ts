@@ -119,6 +119,12 @@ describe('an agent that cannot be asked', () => {
       kind: 'auth',
       says: 'it ended with exit code 3 before it had answered',
     },
+    {
+      what: 'prints what is no message, and is content with that',
+      settings: { program: { command: '/bin/sh', args: ['-c', 'echo agent 0.1, type help'] } },
+      kind: 'format',
+      says: 'it ended with exit code 0 before it had answered; 1 lines of its output are no messages',
+    },
     { what: 'has no such model', model: 'gpt-9', kind: 'model_not_found', says: 'it has no model "gpt-9"; it has ' },
     {
       what: 'does not let one choose its model',

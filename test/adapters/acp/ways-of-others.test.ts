@@ -60,6 +60,58 @@ describe('models and modes', () => {
     expect(unbound.meta?.error).toBeUndefined();
   });
 
+  const changes: readonly (readonly [string, object])[] = [
+    ['a mode', { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' }],
+    [
+      'a mode that is a setting',
+      {
+        sessionUpdate: 'config_option_update',
+        configOptions: [{ id: 'how', category: 'mode', currentValue: 'yolo', options: [{ value: 'yolo' }] }],
+      },
+    ],
+  ];
+
+  it.each(changes)('%s in which an agent asks for nothing ends the turn that changes to it', async (_what, update) => {
+    const home = await opened();
+    const model = await home.scenario(
+      { say: 'Now I decide.' },
+      { update },
+      { use: { name: 'rm', input: {} }, ask: ['allow_once'] },
+      { hang: true },
+    );
+    const gate = answering();
+    const bound = await home.run({ model, permissionsBind: true, requestPermission: gate.requestPermission });
+    expect(bound.meta?.error).toMatchObject({
+      kind: 'format',
+      isLocal: true,
+      message: expect.stringContaining('it has changed to its mode "yolo" in the middle of the turn') as string,
+      hint: expect.stringContaining('options.mode') as string,
+    });
+    expect([bound.payloads, gate.asked, await home.left()]).toEqual([
+      [{ type: 'text', text: 'Now I decide.' }],
+      [],
+      [],
+    ]);
+  });
+
+  it.each(changes)('%s is changed as an agent likes where permissions do not bind it', async (_what, update) => {
+    const home = await opened();
+    const model = await home.scenario({ update }, { say: 'Done.' });
+    const { meta, payloads } = await home.run({ model, permissionsBind: false });
+    expect([meta?.error, payloads]).toEqual([undefined, [{ type: 'text', text: 'Done.' }]]);
+  });
+
+  it('one that asks may be changed to at any time, and none of another session counts', async () => {
+    const home = await opened();
+    const model = await home.scenario(
+      { update: { sessionUpdate: 'current_mode_update', currentModeId: 'plan' } },
+      { stray: { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' } },
+      { say: 'Planned.' },
+    );
+    const { meta, payloads } = await home.run({ model, permissionsBind: true });
+    expect([meta?.error, payloads]).toEqual([undefined, [{ type: 'text', text: 'Planned.' }]]);
+  });
+
   it('any other in which it begins is kept', async () => {
     const home = await opened({ abilities: { beginsIn: 'plan' } });
     await home.run();
