@@ -1,0 +1,66 @@
+/** Containers by podman, whose store, networks and volumes are in one folder and go with it. */
+import { execFile } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const call = promisify(execFile);
+
+/** Limits that an ordinary user may set, too: podman's own are above what some machines allow. */
+const SETTINGS = `
+[containers]
+default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
+`;
+
+export class Containers {
+  readonly #globals: readonly string[];
+  readonly #environment: NodeJS.ProcessEnv;
+
+  private constructor(readonly folder: string) {
+    this.#environment = { ...process.env, CONTAINERS_CONF: join(folder, 'containers.conf') };
+    this.#globals = [
+      ...['--root', join(folder, 'store'), '--runroot', join(folder, 'run'), '--tmpdir', join(folder, 'tmp')],
+      ...['--volumepath', join(folder, 'volumes'), '--network-config-dir', join(folder, 'networks')],
+      // As this works below other containers, too: no systemd is asked for.
+      ...[
+        '--storage-driver',
+        'overlay',
+        '--cgroup-manager',
+        'cgroupfs',
+        '--runtime',
+        'runc',
+        '--events-backend',
+        'none',
+      ],
+    ];
+  }
+
+  static async in(folder: string): Promise<Containers> {
+    await mkdir(join(folder, 'networks'), { recursive: true });
+    await writeFile(join(folder, 'containers.conf'), SETTINGS);
+    return new Containers(folder);
+  }
+
+  /** What podman printed. @throws Error with what it complained about */
+  async podman(...words: readonly string[]): Promise<string> {
+    const options = { env: this.#environment, maxBuffer: 2 ** 26 };
+    const { stdout } = await call('podman', [...this.#globals, ...words], options);
+    return stdout.trim();
+  }
+
+  /** Whether podman succeeds. */
+  is(...words: readonly string[]): Promise<boolean> {
+    return this.podman(...words).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.podman('rm', '--all', '--force', '--time', '0');
+    await this.podman('network', 'prune', '--force');
+    // Layers are mounted until the images are gone.
+    await this.podman('rmi', '--all', '--force');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
