@@ -1,11 +1,9 @@
 /** The services of deploy/compose.yaml as containers, started as `docker compose up` starts them. */
-import { expect } from 'vitest';
 import type { Containers } from './containers.ts';
 import { composition } from './deployed.ts';
 import type { Condition, Service } from './deployed.ts';
 
 const NETWORK = 'wakechart_default';
-const START_LIMIT = { timeout: 90_000, interval: 200 };
 
 export class Composed {
   readonly #services = composition().services;
@@ -53,9 +51,9 @@ export class Composed {
 
   async #waitFor(name: string, condition: Condition): Promise<void> {
     for (const container of this.names(name)) {
-      if (condition === 'service_healthy')
-        await expect.poll(() => this.containers.is('healthcheck', 'run', container), START_LIMIT).toBe(true);
-      else expect(await this.containers.podman('wait', container)).toBe('0');
+      if (condition === 'service_healthy') await this.containers.untilHealthy(container);
+      else if ((await this.containers.podman('wait', container)) !== '0')
+        throw new Error(`${container} failed: ${await this.containers.logOf(container)}`);
     }
   }
 
@@ -69,7 +67,7 @@ export class Composed {
       // The port of this machine may be taken: any other one.
       ...(command === undefined ? ports.flatMap((port) => ['--publish', port.replace(/:\d+:/, '::')]) : []),
       ...(healthcheck?.disable === true ? ['--no-healthcheck'] : []),
-      ...(healthcheck?.test === undefined ? [] : ['--health-cmd', JSON.stringify(healthcheck.test)]),
+      ...(healthcheck?.test === undefined ? [] : ['--health-cmd', checkOf(healthcheck.test)]),
       service.image,
       ...(command ?? service.command ?? []),
     ];
@@ -83,4 +81,9 @@ export class Composed {
       return value;
     });
   }
+}
+
+/** The check of a composition as podman takes it, which wants no CMD before the words of a program. */
+function checkOf(test: readonly string[]): string {
+  return JSON.stringify(test[0] === 'CMD' ? test.slice(1) : test);
 }

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { expect } from 'vitest';
 
 const call = promisify(execFile);
 
@@ -43,17 +44,31 @@ export class Containers {
 
   /** What podman printed. @throws Error with what it complained about */
   async podman(...words: readonly string[]): Promise<string> {
-    const options = { env: this.#environment, maxBuffer: 2 ** 26 };
-    const { stdout } = await call('podman', [...this.#globals, ...words], options);
-    return stdout.trim();
+    return (await this.#call(words)).stdout.trim();
   }
 
-  /** Whether podman succeeds. */
-  is(...words: readonly string[]): Promise<boolean> {
-    return this.podman(...words).then(
-      () => true,
-      () => false,
-    );
+  /** What a container has printed, on both of its streams. */
+  async logOf(container: string): Promise<string> {
+    const { stdout, stderr } = await this.#call(['logs', container]);
+    return stdout + stderr;
+  }
+
+  /** Waits until the check that the container has succeeds in it. @throws Error with the log of one that does not */
+  async untilHealthy(container: string): Promise<void> {
+    const check = (): Promise<boolean> =>
+      this.podman('healthcheck', 'run', container).then(
+        () => true,
+        () => false,
+      );
+    try {
+      await expect.poll(check, { timeout: 60_000, interval: 200 }).toBe(true);
+    } catch (cause) {
+      throw new Error(`${container} is not healthy: ${await this.logOf(container)}`, { cause });
+    }
+  }
+
+  #call(words: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {
+    return call('podman', [...this.#globals, ...words], { env: this.#environment, maxBuffer: 2 ** 26 });
   }
 
   async close(): Promise<void> {
