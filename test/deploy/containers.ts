@@ -16,6 +16,7 @@ default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
 export class Containers {
   readonly #globals: readonly string[];
   readonly #environment: NodeJS.ProcessEnv;
+  readonly #underWay = new AbortController();
 
   private constructor(readonly folder: string) {
     this.#environment = { ...process.env, CONTAINERS_CONF: join(folder, 'containers.conf') };
@@ -61,21 +62,25 @@ export class Containers {
         () => false,
       );
     try {
-      await expect.poll(check, { timeout: 60_000, interval: 200 }).toBe(true);
+      await expect.poll(check, { timeout: 120_000, interval: 500 }).toBe(true);
     } catch (cause) {
       throw new Error(`${container} is not healthy: ${await this.logOf(container)}`, { cause });
     }
   }
 
   #call(words: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }> {
-    return call('podman', [...this.#globals, ...words], { env: this.#environment, maxBuffer: 2 ** 26 });
+    const { signal } = this.#underWay;
+    return call('podman', [...this.#globals, ...words], { env: this.#environment, maxBuffer: 2 ** 26, signal });
   }
 
   async close(): Promise<void> {
-    await this.podman('rm', '--all', '--force', '--time', '0');
-    await this.podman('network', 'prune', '--force');
+    this.#underWay.abort();
+    const end = (...words: readonly string[]): Promise<unknown> =>
+      call('podman', [...this.#globals, ...words, '--force'], { env: this.#environment });
+    await end('rm', '--all', '--time', '0');
+    await end('network', 'prune');
     // Layers are mounted until the images are gone.
-    await this.podman('rmi', '--all', '--force');
+    await end('rmi', '--all');
     await rm(this.folder, { recursive: true, force: true });
   }
 }

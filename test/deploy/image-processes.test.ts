@@ -14,15 +14,14 @@ import { CHECKOUT, DEPLOY } from './deployed.ts';
 
 const call = promisify(execFile);
 const IMAGES = join(CHECKOUT, 'test/deploy/images');
-const LONG = 240_000;
-const START = { timeout: 60_000, interval: 200 };
+/** For what hangs: a busy machine may take minutes to build. */
+const LONG = 600_000;
+const START = { timeout: 120_000, interval: 500 };
 
 const canBuild =
   process.getuid?.() === 0 && ['podman', 'runc'].every((program) => spawnSync(program, ['--version']).status === 0);
 
-/** Not below the folder of the run: layers need a file system that can be laid over others. */
-async function makeImages(): Promise<Containers> {
-  const containers = await Containers.in(await mkdtemp('/tmp/wakechart-images-'));
+async function makeImages(containers: Containers): Promise<void> {
   const { folder } = containers;
   const [base, packed, postgres] = ['base', 'packed', 'postgres'].map((name) => join(folder, name)) as [
     string,
@@ -44,7 +43,6 @@ async function makeImages(): Promise<Containers> {
   const programs = dirname(dirname((await embeddedPrograms()).postgres));
   await cp(programs, join(postgres, 'native'), { recursive: true, verbatimSymlinks: true });
   await containers.podman(...build, '--tag', 'docker.io/library/postgres:18', postgres);
-  return containers;
 }
 
 describe.skipIf(!canBuild && process.env['CI'] !== 'true')('the image', () => {
@@ -55,7 +53,9 @@ describe.skipIf(!canBuild && process.env['CI'] !== 'true')('the image', () => {
   };
 
   beforeAll(async () => {
-    containers = await makeImages();
+    // Not below the folder of the run: layers need a file system that can be laid over others.
+    containers = await Containers.in(await mkdtemp('/tmp/wakechart-images-'));
+    await makeImages(containers);
   }, LONG);
   afterAll(() => containers.close(), LONG);
 
@@ -69,48 +69,56 @@ describe.skipIf(!canBuild && process.env['CI'] !== 'true')('the image', () => {
     expect(printed).toMatch(/drwx------ .* node node /);
   });
 
-  it('runs a worker that its own check finds healthy, and that ends in good order when it is stopped', async () => {
-    await containers.podman('run', '--detach', '--name', 'alone', '--network', 'none', 'wakechart');
-    await containers.untilHealthy('alone');
-    const ready = "fetch('http://127.0.0.1:9464/readyz').then(({ status }) => console.log(status))";
-    await expect.poll(() => containers.podman('exec', 'alone', 'node', '-e', ready), START).toBe('200');
-    const [code, log] = await endOf('alone');
-    expect(code).toBe('143');
-    expect(log).toContain('"event":"worker.ended","message":"Stopped.');
-  });
+  it(
+    'runs a worker that its own check finds healthy, and that ends in good order when it is stopped',
+    async () => {
+      await containers.podman('run', '--detach', '--name', 'alone', '--network', 'none', 'wakechart');
+      await containers.untilHealthy('alone');
+      const ready = "fetch('http://127.0.0.1:9464/readyz').then(({ status }) => console.log(status))";
+      await expect.poll(() => containers.podman('exec', 'alone', 'node', '-e', ready), START).toBe('200');
+      const [code, log] = await endOf('alone');
+      expect(code).toBe('143');
+      expect(log).toMatch(/"event":"worker.ended","message":"Stopped/);
+    },
+    LONG,
+  );
 
-  it('is composed with a PostgreSQL, workers and the handler: what is sent to one is done by the others', async () => {
-    const composed = new Composed(containers, {
-      POSTGRES_PASSWORD: 'secret',
-      WAKECHART_HTTP_TOKEN: 'a-token-of-a-test',
-    });
-    await composed.up('handler');
-    const [handler = '', ...none] = composed.names('handler');
-    const workers = composed.names('worker');
-    expect([none, workers]).toEqual([[], [expect.any(String), expect.any(String)]]);
-    for (const container of [handler, ...workers]) await containers.untilHealthy(container);
-    await composed.run('worker', 'agent', 'create', 'hello');
+  it(
+    'is composed with a PostgreSQL, workers and the handler: what is sent to one is done by the others',
+    async () => {
+      const composed = new Composed(containers, {
+        POSTGRES_PASSWORD: 'secret',
+        WAKECHART_HTTP_TOKEN: 'a-token-of-a-test',
+      });
+      await composed.up('handler');
+      const [handler = '', ...none] = composed.names('handler');
+      const workers = composed.names('worker');
+      expect([none, workers]).toEqual([[], [expect.any(String), expect.any(String)]]);
+      for (const container of [handler, ...workers]) await containers.untilHealthy(container);
+      await composed.run('worker', 'agent', 'create', 'hello');
 
-    const at = `http://${await containers.podman('port', handler, '8080/tcp')}`;
-    const headers = { authorization: 'Bearer a-token-of-a-test', 'content-type': 'application/json' };
-    const send = async (path: string, body?: object): Promise<Record<string, string>> => {
-      const request = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-      return (await (await fetch(at + path, { ...request, headers })).json()) as Record<string, string>;
-    };
-    expect((await fetch(`${at}/sessions`)).status).toBe(401);
-    const work = async (): Promise<void> => {
-      const { sessionId } = await send('/sessions', { agentId: 'hello' });
-      await send(`/sessions/${sessionId}/messages`, { text: 'Hello' });
-      const log = (): Promise<string> =>
-        fetch(`${at}/sessions/${sessionId}/events`, { headers }).then((answer) => answer.text());
-      await expect.poll(log, START).toContain('"wake.ended"');
-    };
-    await work();
-    // One is stopped, as when it is replaced by a newer one: the other goes on.
-    const [first = '', second = ''] = workers;
-    expect((await endOf(first))[0]).toBe('143');
-    await work();
-    expect((await endOf(second))[0]).toBe('143');
-    expect((await endOf(handler))[0]).toBe('143');
-  });
+      const at = `http://${await containers.podman('port', handler, '8080/tcp')}`;
+      const headers = { authorization: 'Bearer a-token-of-a-test', 'content-type': 'application/json' };
+      const send = async (path: string, body?: object): Promise<Record<string, string>> => {
+        const request = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+        return (await (await fetch(at + path, { ...request, headers })).json()) as Record<string, string>;
+      };
+      expect((await fetch(`${at}/sessions`)).status).toBe(401);
+      const work = async (): Promise<void> => {
+        const { sessionId } = await send('/sessions', { agentId: 'hello' });
+        await send(`/sessions/${sessionId}/messages`, { text: 'Hello' });
+        const log = (): Promise<string> =>
+          fetch(`${at}/sessions/${sessionId}/events`, { headers }).then((answer) => answer.text());
+        await expect.poll(log, START).toContain('"wake.ended"');
+      };
+      await work();
+      // One is stopped, as when it is replaced by a newer one: the other goes on.
+      const [first = '', second = ''] = workers;
+      expect((await endOf(first))[0]).toBe('143');
+      await work();
+      expect((await endOf(second))[0]).toBe('143');
+      expect((await endOf(handler))[0]).toBe('143');
+    },
+    LONG,
+  );
 });
