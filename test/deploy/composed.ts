@@ -8,10 +8,13 @@ const NETWORK = 'wakechart_default';
 export class Composed {
   readonly #services = composition().services;
 
-  constructor(
-    readonly containers: Containers,
-    readonly variables: Readonly<Record<string, string>>,
-  ) {}
+  readonly containers: Containers;
+  readonly variables: Readonly<Record<string, string>>;
+
+  constructor(containers: Containers, variables: Readonly<Record<string, string>>) {
+    this.containers = containers;
+    this.variables = variables;
+  }
 
   /** Starts every service without a profile and those with this one, each once what it depends on is there. */
   async up(profile: string): Promise<void> {

@@ -18,7 +18,10 @@ export class Containers {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #underWay = new AbortController();
 
-  private constructor(readonly folder: string) {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
     this.#environment = { ...process.env, CONTAINERS_CONF: join(folder, 'containers.conf') };
     this.#globals = [
       ...['--root', join(folder, 'store'), '--runroot', join(folder, 'run'), '--tmpdir', join(folder, 'tmp')],

@@ -47,6 +47,11 @@ describe('the image', () => {
     expect(words('HEALTHCHECK').join(' ')).toContain(`http://127.0.0.1:${port}/healthz`);
   });
 
+  it('has every file of the repository in its context, of which its first stage makes the package as CI does', () => {
+    const ignored = ['ls-files', '--cached', '--ignored', `--exclude-from=${join(DEPLOY, 'Dockerfile.dockerignore')}`];
+    expect(execFileSync('git', ignored, { cwd: CHECKOUT, encoding: 'utf8' })).toBe('');
+  });
+
   it('leaves out of its context what is made here, and secrets', () => {
     const lines = textOf('Dockerfile.dockerignore').split('\n');
     expect(lines).toEqual(expect.arrayContaining(['**/node_modules', '.git', 'deploy/.env', '**/.wakechart']));
