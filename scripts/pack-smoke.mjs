@@ -28,7 +28,8 @@ const MAX_PACKED_BYTES = 3_000_000;
 const PUBLISHED = [
   /^dist\/(?!inspector-page\/).+\.(?:js|d\.ts)$/,
   /^dist\/inspector-page\/(?:index\.html|icon\.svg|assets\/[\w-]+\.(?:js|css))\.gz$/,
-  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/errors(?:\/[A-Z0-9_]+)?\.md)$/,
+  /^deploy\/(?:backup-home\.sh|compose\.yaml|Dockerfile(?:\.dockerignore)?|wakechart-[\w.-]+)$/,
+  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|docs\/errors(?:\/[A-Z0-9_]+)?\.md)$/,
 ];
 const NEEDED = [
   'package.json',
