@@ -82,6 +82,12 @@ describe('the composition', () => {
     }
   });
 
+  it('has words only where words are meant: a colon in a line makes it something else', () => {
+    for (const { command = [], healthcheck, volumes = [], ports = [] } of Object.values(services))
+      for (const word of [...command, ...(healthcheck?.test ?? []), ...volumes, ...ports])
+        expect(word).toBeTypeOf('string');
+  });
+
   it('gives workers the time that they may take to end, and holds no password', () => {
     for (const [, { stop_grace_period: grace = '' }] of ours)
       expect(Number.parseInt(grace, 10)).toBeGreaterThan(LONGEST_END_S);
