@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Puts what the package is entered through into few files, in place of what `tsc` made of the same sources: a start
- * reads ten of them instead of eight hundred. What is loaded on demand stays a file of its own, and nothing is
- * minified: a stack trace must say what it says without a map.
+ * reads ten of them instead of eight hundred. What is loaded on demand stays a file of its own. Lines
+ * stay lines and functions keep their names: a stack trace must say what it says without a map.
  *
  * The entry points leave packages where they are, since a user's Observables and ours must be the same. The program
  * `wakechart` takes its own along, with their licenses. Its parts lie beside it, because it finds itself and its
@@ -120,7 +120,7 @@ const MODULE_FILES = [
   { name: 'common', test: /[\\/]src[\\/](?:machines|actors)[\\/]/, priority: 1, minShareCount: 6 },
   { name: 'node-common', minShareCount: 6 },
 ];
-/** Names that no stack trace shows are short in programs: a tenth less to download and to read. */
+/** Names that no stack trace shows are short: a tenth less to download and to read. */
 const LOCAL_NAMES = {
   compress: false,
   mangle: { toplevel: false, keepNames: true },
@@ -176,6 +176,7 @@ async function bundleAll(root) {
         chunkFileNames: 'shared/[name].js',
         // What tells a bundler of users to leave an import alone stays.
         comments: { legal: false, annotation: true, jsdoc: false },
+        minify: LOCAL_NAMES,
         codeSplitting: { groups: MODULE_FILES },
       },
     );

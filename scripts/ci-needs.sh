@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # What the tests need besides Node and git, from Debian's packages, where it is missing: bubblewrap, which shuts commands in, PgBouncer, behind
-# which the PostgreSQL that comes with npm is tested too (only its program: no service is left running), tmux, on whose screen chats are read, and
-# the shells in which commands are completed, and what Chromium, which comes with npm, needs of the system: a library, and the font in which
-# diagrams are measured.
+# which the PostgreSQL that comes with npm is tested too (only its program: no service is left running), tmux, on whose screen chats are read,
+# podman, by which the image of deploy/ is built and composed, the shells in which commands are completed, and what Chromium, which comes with
+# npm, needs of the system: a library, and the font in which diagrams are measured.
 # Called before the tests. Changes nothing where everything is there; fails, and says so, where it cannot be had.
 set -euo pipefail
 
-declare -A packages=([bwrap]=bubblewrap [script]=bsdutils [setsid]=util-linux [pgbouncer]=pgbouncer [tmux]=tmux [zsh]=zsh [fish]=fish)
+declare -A packages=([bwrap]=bubblewrap [script]=bsdutils [setsid]=util-linux [pgbouncer]=pgbouncer [tmux]=tmux [zsh]=zsh [fish]=fish [podman]=podman [runc]=runc [iptables]=iptables)
 
 missing=()
 for program in "${!packages[@]}"; do
   PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || missing+=("${packages[$program]}")
 done
+[[ -x /usr/lib/podman/netavark ]] || missing+=(netavark aardvark-dns)
 libraries=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p)
 has_library() { [[ $libraries == *$'\t'"$1 "* ]]; }
 has_library libnss3.so || missing+=(libnss3)

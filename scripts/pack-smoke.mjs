@@ -26,9 +26,10 @@ const MAX_PACKED_BYTES = 3_000_000;
 
 /** What may be in the package; a file that matches none of these was not meant to be published. */
 const PUBLISHED = [
-  /^dist\/.+\.(?:js|d\.ts|html|css)$/,
-  /^dist\/inspector-page\/(?:index\.html|icon\.svg|assets\/[\w-]+\.(?:js|css))(?:\.gz)?$/,
-  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/errors(?:\/[A-Z0-9_]+)?\.md)$/,
+  /^dist\/(?!inspector-page\/).+\.(?:js|d\.ts)$/,
+  /^dist\/inspector-page\/(?:index\.html|icon\.svg|assets\/[\w-]+\.(?:js|css))\.gz$/,
+  /^deploy\/(?:backup-home\.sh|compose\.yaml|Dockerfile(?:\.dockerignore)?|wakechart-[\w.-]+)$/,
+  /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|docs\/errors(?:\/[A-Z0-9_]+)?\.md)$/,
 ];
 const NEEDED = [
   'package.json',
@@ -37,7 +38,6 @@ const NEEDED = [
   'CHANGELOG.md',
   'docs/errors.md',
   'docs/errors/SESSION_NOT_FOUND.md',
-  'dist/inspector-page/index.html',
   'dist/inspector-page/index.html.gz',
 ];
 

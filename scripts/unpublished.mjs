@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Writes dist/.npmignore: what the tests of this project load from dist/ and no user does. Users load what the bundler
- * wrote, and their compiler the declarations that lead from the entry points.
+ * wrote, and their compiler the declarations that lead from the entry points; browsers the page as it is compressed.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
@@ -29,10 +29,11 @@ export function writeUnpublished(root, bundled) {
   const declared = declarationsFrom(entriesOf(root).modules.map((entry) => join(dist, `${entry}.d.ts`)));
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' })
     .map((file) => relative(dist, join(dist, file)).split(sep).join('/'))
-    .filter((file) => !file.startsWith('inspector-page/'))
-    .filter((file) =>
-      file.endsWith('.d.ts') ? !declared.has(join(dist, file)) : file.endsWith('.js') && !bundled.has(file),
-    );
+    .filter((file) => {
+      // The server unpacks them for the few that take no gzip.
+      if (file.startsWith('inspector-page/')) return existsSync(join(dist, `${file}.gz`));
+      return file.endsWith('.d.ts') ? !declared.has(join(dist, file)) : file.endsWith('.js') && !bundled.has(file);
+    });
   writeFileSync(
     join(dist, '.npmignore'),
     files

@@ -47,6 +47,11 @@ describe('the image', () => {
     expect(words('HEALTHCHECK').join(' ')).toContain(`http://127.0.0.1:${port}/healthz`);
   });
 
+  it('has every file of the repository in its context, of which its first stage makes the package as CI does', () => {
+    const ignored = ['ls-files', '--cached', '--ignored', `--exclude-from=${join(DEPLOY, 'Dockerfile.dockerignore')}`];
+    expect(execFileSync('git', ignored, { cwd: CHECKOUT, encoding: 'utf8' })).toBe('');
+  });
+
   it('leaves out of its context what is made here, and secrets', () => {
     const lines = textOf('Dockerfile.dockerignore').split('\n');
     expect(lines).toEqual(expect.arrayContaining(['**/node_modules', '.git', 'deploy/.env', '**/.wakechart']));
@@ -75,6 +80,12 @@ describe('the composition', () => {
       for (const variable of Object.keys(service.environment ?? {}))
         if (variable.startsWith('WAKECHART_')) expect(variables).toContain(variable);
     }
+  });
+
+  it('has words only where words are meant: a colon in a line makes it something else', () => {
+    for (const { command = [], healthcheck, volumes = [], ports = [] } of Object.values(services))
+      for (const word of [...command, ...(healthcheck?.test ?? []), ...volumes, ...ports])
+        expect(word).toBeTypeOf('string');
   });
 
   it('gives workers the time that they may take to end, and holds no password', () => {

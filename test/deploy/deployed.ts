@@ -39,16 +39,21 @@ function fail(keyword: string): never {
   throw new Error(`expected ${keyword} in the Dockerfile`);
 }
 
+/** What others wait for before they start. */
+export type Condition = 'service_healthy' | 'service_completed_successfully';
+
 export interface Service {
   readonly image: string;
   readonly build?: { readonly context: string; readonly dockerfile: string };
   readonly command?: readonly string[];
   readonly volumes?: readonly string[];
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: Condition }>>;
   readonly stop_grace_period?: string;
   readonly profiles?: readonly string[];
-  readonly healthcheck?: object;
+  readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
   readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly deploy?: { readonly replicas?: number };
 }
 
 export interface Composition {

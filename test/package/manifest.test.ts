@@ -32,7 +32,7 @@ describe('the package', () => {
   });
 
   it('carries what a user needs and nothing else', () => {
-    expect(manifest.files).toEqual(['dist', 'docs/errors', 'docs/errors.md', 'CHANGELOG.md']);
+    expect(manifest.files).toEqual(['dist', 'deploy', 'docs/errors', 'docs/errors.md', 'CHANGELOG.md', 'SECURITY.md']);
   });
 
   it('asks for the oldest Node that it is tested on', () => {

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { open, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { READING_NO_LINK } from '../system/own-files.ts';
 
@@ -35,7 +36,7 @@ export interface PageFile {
   /** Of the content. */
   readonly tag: string;
   readonly content: Uint8Array;
-  /** The same as gzip, where the build has left it beside it. */
+  /** The same as gzip, where the build has left it. */
   readonly compressed?: Uint8Array | undefined;
 }
 
@@ -55,9 +56,11 @@ export class PageFiles {
     const name = path === '/' ? 'index.html' : path.slice(1);
     // Each time: a page that was built anew has other files, and a folder may have become a link.
     const names = await namesIn(this.#directory);
-    if (!names.has(name)) return undefined;
-    const content = await contentOf(join(this.#directory, name));
-    const compressed = names.has(`${name}.gz`) ? await contentOf(join(this.#directory, `${name}.gz`)) : undefined;
+    const read = async (each: string): Promise<Uint8Array | undefined> =>
+      names.has(each) ? contentOf(join(this.#directory, each)) : undefined;
+    const compressed = await read(`${name}.gz`);
+    // The package has the files compressed only.
+    const content = (await read(name)) ?? (compressed === undefined ? undefined : unpacked(compressed));
     return content === undefined
       ? undefined
       : {
@@ -85,6 +88,10 @@ async function namesIn(directory: string): Promise<ReadonlySet<string>> {
     }
   }
   return names;
+}
+
+function unpacked(compressed: Uint8Array): Uint8Array {
+  return gunzipSync(compressed, { maxOutputLength: MAX_BYTES });
 }
 
 /** Undefined for what is gone, or no plain file any more, or too long for a page. */

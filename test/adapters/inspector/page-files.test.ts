@@ -72,6 +72,19 @@ describe('the page', () => {
     expect(short.headers.etag).not.toBe(plain.headers.etag);
   });
 
+  it('is unpacked for a client that takes no gzip where it is there compressed only, as in the package', async () => {
+    const { ask, directory } = await page();
+    writeFileSync(join(directory, 'only.js.gz'), gzipSync('export {};'));
+    const { text, headers } = await ask('/only.js');
+    expect([text, headers['content-encoding'], headers['content-type']]).toEqual([
+      'export {};',
+      undefined,
+      'text/javascript; charset=utf-8',
+    ]);
+    const short = await ask('/only.js', { headers: { 'accept-encoding': 'gzip' } });
+    expect([gunzipSync(short.bytes).toString(), short.headers['content-encoding']]).toEqual(['export {};', 'gzip']);
+  });
+
   it('is not sent again to a browser that has it, and is once it was built anew', async () => {
     const { ask, directory } = await page();
     const { etag = '' } = (await ask('/')).headers;
