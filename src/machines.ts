@@ -39,6 +39,13 @@ export type { RecordSequence } from './machines/inspection-log/record-sequence.t
 export type { InspectionCounts } from './machines/inspection-log/record-blocks.ts';
 export { headerOfSession, recordsOfSession } from './machines/inspection-log/session-records.ts';
 
+/** The lifecycle of a background task, as a table and as pure functions. */
+export {
+  getBackgroundTaskTransitions,
+  isTerminalBackgroundTaskStatus,
+  transitionBackgroundTaskStatus,
+} from './machines/task/task-lifecycle.ts';
+
 /** From a log to the state of its session. */
 export { foldSession } from './machines/session/session-fold.ts';
 export { initialSessionState } from './machines/session/session-state.ts';

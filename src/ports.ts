@@ -1,8 +1,12 @@
 /**
- * The ports: what to implement to run Wakechart on another technology, the errors that their contracts ask for, and a
- * runtime over them.
+ * The ports: what to implement to run Wakechart on another technology, the errors that their contracts ask for, a
+ * runtime over them, and its parts: runs of agents, tools. What stands in one of these signatures only is a part of it
+ * and has no name: `Fleet['questions']`, `Parameters<AuthProfiles['report']>[0]`.
  */
 export type { Clock, TimerHandle } from './actors/clock/clock.ts';
+export type { OnListenerError } from './actors/streams/listener-errors.ts';
+export type { AgentTaskRequest, ProcessTaskRequest, ScheduledTaskRequest } from './machines/task/task-request.ts';
+export type { BackgroundTaskRunnerEvent } from './machines/task/task-state.ts';
 export type {
   BackgroundTaskHandle,
   BackgroundTaskRunner,
@@ -71,6 +75,7 @@ export type { Directive, DirectiveInput, WakePriority } from './machines/wake/di
 
 export type {
   AgentRunConfig,
+  AgentRunParams,
   AgentRunResult,
   AgentRuntime,
   MessageIntake,
@@ -122,6 +127,7 @@ export type {
 export type { RunFailure, RunFailureKind } from './machines/run/run-failure.ts';
 export type {
   AssistantMessage,
+  ProviderMessage,
   FilePart,
   ReasoningPart,
   TextPart,
@@ -216,6 +222,19 @@ export type {
   FleetWorker,
 } from './actors/inspection/fleet.ts';
 export type { FolderChanges, FolderDifference, FolderCheck } from './actors/inspection/folder-changes.ts';
+
+/** Runs of agents over backends and accounts of one's own, and the tools of an agent. */
+export { executeAgentRun } from './actors/run/execute-agent-run.ts';
+export type { ExecuteAgentRunOptions } from './actors/run/run-options.ts';
+export type { AgentRun } from './actors/run/start-agent-run.ts';
+export { AgentRuntimeRegistry } from './actors/run/agent-runtime-registry.ts';
+export { classifyRunFailure } from './machines/run/classify-failure.ts';
+export type { Candidate, ModelChoice } from './machines/run/candidate.ts';
+export type { RunLimits } from './machines/run/run-decision.ts';
+export { StreamStepMessageBuilder } from './machines/turn/step-message.ts';
+export { buildTools, loadAgent, mapAgentTool } from './actors/turn/agent-tools.ts';
+export type { AgentDefinition } from './machines/agent/agent-definition.ts';
+export type { ToolAttachment } from './machines/agent/tool-attachment.ts';
 
 /** A runtime over ports of one's own. */
 export { createRuntime } from './runtime.ts';
