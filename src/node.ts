@@ -5,16 +5,12 @@ export type { NodeRuntimeOptions, WakechartConfig } from './node/runtime-options
 export { defineConfig } from './node/config-module.ts';
 export type { HomeSchedules } from './node/schedules.ts';
 export type { TasksElsewhere } from './actors/task/tasks-elsewhere.ts';
-export type { TaskElsewhere, TaskProcess } from './actors/task/task-elsewhere.ts';
-export type { FollowTaskOptions, FollowedTaskNews } from './actors/task/followed-task.ts';
-export type { TaskLogLines } from './actors/task/task-logs.ts';
+export type { TaskElsewhere } from './actors/task/task-elsewhere.ts';
+export type { FollowedTaskNews } from './actors/task/followed-task.ts';
 export { createDefaultBackgroundTaskRunners, createScheduledTaskRunner } from './node/tasks.ts';
 export { createManagedShellProcessRunner } from './adapters/shell/shell-runner.ts';
 export type { ManagedShellProcessRunnerOptions } from './adapters/shell/shell-runner.ts';
-export type { OnShellOutput } from './adapters/shell/shell-output.ts';
 export { createCronerPlan } from './adapters/cron/croner-plan.ts';
-export type { ScheduledTaskRunnerOptions } from './actors/schedule/scheduled-task-runner.ts';
-export type { ScheduleLimitsInput } from './machines/schedule/schedule-options.ts';
 export type {
   ScheduleSummary,
   ScheduleOverview,
@@ -22,56 +18,36 @@ export type {
   ScheduleView,
   UnreadableSchedule,
 } from './actors/schedule/durable-registry.ts';
-export type { ScheduleState, StatusReason } from './machines/schedule/schedule-state.ts';
+export type { ScheduleState } from './machines/schedule/schedule-state.ts';
 export type { NewSchedule, ScheduleDefinition } from './machines/schedule/schedule-definition.ts';
-export type { StoreNews } from './actors/session/store-watch.ts';
 export { createSystemClock } from './actors/clock/system-clock.ts';
 export { createProcessTree } from './adapters/process-tree/process-tree.ts';
-export type { ProcessTableKind } from './adapters/process-tree/process-table.ts';
 export { createScriptAgentRuntime } from './adapters/script/script-agent-runtime.ts';
 export { createEmbeddedAgentRuntime } from './adapters/embedded/embedded-agent-runtime.ts';
-export type { WorkspaceFiles } from './adapters/embedded/workspace-files.ts';
 export { createCliAgentRuntime } from './adapters/cli-agent/cli-agent-runtime.ts';
-export type { CliAgentNews } from './adapters/cli-agent/cli-agent-runtime.ts';
 export { createAcpAgentRuntime } from './adapters/acp/acp-agent-runtime.ts';
-export type { AcpNews } from './adapters/acp/acp-agent-runtime.ts';
 export { createOpenTelemetry } from './adapters/opentelemetry/open-telemetry.ts';
 export { createHealthHandler } from './adapters/health/health-handler.ts';
 export { FileEventStore } from './adapters/files/file-event-store.ts';
 export type { FileEventStoreOptions } from './adapters/files/file-event-store.ts';
-export type { FileOperations, LogFile, ReadableFile, WritableFile } from './adapters/files/file-operations.ts';
-export type { LogLimits } from './adapters/files/session-log.ts';
 export { FileAgentCatalog } from './adapters/agents/file-agent-catalog.ts';
-export type { HomeMemory } from './node/memory.ts';
 export type { Retrieval } from './actors/retrieval/retrieval.ts';
 export type { RefreshReport } from './actors/retrieval/index-refresh.ts';
 export type { RetrievalCandidate } from './machines/retrieval/candidate.ts';
-export type { PlannedCall } from './machines/retrieval/expansion-plan.ts';
-export type { SessionRelation } from './machines/retrieval/session-relations.ts';
 export type { OutcomeEvaluator } from './actors/outcome/outcome-evaluator.ts';
 export type { OutcomeReport } from './actors/outcome/evaluation.ts';
 export type { OutcomeHistory } from './actors/outcome/outcome-history.ts';
 export type { Grade } from './machines/outcome/outcome-grade.ts';
-export type { OutcomeTrend } from './machines/outcome/outcome-trend.ts';
-export type { Evaluation } from './machines/outcome/outcome-verdict.ts';
 export { AgentMemory } from './actors/memory/agent-memory.ts';
 export type { NodeStoreOptions } from './node/node-store.ts';
 export type { NodeSubagentOptions } from './node/subagents.ts';
 export { GitWorktreeIsolationAdapter, createGitWorktreeIsolationAdapter } from './adapters/git/git-worktree-adapter.ts';
 export type { GitWorktreeOptions } from './adapters/git/git-worktree-options.ts';
-export type { WorktreeOwner } from './machines/subagent/worktree-record.ts';
-export type { SubagentProviderProfile } from './machines/subagent/worker-provider.ts';
-export type { WorkerAgentDefinition } from './machines/subagent/worker-protocol.ts';
-export type { WorkerKeysRequest } from './actors/subagent/worker-keys.ts';
 export { ChildProcessSubagentRunner } from './adapters/child-process/child-process-runner.ts';
 export type { ChildProcessSubagentRunnerOptions } from './adapters/child-process/runner-options.ts';
 export { createChildProcessSubagentRunnerFactory } from './adapters/child-process/runner-factory.ts';
 export { getDefaultSubagentWorkerPath } from './adapters/child-process/default-worker-path.ts';
 export type { Recorder } from './actors/inspection/recorder.ts';
-export type { RecorderLimits } from './machines/inspection-log/recorder-limits.ts';
-export type { CreateInspectorOptions, Inspectable, Inspector } from './node/inspector.ts';
-export type { InspectorAccess } from './adapters/inspector/inspector-options.ts';
-export type { InspectorServer } from './adapters/inspector/inspector-server.ts';
+export type { CreateInspectorOptions, Inspector } from './node/inspector.ts';
 export { renderChart, renderCoverage } from './node/drawings.ts';
 export type { RenderOptions } from './adapters/diagram/render-chart.ts';
-export type { Theme } from './adapters/diagram/theme.ts';

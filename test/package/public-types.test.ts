@@ -23,7 +23,7 @@ describe('the published declarations', () => {
     const all = [...names.values()].flat();
     expect(all.filter((name, index) => all.indexOf(name) !== index)).toEqual([]);
     expect(names.get('./dist/index.d.ts')?.length).toBeLessThanOrEqual(60);
-    expect(all.length).toBeLessThanOrEqual(609);
+    expect(all.length).toBeLessThanOrEqual(460);
   });
 });
 
