@@ -37,6 +37,7 @@ export { defineTool } from './actors/turn/define-tool.ts';
 export type { ToolOptions } from './actors/turn/define-tool.ts';
 export type { Tool, ToolContext } from './actors/turn/tool.ts';
 export { AgentState } from './machines/turn/agent-state.ts';
+export type { ToolCallRecord } from './machines/turn/agent-state.ts';
 export { KNOWN_PRICES, PRICES_AS_OF } from './machines/run/prices.ts';
 export type { PriceTable } from './machines/run/prices.ts';
 

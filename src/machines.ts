@@ -19,7 +19,6 @@ export type { ChartCoverage, ChartDiff, ChartHits } from './machines/inspection/
 
 /** Inspection logs: what a recorder writes of the actors of a process, read again, and shown as of any moment. */
 export type {
-  InspectedStatus,
   InspectedValue,
   InspectionHeader,
   InspectionRecord,
@@ -40,6 +39,7 @@ export {
   isTerminalBackgroundTaskStatus,
   transitionBackgroundTaskStatus,
 } from './machines/task/task-lifecycle.ts';
+export type { BackgroundTaskTransition } from './machines/task/task-lifecycle.ts';
 
 /** From a log to the state of its session. */
 export { foldSession } from './machines/session/session-fold.ts';

@@ -20,6 +20,7 @@ export type {
   ProcessLaunch,
   ProcessTree,
   LivingProcess,
+  ProcessIdentity,
   ProcessUse,
   ReconciledProcessTree,
   TrackedProcessTree,
@@ -50,7 +51,6 @@ export {
 export type {
   AppendOptions,
   AppendResult,
-  Durability,
   EventStore,
   NewSessionEvents,
   ReadOptions,
@@ -102,13 +102,7 @@ export type { HostLife } from './actors/host/host-life.ts';
 export type { Meter, Telemetry } from './actors/telemetry/telemetry.ts';
 export type { Readiness, RuntimeOperations } from './actors/telemetry/runtime-operations.ts';
 export type { MetricFamily } from './machines/telemetry/metric-registry.ts';
-export type {
-  CountedMetric,
-  MetricChange,
-  MetricLabels,
-  MetricReading,
-  ReadMetric,
-} from './machines/telemetry/metric-catalog.ts';
+export type { MetricChange, MetricLabels, MetricReading } from './machines/telemetry/metric-catalog.ts';
 export type { AgentRunEvent, OpaquePart, RunUsage } from './machines/run/run-output.ts';
 export type { RunFailure, RunFailureKind } from './machines/run/run-failure.ts';
 export type {
@@ -170,8 +164,6 @@ export type {
 } from './actors/memory/shared-files-store.ts';
 export type { SharedFile, SharedFilesVersion } from './machines/memory/shared-files-version.ts';
 export type { PromotionPermit } from './actors/outcome/promotion-gate.ts';
-export type { OutcomeVerdict } from './machines/session/improvement-events.ts';
-export type { RetrievalKind } from './machines/retrieval/retrieval-document.ts';
 
 export type { InspectionRange } from './actors/inspection/inspection-source.ts';
 export type { Fleet, FleetAnswer, FleetQuestions, FleetOverview, FleetWorker } from './actors/inspection/fleet.ts';
@@ -189,6 +181,7 @@ export type { RunDecision } from './machines/run/run-attempt.ts';
 export type { ProviderSettings } from './machines/run/provider-settings.ts';
 export { StreamStepMessageBuilder } from './machines/turn/step-message.ts';
 export { buildTools, loadAgent, mapAgentTool } from './actors/turn/agent-tools.ts';
+export type { BuiltTools } from './actors/turn/agent-tools.ts';
 export type { AgentDefinition } from './machines/agent/agent-definition.ts';
 export type { ToolAttachment } from './machines/agent/tool-attachment.ts';
 export type { McpServer } from './machines/agent/mcp-server.ts';
@@ -205,6 +198,7 @@ export type { SubagentWorkerChildMessage, SubagentWorkerParentMessage } from './
 
 /** For runners of tasks: what a process puts out, and pages of its log. */
 export { createLimitedOutputCapture } from './machines/task/output-capture.ts';
+export type { LimitedOutputCapture } from './machines/task/output-capture.ts';
 export { appendPrefixedLogLines, createBackgroundTaskLogPage } from './machines/task/log-pages.ts';
 
 /** Worktrees around a runner of subagents, with hooks. */
@@ -212,12 +206,7 @@ export type { HookTypeExecutor } from './actors/subagent/worktree-hooks.ts';
 export { WorktreeSubagentRunner, createWorktreeSubagentRunner } from './actors/subagent/worktree-subagent-runner.ts';
 export type { WorktreeSubagentRunnerOptions } from './actors/subagent/worktree-subagent-runner.ts';
 export type { WorktreeInspection } from './machines/subagent/worktree-findings.ts';
-export type {
-  HookDefinition,
-  WorktreeHookEvent,
-  WorktreeHookInput,
-  WorktreeHooks,
-} from './machines/subagent/hook-config.ts';
+export type { HookDefinition, WorktreeHookInput, WorktreeHooks } from './machines/subagent/hook-config.ts';
 
 /** Runners of subagents. */
 export type {

@@ -3,7 +3,7 @@ export { PostgresEventStore } from './adapters/postgres/postgres-event-store.ts'
 export type { PostgresEventStoreOptions, PostgresPlace } from './adapters/postgres/postgres-options.ts';
 export type { PostgresDatabase } from './adapters/postgres/postgres-database.ts';
 export { checkPostgres, migratePostgres } from './adapters/postgres/migrate.ts';
-export type { SchemaState } from './adapters/postgres/migrate.ts';
+export type { MigrationReport, SchemaState } from './adapters/postgres/migrate.ts';
 export { createPostgresCandidateHealthStore } from './adapters/postgres/candidate-health-store.ts';
 export { createPostgresFleet } from './adapters/postgres/fleet.ts';
 export { createPostgresWorkspaceCopyStore } from './adapters/postgres/workspace-copy-store.ts';

@@ -65,6 +65,14 @@ describe('a type that needs a name of its own is found', () => {
       ['Part <- Port'],
     ],
     [
+      'in the answer of a function, though its file keeps it to itself',
+      {
+        'index.d.ts': "export { use } from './use.js';",
+        'use.d.ts': 'interface Own { readonly x: 1 }\nexport declare function use(): Own;\nexport {};',
+      },
+      ['Own <- use'],
+    ],
+    [
       'behind an import in passing',
       { 'index.d.ts': "export declare const use: () => import('./parts.js').Part;", 'parts.d.ts': PARTS },
       ['Part <- use'],

@@ -28,7 +28,8 @@ const COMPILER_OPTIONS: ts.CompilerOptions = {
 /**
  * Reads the declarations `entries` of the package at `root`. A type has a name of its own where two public names share
  * it, and where a function of a public name gives it back: what a caller holds. One that stands in a single public name
- * is a part of that, written as `Whole['part']` or `Parameters<typeof use>[0]`, as is what a file keeps to itself.
+ * is a part of that, written as `Whole['part']` or `Parameters<typeof use>[0]`. An alias that a file keeps to itself is
+ * written out wherever the compiler meets it.
  */
 export function unreachableTypes(root: string, entries: readonly string[]): readonly UnreachableType[] {
   const search = new Search(root, entries);
@@ -79,7 +80,7 @@ class Search {
       this.#readParts(symbol, new Set([symbol]), symbol.name);
     }
     return [...this.#owners]
-      .filter(([symbol, owners]) => owners.size > 1 || this.#answers.has(symbol))
+      .filter(([symbol, owners]) => (owners.size > 1 && this.#isShared(symbol)) || this.#answers.has(symbol))
       .map(([symbol, owners]) => ({ name: symbol.name, usedBy: [...owners].join(', ') }));
   }
 
@@ -90,7 +91,7 @@ class Search {
       for (const named of this.#namesIn(declaration, symbol)) {
         if (seen.has(named) || this.#published.has(named)) continue;
         seen.add(named);
-        if (this.#needsExport(named)) this.#owners.set(named, (this.#owners.get(named) ?? new Set()).add(owner));
+        if (this.#needsName(named)) this.#owners.set(named, (this.#owners.get(named) ?? new Set()).add(owner));
         this.#readParts(named, seen, owner);
       }
   }
@@ -111,9 +112,16 @@ class Search {
     return (type.isUnion() ? type.types : [type]).every((each) => each.isStringLiteral());
   }
 
-  #needsExport(symbol: ts.Symbol): boolean {
+  #needsName(symbol: ts.Symbol): boolean {
     const declaration = this.#declarationsOf(symbol).find(isNamed);
-    return declaration !== undefined && isExported(declaration) && !this.#comesToWords(symbol);
+    const isWrittenOut =
+      declaration !== undefined && ts.isTypeAliasDeclaration(declaration) && !isExported(declaration);
+    return declaration !== undefined && !isWrittenOut && !this.#comesToWords(symbol);
+  }
+
+  /** What a file keeps to itself counts as a part of what uses it, however many do. */
+  #isShared(symbol: ts.Symbol): boolean {
+    return this.#declarationsOf(symbol).some(isExported);
   }
 
   #namesIn(node: ts.Node, owner?: ts.Symbol): readonly ts.Symbol[] {
