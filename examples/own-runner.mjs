@@ -2,7 +2,7 @@
 /** A runner of one's own: an agent that streams text, asks for a permission, and is stopped when it idles. */
 import { BackgroundTaskManager, RuntimeError } from 'wakechart';
 
-/** @typedef {import('wakechart').AgentTaskRequest} AgentTaskRequest */
+/** @typedef {import('wakechart/ports').AgentTaskRequest} AgentTaskRequest */
 /** @typedef {import('wakechart/ports').BackgroundTaskRunner<AgentTaskRequest>} AgentRunner */
 
 /** Says its prompt word by word, and asks before it says "delete". @type {AgentRunner} */

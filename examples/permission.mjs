@@ -14,7 +14,7 @@ const runtime = await createNodeRuntime({ home });
 /**
  * An agent that plays what a model would say, step by step.
  * @param {string} agentId
- * @param {readonly import('wakechart').ToolAttachmentInput[]} tools
+ * @param {import('wakechart/ports').AgentFrontmatter['tools']} tools
  * @param {readonly object[]} steps
  */
 async function createPlayer(agentId, tools, steps) {
@@ -23,7 +23,7 @@ async function createPlayer(agentId, tools, steps) {
     provider: 'script',
     model: 'script.json',
     permission: /** @type {const} */ ('ask'),
-    tools: [...tools],
+    tools,
   };
   await runtime.agents.create({ agentId, source: { frontmatter, instructions: 'Play.' } });
   await writeFile(

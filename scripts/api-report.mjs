@@ -73,7 +73,11 @@ const DECLARED = /^(?<exported>export )?(?:declare |abstract )*(?:interface|type
 /** What a declaration of a report declares. @param {string} block */
 function declaredBy(block) {
   const { name = '', exported } = DECLARED.exec(block)?.groups ?? {};
-  return { name, isExported: exported !== undefined, isType: /^(?:interface|type) /m.test(block) };
+  return {
+    name,
+    isExported: exported !== undefined,
+    isType: /^(?:declare |abstract )*(?:interface|type|class) /m.test(block),
+  };
 }
 
 /** What an entry exports as types only. @param {string} entry */
@@ -92,9 +96,9 @@ function namesExportedIn(report) {
 }
 
 /**
- * A report with what its entry exports, and the types that a file keeps to itself and that stand in those signatures.
- * What another entry exports stands in the report of that one. No one outside constructs a class that is exported as a
- * type.
+ * A report with what its entry exports, and the types without a name of their own that stand in those signatures. What
+ * another entry exports stands in the report of that one. No one outside constructs a class that is exported as a type,
+ * or not at all.
  * @param {string} report @param {{ readonly exportedAnywhere: ReadonlySet<string>, readonly asTypes: ReadonlySet<string> }} names
  */
 function withParts(report, { exportedAnywhere, asTypes }) {
@@ -103,7 +107,8 @@ function withParts(report, { exportedAnywhere, asTypes }) {
   const blocks = rest.map((text) => {
     const declared = declaredBy(text);
     const whole = text.replace(end, '');
-    return { block: asTypes.has(declared.name) ? whole.replace(CONSTRUCTOR, '') : whole, ...declared };
+    const isMade = declared.isExported && !asTypes.has(declared.name);
+    return { block: isMade ? whole : whole.replace(CONSTRUCTOR, ''), ...declared };
   });
   const kept = new Set(blocks.filter(({ isExported }) => isExported));
   // A set hears of what is added while it is gone through.

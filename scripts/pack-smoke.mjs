@@ -41,18 +41,18 @@ const NEEDED = [
   'dist/inspector-page/index.html.gz',
 ];
 
-/** What somebody writes who has to give names to what he gets. */
+/** What a user writes who gives names to what he gets, to parts of it too, and whose library has declarations. */
 const NAMES_TYPES = `
 import { RuntimeError } from 'wakechart';
-import type { NewSession, SendOptions, SendReceipt, SessionIngress, SessionState, SessionWorker, SessionWorkerEvent, SessionWorkerOptions, SessionWorkerSummary } from 'wakechart';
+import type { NewSession, SendOptions, SendReceipt, SessionIngress, SessionState, SessionWorker, SessionWorkerEvent, SessionWorkerOptions, SessionWorkerSummary, Sessions } from 'wakechart';
 import { createNodeRuntime } from 'wakechart/node';
 import type { NewSchedule, NodeRuntime, ScheduleDefinition, ScheduleOverview, ScheduleView } from 'wakechart/node';
 import { sessionNotFound } from 'wakechart/ports';
 import type { ActivationIndex, AppendOptions, AppendResult, EventStore, NewSessionEvents, WakeClaim, WakeRight } from 'wakechart/ports';
-import { LogAdmission, charts } from 'wakechart/machines';
+import { LogAdmission, auditChart, charts } from 'wakechart/machines';
 import type { LogRecord, Verdict } from 'wakechart/machines';
-import { activationIndexContract, eventStoreContract, wakeRightContract } from 'wakechart/testing';
-import type { ContractCase } from 'wakechart/testing';
+import { activationIndexContract, authProfilesContract, eventStoreContract, wakeRightContract } from 'wakechart/testing';
+import type { ContractCase, ContractSubject } from 'wakechart/testing';
 
 export const open = (home: string): Promise<NodeRuntime> => createNodeRuntime({ home });
 
@@ -92,6 +92,14 @@ export abstract class LoggedStore implements Pick<EventStore, 'append' | 'activa
 export const cases: readonly ContractCase<EventStore>[] = [...eventStoreContract, ...wakeRightContract];
 export const count: number = cases.length + activationIndexContract.length;
 export const ids: readonly string[] = charts.map(({ machine }) => machine.id);
+
+export type ForkOptions = NonNullable<Parameters<Sessions['fork']>[1]>;
+export type OpenWake = NonNullable<SessionState['openWake']>;
+export type AccountsUnderTest = ContractSubject<typeof authProfilesContract>;
+
+export const begin = (runtime: NodeRuntime) => runtime.startWorker();
+export const audits = () => charts.map((chart) => auditChart(chart));
+export const follow = (sessions: Sessions, sessionId: string) => sessions.events$(sessionId);
 `;
 
 /** What somebody writes who holds a store against its contracts, in a test framework of his choice. */
@@ -268,7 +276,13 @@ function compileAgainst(project, name, specifiers) {
   const typeRoots = [dirname(dirname(ours('@types/node/package.json')))];
   compile(project, name, {
     files: ['consumer.ts', 'names.ts'],
-    options: { lib: ['ES2023', 'ESNext.Disposable'], module: 'NodeNext', typeRoots, types: ['node'] },
+    options: {
+      lib: ['ES2023', 'ESNext.Disposable'],
+      module: 'NodeNext',
+      declaration: true,
+      typeRoots,
+      types: ['node'],
+    },
   });
   writeFileSync(join(project, 'page.ts'), `export * from '${name}/machines';\n`);
   compile(project, name, {

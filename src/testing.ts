@@ -5,7 +5,7 @@
 export { createSimulatedClock } from './actors/clock/simulated-clock.ts';
 export type { SimulatedClock } from './actors/clock/simulated-clock.ts';
 export { chartPaths, checkChart } from './testing/check-chart.ts';
-export type { ChartPath, ChartPaths } from './machines/inspection/chart-paths.ts';
+export type { ChartPaths } from './machines/inspection/chart-paths.ts';
 export type { ChartStep } from './machines/inspection/chart-step.ts';
 export type { ChartAdapter, ChartWorld } from './testing/chart-adapter.ts';
 export { coverChart } from './testing/chart-cover.ts';
@@ -14,29 +14,17 @@ export { activationIndexContract } from './testing/activation-index-contract.ts'
 export { agentRuntimeContract } from './testing/agent-runtime-contract.ts';
 export type {
   AgentRuntimeCase,
-  AgentRuntimeContractOptions,
   AgentRuntimeUnderTest,
-  ContractToolUse,
   RunSetting,
-  RunSituation,
   RunSituations,
 } from './testing/agent-runtime-contract-subject.ts';
 export { authProfilesContract } from './testing/auth-profiles-contract.ts';
-export type { AuthProfilesUnderTest } from './testing/auth-profiles-contract.ts';
 export { candidateHealthContract } from './testing/candidate-health-contract.ts';
-export type { CandidateHealthStoreUnderTest } from './testing/candidate-health-contract.ts';
-export type { ContractCase } from './testing/contract-case.ts';
+export type { ContractCase, ContractSubject } from './testing/contract-case.ts';
 export { eventStoreContract } from './testing/event-store-contract.ts';
-export type { ActivationIndexUnderTest } from './testing/index-case.ts';
 export { workspaceCopyStoreContract } from './testing/workspace-copy-store-contract.ts';
-export type { WorkspaceCopyStoreUnderTest } from './testing/workspace-copy-store-contract.ts';
 export { wakeRightContract } from './testing/wake-right-contract.ts';
-export type { WakeRightStore } from './testing/wake-right-contract.ts';
 export { subagentRunnerContract } from './testing/subagent-runner-contract.ts';
-export type { SubagentRunnerUnderTest } from './testing/subagent-runner-contract.ts';
 export { worktreeAdapterContract } from './testing/worktree-adapter-contract.ts';
-export type { WorktreeAdapterUnderTest } from './testing/worktree-adapter-contract.ts';
 export { learningStoreContract } from './testing/learning-store-contract.ts';
-export type { LearningStoreUnderTest } from './testing/learning-store-contract.ts';
 export { sharedFilesStoreContract } from './testing/shared-files-store-contract.ts';
-export type { SharedFilesStoreUnderTest } from './testing/shared-files-store-contract.ts';

@@ -2,10 +2,9 @@
  * What it costs to have a run over candidates decide, account and tell, beside the call of the backend alone: for one
  * attempt, and for a second one after a failure.
  */
-import { AgentRuntimeRegistry, executeAgentRun } from 'wakechart';
-import type { AgentRunParams } from 'wakechart';
 import { createSystemClock } from 'wakechart/node';
-import type { AgentRuntime } from 'wakechart/ports';
+import { AgentRuntimeRegistry, executeAgentRun } from 'wakechart/ports';
+import type { AgentRunParams, AgentRuntime } from 'wakechart/ports';
 import { interleave, median, spread } from '../harness.ts';
 import type { BenchRow } from '../harness.ts';
 

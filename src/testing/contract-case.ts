@@ -12,6 +12,13 @@ export interface ContractCase<Subject> {
   readonly run: (subject: Subject) => Promise<void>;
 }
 
+/** What the cases of a contract are run with: `ContractSubject<typeof authProfilesContract>`. */
+export type ContractSubject<Contract extends readonly ContractCase<never>[]> = Contract extends readonly ContractCase<
+  infer Subject
+>[]
+  ? Subject
+  : never;
+
 /** The cases with the same words in front of each name. */
 export function named<Subject>(
   beginning: string,

@@ -5,7 +5,7 @@ import type { SecretCommandEnd } from '../../src/actors/run/secret-command.ts';
 import { MemoryAuthProfiles } from '../../src/adapters/memory/memory-auth-profiles.ts';
 import { MemoryCandidateHealthStore } from '../../src/adapters/memory/memory-candidate-health-store.ts';
 import { authProfilesContract, candidateHealthContract } from '../../src/testing.ts';
-import type { AuthProfilesUnderTest, ContractCase } from '../../src/testing.ts';
+import type { ContractCase, ContractSubject } from '../../src/testing.ts';
 
 async function failuresOf<Subject>(contract: readonly ContractCase<Subject>[], open: () => Subject): Promise<string[]> {
   const failures: string[] = [];
@@ -67,7 +67,7 @@ function profilesWith(flaw: {
   readonly keepsForever?: boolean;
   readonly checksNothing?: boolean;
   readonly runsForEach?: boolean;
-}): AuthProfilesUnderTest {
+}): ContractSubject<typeof authProfilesContract> {
   const environment: Record<string, string | undefined> = {};
   const commands: (readonly string[])[] = [];
   let steadyMs = 0;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { unreachableTypes } from './public-types.ts';
+import { publicNames, unreachableTypes } from './public-types.ts';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -13,13 +13,21 @@ describe('the published declarations', () => {
   };
   const entries = Object.values(exports).flatMap((target) => (typeof target === 'string' ? [] : [target.types]));
 
-  it('name no type of ours that cannot be imported from an entry point', () => {
+  it('name each type of ours that a caller holds or that two public names share', () => {
     expect(entries).toContain('./dist/node.d.ts');
     expect(unreachableTypes(checkout, entries)).toEqual([]);
   });
+
+  it('are few, and each name has one entry', () => {
+    const names = publicNames(checkout, entries);
+    const all = [...names.values()].flat();
+    expect(all.filter((name, index) => all.indexOf(name) !== index)).toEqual([]);
+    expect(names.get('./dist/index.d.ts')?.length).toBeLessThanOrEqual(60);
+    expect(all.length).toBeLessThanOrEqual(460);
+  });
 });
 
-describe('a type that nobody can import is found', () => {
+describe('a type that needs a name of its own is found', () => {
   let root = '';
 
   afterEach(() => {
@@ -39,58 +47,73 @@ describe('a type that nobody can import is found', () => {
 
   it.each<[string, Readonly<Record<string, string>>, string[]]>([
     [
-      'in a property',
-      { 'index.d.ts': "export type { Whole } from './parts.js';", 'parts.d.ts': PARTS },
-      ['Part <- Whole'],
-    ],
-    [
-      'in the parameters of a function',
+      'in the answer of a function',
       {
-        'index.d.ts': "import type { Part } from './parts.js';\nexport declare function use(part: Part): void;",
+        'index.d.ts':
+          "import type { Part } from './parts.js';\nexport declare function use(): Promise<readonly Part[]>;",
         'parts.d.ts': PARTS,
       },
       ['Part <- use'],
+    ],
+    [
+      'in the answer of a method',
+      {
+        'index.d.ts': "export type { Port } from './port.js';",
+        'port.d.ts': "import type { Part } from './parts.js';\nexport interface Port { read(): Part | undefined }",
+        'parts.d.ts': PARTS,
+      },
+      ['Part <- Port'],
+    ],
+    [
+      'in the answer of a function, though its file keeps it to itself',
+      {
+        'index.d.ts': "export { use } from './use.js';",
+        'use.d.ts': 'interface Own { readonly x: 1 }\nexport declare function use(): Own;\nexport {};',
+      },
+      ['Own <- use'],
     ],
     [
       'behind an import in passing',
-      { 'index.d.ts': "export declare const use: import('./parts.js').Part;", 'parts.d.ts': PARTS },
+      { 'index.d.ts': "export declare const use: () => import('./parts.js').Part;", 'parts.d.ts': PARTS },
       ['Part <- use'],
     ],
     [
-      'behind a type that a file keeps to itself',
+      'in two public names',
       {
-        'index.d.ts': "export type { Outer } from './outer.js';",
+        'index.d.ts':
+          "import type { Part } from './parts.js';\nexport type { Whole } from './parts.js';\nexport declare function use(part: Part): void;",
+        'parts.d.ts': PARTS,
+      },
+      ['Part <- use, Whole'],
+    ],
+    [
+      'in two public names, behind what files keep to themselves',
+      {
+        'index.d.ts': "export type { Outer, Other } from './outer.js';",
         'outer.d.ts':
-          "import type { Part } from './parts.js';\ninterface Own { part: Part }\nexport interface Outer { own: Own }\nexport {};",
+          "import type { Part } from './parts.js';\ninterface Own { part: Part }\nexport interface Outer { own: Own }\nexport interface Other { own: Own }\nexport {};",
         'parts.d.ts': PARTS,
       },
-      ['Part <- Own'],
+      ['Part <- Outer, Other'],
     ],
     [
-      'in the constructor of a class',
+      'in two public names, behind a part of one of them',
       {
-        'index.d.ts': "export { Made } from './made.js';",
-        'made.d.ts': "import type { Part } from './parts.js';\nexport declare class Made { constructor(part: Part); }",
+        'index.d.ts':
+          "import type { Part, Whole } from './parts.js';\nexport declare function one(whole: Whole): void;\nexport declare function other(part: Part): void;",
         'parts.d.ts': PARTS,
       },
-      ['Part <- Made'],
+      ['Part <- one, other'],
     ],
     [
-      'in a constant of which more than words is used',
+      'in the constructors of two classes',
       {
-        'index.d.ts': "export type { One } from './parts.js';",
-        'parts.d.ts':
-          "export interface Part { readonly x: 1 }\nexport declare const all: { one: Part };\nexport type One = (typeof all)['one'];",
-      },
-      ['Part <- all'],
-    ],
-    [
-      'behind one that is missing itself',
-      {
-        'index.d.ts': "import type { Whole } from './parts.js';\nexport declare function use(): Whole;",
+        'index.d.ts': "export { Made, MadeToo } from './made.js';",
+        'made.d.ts':
+          "import type { Part } from './parts.js';\nexport declare class Made { constructor(part: Part); }\nexport declare class MadeToo { constructor(part: Part); }",
         'parts.d.ts': PARTS,
       },
-      ['Whole <- use', 'Part <- Whole'],
+      ['Part <- Made, MadeToo'],
     ],
   ])('%s', (_where, files, expected) => {
     expect(found(files)).toEqual(expected);
@@ -107,6 +130,27 @@ describe('a type that nobody can import is found', () => {
       ['index.d.ts', 'more.d.ts'],
     ],
     [
+      'it is a part of one public name',
+      { 'index.d.ts': "export type { Whole } from './parts.js';", 'parts.d.ts': PARTS },
+      undefined,
+    ],
+    [
+      'one function takes it',
+      {
+        'index.d.ts': "import type { Part } from './parts.js';\nexport declare function use(part: Part): void;",
+        'parts.d.ts': PARTS,
+      },
+      undefined,
+    ],
+    [
+      'it comes down to words',
+      {
+        'index.d.ts': "import type { Word } from './word.js';\nexport declare function use(word: Word): Word;",
+        'word.d.ts': "export type Word = 'one' | 'two';",
+      },
+      undefined,
+    ],
+    [
       'it is a part of a constant of which only the words are used',
       {
         'index.d.ts': "export type { Word } from './parts.js';",
@@ -116,10 +160,11 @@ describe('a type that nobody can import is found', () => {
       undefined,
     ],
     [
-      'only the constructor of a class that nobody can call names it',
+      'only the constructors of classes that a caller cannot make name it',
       {
-        'index.d.ts': "export type { Made } from './made.js';",
-        'made.d.ts': "import type { Part } from './parts.js';\nexport declare class Made { constructor(part: Part); }",
+        'index.d.ts': "export type { Made, MadeToo } from './made.js';",
+        'made.d.ts':
+          "import type { Part } from './parts.js';\nexport declare class Made { constructor(part: Part); }\nexport declare class MadeToo { constructor(part: Part); }",
         'parts.d.ts': PARTS,
       },
       undefined,

@@ -43,7 +43,7 @@ export interface RecorderOptions {
   readonly onListenerError?: OnListenerError | undefined;
 }
 
-interface RecorderStatistics {
+export interface RecorderStatistics {
   /** Living actors that were told, and those that were there and are still to be told. */
   readonly actors: number;
   readonly untoldActors: number;

@@ -19,7 +19,7 @@ interface AgentMemoryPorts {
   readonly learnings: LearningStore;
 }
 
-interface MemoryReading {
+export interface MemoryReading {
   readonly version: number;
   /** All of MEMORY.md; empty when there is none. What is not UTF-8 is shown as far as it can be. */
   readonly text: string;

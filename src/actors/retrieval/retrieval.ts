@@ -47,7 +47,7 @@ interface RetrievalRequest {
   readonly limit?: number | undefined;
 }
 
-interface RetrievalAnswer {
+export interface RetrievalAnswer {
   /** The best first. */
   readonly candidates: readonly RetrievalCandidate[];
   readonly searched: IndexSize;

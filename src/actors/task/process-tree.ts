@@ -18,7 +18,7 @@
  */
 
 /** One process, and no later one with the same pid. */
-interface ProcessIdentity {
+export interface ProcessIdentity {
   readonly pid: number;
   /** When it started, in a unit of the system's own; only equality means something. */
   readonly startTime: string;

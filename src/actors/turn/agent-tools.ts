@@ -24,7 +24,7 @@ interface ToolBox {
   readonly signal: AbortSignal;
 }
 
-interface BuiltTools {
+export interface BuiltTools {
   /** By the name under which the model calls them. */
   readonly tools: ReadonlyMap<string, Tool>;
   readonly skipped: readonly SkippedTool[];

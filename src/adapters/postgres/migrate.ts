@@ -20,7 +20,7 @@ export const OLDEST_SERVER = 150_000;
 /** A step that rewrites a large table takes long. */
 const MIGRATION_LIMIT_MS = 3_600_000;
 
-interface MigrationReport {
+export interface MigrationReport {
   /** Names of the steps that were taken now, in order. */
   readonly applied: readonly string[];
   /** Of the schema afterwards. */

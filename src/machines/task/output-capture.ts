@@ -15,7 +15,7 @@ interface LimitedOutputCaptureOptions {
   readonly keep?: 'head' | 'tail' | undefined;
 }
 
-interface LimitedOutputCapture {
+export interface LimitedOutputCapture {
   /**
    * Takes the next piece. Chunks may split a code point; pieces of different sources are kept in the order they came,
    * with a code point that one source has only begun held back until the rest of it comes.

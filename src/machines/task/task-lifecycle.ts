@@ -16,7 +16,7 @@ export const taskLifecycle = compileLifecycle<StateValueFrom<typeof taskMachine>
 
 export type TaskLifecycleSnapshot = LifecycleSnapshot<StateValueFrom<typeof taskMachine>>;
 
-interface BackgroundTaskTransition {
+export interface BackgroundTaskTransition {
   readonly from: BackgroundTaskStatus;
   readonly event: BackgroundTaskTransitionEvent;
   readonly to: BackgroundTaskStatus;

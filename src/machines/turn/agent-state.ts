@@ -12,7 +12,7 @@ import { TranscriptBuilder } from './transcript.ts';
 
 type ToolCallOutcome = SessionEventData<'agent.tool_result'>['outcome'];
 
-interface ToolCallRecord {
+export interface ToolCallRecord {
   readonly callId: string;
   readonly name: string;
   readonly input: unknown;

@@ -10,7 +10,7 @@ import type { Candidate } from '../../../src/machines/run/candidate.ts';
 import { MAX_CANDIDATES_KNOWN } from '../../../src/machines/run/health-table.ts';
 import type { HealthReport } from '../../../src/machines/run/health-table.ts';
 import { describeCandidateHealthStore } from '../../contracts/candidate-health.contract.ts';
-import type { CandidateHealthStoreUnderTest } from '../../../src/testing.ts';
+import type { ContractSubject, candidateHealthContract } from '../../../src/testing.ts';
 import { ask } from '../../support/postgres-databases.ts';
 import { cutConnections } from '../../support/postgres-server.ts';
 import { losingAnswers, openSharedTables } from '../../support/shared-tables.ts';
@@ -24,7 +24,7 @@ const ONE: Candidate = { provider: 'anthropic', model: 'large', profile: 'work' 
 const OVERLOADED: HealthReport = { kind: 'failed', failure: { kind: 'overloaded', message: 'it was overloaded' } };
 const MINUTE_MS = 60_000;
 
-interface Opened extends CandidateHealthStoreUnderTest {
+interface Opened extends ContractSubject<typeof candidateHealthContract> {
   readonly warnings: readonly RuntimeError[];
   dispose(): Promise<void>;
 }
