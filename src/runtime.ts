@@ -26,6 +26,7 @@ import type { SessionWorkerOptions } from './actors/session/session-worker-types
 import { SessionWorkers } from './actors/session/session-workers.ts';
 import { Sessions } from './actors/session/sessions.ts';
 import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
+import { placesOf } from './actors/workspace-copy/lacked-here.ts';
 import type { LackedHere } from './actors/workspace-copy/lacked-here.ts';
 import type { WorkspaceCopies } from './actors/workspace-copy/workspace-copies.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
@@ -129,10 +130,7 @@ export interface RuntimePorts {
    * stays with what lies here.
    */
   readonly workspaceCopies?: WorkspaceCopies | undefined;
-  /**
-   * What a session needs and this process lacks: then it is left to others. Absent: its wake fails. With
-   * `workspaceCopies` for inspectors only: those ask it themselves.
-   */
+  /** What a session needs and this process lacks: it is left to others. Absent: its wake fails. Copies ask it themselves. */
   readonly lackedHere?: LackedHere | undefined;
   /** What sessions work in. Without it in their workspace, with nothing shut in. */
   readonly environments?: SessionEnvironments | undefined;
@@ -305,10 +303,6 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     [Symbol.asyncDispose]: () => shutdown(),
   };
 }
-
-type PlacePorts = Pick<RuntimePorts, 'workspaceCopies' | 'lackedHere'>;
-const placesOf = ({ workspaceCopies, lackedHere }: PlacePorts): PlacePorts =>
-  workspaceCopies === undefined ? { lackedHere } : { workspaceCopies };
 
 /** What a caller gives is checked before anything is done. */
 function asAsked(wake: Runtime['wake']): Runtime['wake'] {

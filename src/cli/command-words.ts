@@ -14,9 +14,7 @@ const advice = new WeakMap<Command, string>();
 export function withExamples(command: Command, ...lines: readonly string[]): Command {
   examples.set(command, lines);
   const heading = `Example${lines.length === 1 ? '' : 's'}:`;
-  return command.addHelpText('after', () =>
-    ['', heading, ...lines.map((line) => `  $ ${asTyped(line)}`)].join('\n'),
-  );
+  return command.addHelpText('after', () => ['', heading, ...lines.map((line) => `  $ ${asTyped(line)}`)].join('\n'));
 }
 
 /** The commands to try that the help of a command shows. */

@@ -175,8 +175,21 @@ function sourceOf(
   { inspection, sessions, agents, worktrees, schedules, trigger }: Inspectable,
   { recorder, title, notes, onProblem = reportToConsole }: Checked,
 ): ClosableSource {
-  const { systems, clock, redact, live, prices, processTree, changes, fleet, storeWord, home, owner, hasEnded, lackedHere } =
-    inspection;
+  const {
+    systems,
+    clock,
+    redact,
+    live,
+    prices,
+    processTree,
+    changes,
+    fleet,
+    storeWord,
+    home,
+    owner,
+    hasEnded,
+    lackedHere,
+  } = inspection;
   if (sessions === undefined)
     return createRecorderSource({ recorder: recorder ?? attachRecorder({ inspection }), title });
   return createRuntimeSource({

@@ -8,6 +8,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { Lack } from '../../machines/session/lack.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CopyBoundsPorts } from './copy-bounds.ts';
+import type { WorkspaceCopies } from './workspace-copies.ts';
 
 /**
  * @param readAgent a wake that reads it anyway has it read once
@@ -32,6 +33,16 @@ export function lackedHere({ agents, environments, catalog }: CopyBoundsPorts): 
     }
     return undefined;
   };
+}
+
+interface PlacePorts {
+  readonly workspaceCopies?: WorkspaceCopies | undefined;
+  readonly lackedHere?: LackedHere | undefined;
+}
+
+/** What a wake asks: copies that come along ask themselves what is lacking. */
+export function placesOf({ workspaceCopies, lackedHere: lacked }: PlacePorts): PlacePorts {
+  return workspaceCopies === undefined ? { lackedHere: lacked } : { workspaceCopies };
 }
 
 async function found<Value>(get: () => Promise<Value>, missingCode: string): Promise<Value | 'missing' | 'unreadable'> {

@@ -234,7 +234,9 @@ export class Conversation {
     // What a model step said when it failed stands there already.
     const lines = [
       ...(OF_A_STEP.has(error.code) ? [] : wrapped(head, out.columns - 1)),
-      ...(error.hint === undefined ? [] : hintText(wrapped(asTyped(error.hint), out.columns - 9).join('\n'), out.styles)),
+      ...(error.hint === undefined
+        ? []
+        : hintText(wrapped(asTyped(error.hint), out.columns - 9).join('\n'), out.styles)),
     ];
     if (lines.length > 0) void out.push(`${lines.join('\n')}\n`);
   }

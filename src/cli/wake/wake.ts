@@ -111,7 +111,9 @@ async function tellFailure(context: CommandContext, { sessionId, summary, error 
   const text =
     error === undefined ? printable(summary) : `${printable(error.message)} ${styles.dim(`[${error.code}]`)}`;
   const hint = error?.hint ?? `Check the log: ${nextCommand(context, 'session', 'events', '--session', sessionId)}`;
-  await context.err.line([`${styles.red('error:')} ${text}`, ...hintText(textAsTyped(context, hint), styles)].join('\n'));
+  await context.err.line(
+    [`${styles.red('error:')} ${text}`, ...hintText(textAsTyped(context, hint), styles)].join('\n'),
+  );
 }
 
 const ENDINGS = {

@@ -147,11 +147,7 @@ export async function showWorktree(context: CommandContext, name: string): Promi
   return EXIT_SUCCESS;
 }
 
-function nextOf(
-  context: CommandContext,
-  { nextAction: known }: KeptWorktree,
-  nextAction = known,
-): string | undefined {
+function nextOf(context: CommandContext, { nextAction: known }: KeptWorktree, nextAction = known): string | undefined {
   return nextAction === undefined ? undefined : textAsTyped(context, printable(nextAction));
 }
 

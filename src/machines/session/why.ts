@@ -66,15 +66,7 @@ export interface ExplainOptions extends TimerOptions {
 export function explain(
   state: SessionState,
   nowMs: number,
-  {
-    budget,
-    isWakeDead = false,
-    modelWait,
-    conditions = {},
-    lacks,
-    work = {},
-    ...timers
-  }: ExplainOptions = {},
+  { budget, isWakeDead = false, modelWait, conditions = {}, lacks, work = {}, ...timers }: ExplainOptions = {},
 ): Explanation {
   const { sessionId, agentId, status, stopReason } = state;
   const isOver = state.unreadable !== undefined || status === 'terminated';
