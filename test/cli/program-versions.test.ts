@@ -1,9 +1,11 @@
 /** Programs of agents in versions that were not tried: what the doctor, the check of an agent file and a failure say. */
-import { chmod, mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { programVersion } from '../../src/adapters/system/program-version.ts';
 import { TRIED_PROGRAMS, triedProgramOf, untriedVersion, versionIn } from '../../src/machines/run/tried-programs.ts';
+import type { TriedProgramName } from '../../src/machines/run/tried-programs.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 import { runInProcess } from './in-process.ts';
@@ -164,6 +166,20 @@ describe('a program in a version', () => {
       kind: 'unreadable',
       because: 'it printed nothing, and it cannot be started (ENOENT)',
     });
+  });
+
+  it('of which there are recordings is one that was tried', async () => {
+    const recorded = fileURLToPath(new URL('../fixtures/recorded', import.meta.url));
+    const files = (await readdir(recorded, { recursive: true })).filter((file) => file.endsWith('.jsonl'));
+    const untried = await Promise.all(
+      files.map(async (file) => {
+        const [first = ''] = (await readFile(join(recorded, file), 'utf8')).split('\n');
+        const { program: name, version } = JSON.parse(first) as { program: TriedProgramName; version: string };
+        return untriedVersion(name, version);
+      }),
+    );
+    expect(untried.filter((each) => each !== undefined)).toEqual([]);
+    expect(new Set(files.map((file) => dirname(file)))).toEqual(new Set(Object.keys(TRIED_PROGRAMS)));
   });
 
   it('is compared number by number', () => {

@@ -60,6 +60,14 @@ describeProgram('claude', () => {
     expect(errors.map((error) => error.kind)).toEqual([kind]);
   });
 
+  it('asks again without streaming where a stream was malformed', async () => {
+    const runtime = { runLimits: { maxBackOffs: 0 } };
+    await using stage = await openClaude({ set: { CLAUDE_CODE_MAX_RETRIES: '0' }, runtime });
+    stage.conversation().always(saysRaw([], () => 'event: message_delta\ndata: {"type": nonsense\n\n'));
+    await stage.wake(await stage.session('Go.'));
+    expect(stage.conversation().requests.map(({ body }) => body['stream'])).toEqual([true, false]);
+  });
+
   it('tries again by itself, and nothing of it is in the log', async () => {
     await using stage = await openClaude();
     const busy = failsWithError(529, { type: 'overloaded_error', message: 'Overloaded' });

@@ -5,7 +5,7 @@ import { says, use } from '../support/http-models/conversation.ts';
 import { openClaude } from './claude-stage.ts';
 import { describeLife } from './life-suite.ts';
 import { describeProgram } from './programs.ts';
-import { storyOf } from './story.ts';
+import { callsOf, storyOf } from './story.ts';
 
 describeProgram('claude', () => {
   describeLife({
@@ -57,5 +57,7 @@ describeProgram('claude', () => {
     const [end] = log.flatMap((event) => (event.type === 'span.completed' ? [event.data] : []));
     expect(end?.error).toMatchObject({ kind: 'format', message: expect.stringContaining('as the budget') as string });
     expect(end?.usage?.cost).toBeGreaterThan(1);
+    // It asked for nothing more, and ran what it had no budget left for no more.
+    expect(callsOf(log).at(-1)).toBe('unknown');
   });
 });

@@ -138,6 +138,17 @@ describeProgram('claude', () => {
     ]);
   });
 
+  it('describes to its model at first only what docs/backends.md says', async () => {
+    await using stage = await openClaude();
+    stage.conversation().script(says('Ready.'));
+    await stage.wake(await stage.session('Be ready.'));
+    const { tools } = stage.conversation().requests[0]?.body as { tools: readonly { name: string }[] };
+    const names = tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['Bash', 'Edit', 'Read', 'ToolSearch', 'Write']));
+    const found = ['Glob', 'Grep', 'NotebookEdit', 'TaskCreate', 'TodoWrite', 'WebFetch', 'WebSearch'];
+    expect(names.filter((name) => found.includes(name))).toEqual([]);
+  });
+
   it('can leave nothing for after its turn', async () => {
     await using stage = await openClaude({ options: { disallowedTools: 'WebSearch' } });
     const calls = await turn(stage, [

@@ -243,7 +243,7 @@ export class AgentTurn {
     this.#gate.close();
     this.#cut(
       new RunFailed(
-        { kind: 'format', isLocal: true, hint: MODE_ADVICE },
+        { kind: 'format', hint: MODE_ADVICE },
         `it has changed to its mode "${mode}" in the middle of the turn, in which it asks for nothing, and permissions bind it; the turn was stopped`,
       ),
     );

@@ -83,7 +83,6 @@ describe('models and modes', () => {
     const bound = await home.run({ model, permissionsBind: true, requestPermission: gate.requestPermission });
     expect(bound.meta?.error).toMatchObject({
       kind: 'format',
-      isLocal: true,
       message: expect.stringContaining('it has changed to its mode "yolo" in the middle of the turn') as string,
       hint: expect.stringContaining('options.mode') as string,
     });
