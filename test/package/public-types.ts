@@ -31,7 +31,9 @@ const COMPILER_OPTIONS: ts.CompilerOptions = {
  */
 export function unreachableTypes(root: string, entries: readonly string[]): readonly UnreachableType[] {
   const paths = entries.map((entry) => join(root, entry));
-  const program = ts.createProgram(paths, COMPILER_OPTIONS);
+  const host = ts.createCompilerHost(COMPILER_OPTIONS);
+  host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
+  const program = ts.createProgram(paths, COMPILER_OPTIONS, host);
   const search = new Search(program.getTypeChecker(), join(root, '/'));
   for (const path of paths) {
     const file = program.getSourceFile(path);
