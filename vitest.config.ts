@@ -50,10 +50,15 @@ const ALONE = areLongRunsAskedFor
       // Their pipes are named after the process that made them, or they watch its clock.
       'test/adapters/shell/shell-pipes-{left,missing}.test.ts',
       'test/actors/clock/clock.test.ts',
-      // They load a compiler, or start many programs.
-      'test/{docs/code,package/public-types,setup/leave-nothing-behind,structure/*}.test.ts',
-      'test/cli/{demo,worker}.test.ts',
+      // They start many programs.
+      'test/{cli/demo,cli/worker,docs/code,setup/leave-nothing-behind}.test.ts',
     ];
+
+/** They load a compiler: in a process of their own, where each finds it loaded, and out of that of files which start
+ *  programs, because what a process has in memory is paid for by each program that it starts. */
+const COMPILING = areLongRunsAskedFor
+  ? []
+  : ['test/docs/{configuration,errors}.test.ts', 'test/package/public-types.test.ts', 'test/structure/*.test.ts'];
 
 /** They run the programs of others, with a configuration of their own: `npm run test:programs`. */
 const OTHERS = ['test/programs/**'];
@@ -94,12 +99,25 @@ export default defineConfig({
           provide: { sharesProcess: false, scratchPlace: 'ordinary' },
         },
       },
+      ...(COMPILING.length === 0
+        ? []
+        : [
+            {
+              test: {
+                ...EACH,
+                name: 'compiling',
+                include: COMPILING,
+                isolate: false,
+                provide: { sharesProcess: true, scratchPlace: 'ordinary' as const },
+              },
+            },
+          ]),
       {
         test: {
           ...EACH,
           name: 'sharing',
           include: areLongRunsAskedFor ? LONG_RUNS : ['test/**/*.test.ts'],
-          exclude: areLongRunsAskedFor ? ALONE : [...LONG_RUNS, ...ALONE, ...OTHERS],
+          exclude: areLongRunsAskedFor ? ALONE : [...LONG_RUNS, ...ALONE, ...COMPILING, ...OTHERS],
           isolate: false,
           provide: { sharesProcess: true, scratchPlace: 'memory' },
         },

@@ -7,6 +7,7 @@ import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 import { run } from './command-line.ts';
 import type { Ended } from './command-line.ts';
+import { runInProcess } from './in-process.ts';
 
 const file = (url: string): string => JSON.stringify(fileURLToPath(new URL(url, import.meta.url)));
 
@@ -46,6 +47,17 @@ async function config(text: string, name = 'wakechart.config.mjs'): Promise<stri
 }
 
 const at = (cwd: string, ...words: readonly string[]): Promise<Ended> => run(words, { cwd });
+
+/** The same in this process, one after another: it has one working folder. */
+async function here(cwd: string, ...words: readonly string[]): Promise<Ended> {
+  const before = process.cwd();
+  process.chdir(cwd);
+  try {
+    return await runInProcess([...words, '--home', join(cwd, '.wakechart')]);
+  } finally {
+    process.chdir(before);
+  }
+}
 
 async function sessionIn(place: string): Promise<string> {
   const made = await at(place, 'session', 'create', '--agent', 'clock', '--json');
@@ -89,42 +101,52 @@ describe.concurrent('a config in the working directory', () => {
     expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining('[AGENT_NOT_FOUND]') as unknown });
   });
 
+  it.each([
+    [
+      'waits for what never comes',
+      'await new Promise(() => undefined);\n',
+      'waits for something that never comes [CONFIG_FAILED]',
+    ],
+    ['is no JavaScript', 'export default {;\n', 'See where: node --check '],
+  ])('that %s is told of', async (_what, text, message) => {
+    const ended = await at(await config(text), 'agent', 'list');
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain(message);
+    expect(ended.stderr).not.toMatch(/^ {4}at /m);
+  });
+});
+
+describe('a config in the working directory', () => {
   it('is not run by commands that work with no agent and no session', async () => {
     const place = await config('throw new Error("ran");\n');
     for (const words of [['explain', 'AGENT_NOT_FOUND'], ['--version'], ['agent', '--help'], ['vault', 'list']])
-      expect(await at(place, ...words)).toMatchObject({ code: 0, stderr: '' });
-    expect(await at(place, 'agent', 'list')).toMatchObject({
+      expect(await here(place, ...words)).toMatchObject({ code: 0, stderr: '' });
+    expect(await here(place, 'agent', 'list')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/wakechart\.config\.mjs:1:7 could not be loaded: ran \[CONFIG_FAILED\]/) as unknown,
     });
   });
 
   it('is not run when others could have written it, unless it is named', async () => {
-    const place = await config(parrot('1', 'One: '));
+    const place = await config('export default {};\n');
     const path = join(place, 'wakechart.config.mjs');
     await chmod(path, 0o666);
-    expect(await at(place, 'agent', 'list')).toMatchObject({
+    expect(await here(place, 'agent', 'list')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
         /is not run: every user may change it \[CONFIG_EXPOSED\]\n {2}hint: If you trust it: --config /,
       ) as unknown,
     });
-    expect((await at(place, 'agent', 'list', '--config', path)).code).toBe(0);
+    expect((await here(place, 'agent', 'list', '--config', path)).code).toBe(0);
   });
 
   it.each<[string, string, string]>([
-    [
-      'waits for what never comes',
-      'await new Promise(() => undefined);\n',
-      'waits for something that never comes [CONFIG_FAILED]',
-    ],
     ['is no config', 'export default { agentz: [] };\n', 'did you mean "agents"? [CONFIG_INVALID]'],
-    ['is no JavaScript', 'export default {;\n', 'See where: node --check '],
     ['is not there', '', '[CONFIG_NOT_FOUND]'],
   ])('that %s is told of', async (_what, text, message) => {
     const place = await config(text);
     const missing = text === '' ? ['--config', 'nowhere.mjs'] : [];
-    const ended = await at(place, 'agent', 'list', ...missing);
+    const ended = await here(place, 'agent', 'list', ...missing);
     expect(ended.code).toBe(1);
     expect(ended.stderr).toContain(message);
     expect(ended.stderr).not.toMatch(/^ {4}at /m);
@@ -134,9 +156,9 @@ describe.concurrent('a config in the working directory', () => {
     const place = await config(
       'export default { store: { postgres: "postgres://nobody@127.0.0.1:1/none", patienceMs: 1 } };\n',
     );
-    const away = await at(place, 'session', 'list');
+    const away = await here(place, 'session', 'list');
     expect(away.code).toBe(1);
     expect(away.stderr).toMatch(/127\.0\.0\.1:1|STORAGE_FAILED/);
-    expect(await at(place, 'session', 'list', '--store', 'files')).toMatchObject({ code: 0 });
+    expect(await here(place, 'session', 'list', '--store', 'files')).toMatchObject({ code: 0 });
   });
 });

@@ -6,8 +6,9 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeRuntime } from '../../src/node.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
-import { run, start } from './command-line.ts';
+import { start } from './command-line.ts';
 import type { RunningCommand } from './command-line.ts';
+import { runInProcess } from './in-process.ts';
 import { Stage, sleeps } from './stage.ts';
 
 const BACKUP = fileURLToPath(new URL('../../deploy/backup-home.sh', import.meta.url));
@@ -64,7 +65,7 @@ describe('a home that is copied while a worker and a client are at it', () => {
       await copy.startWorker({ untilIdle: true }).ended;
       for (const { id } of sessions) expect(await copy.sessions.status(id)).toMatchObject({ pending: [] });
       await copy.shutdown();
-      expect(await run(['doctor', '--home', home])).toMatchObject({ code: 0 });
+      expect(await runInProcess(['doctor', '--home', home])).toMatchObject({ code: 0 });
     }
     await elsewhere.remove();
   }, 120_000);

@@ -42,7 +42,7 @@ export function errorSites(): ErrorSite[] {
 /** What is told as an error and was none before: `{ code, message }`. */
 function isReason(node: ts.Node): node is ts.ObjectLiteralExpression {
   if (!ts.isObjectLiteralExpression(node)) return false;
-  const names = node.properties.map(({ name }) => name?.getText());
+  const names = node.properties.map(({ name }) => (name !== undefined && ts.isIdentifier(name) ? name.text : ''));
   return names.includes('code') && names.includes('message') && !names.includes('category');
 }
 
@@ -63,7 +63,7 @@ export function sourceFiles(): string[] {
 
 /** `new RuntimeError(…)`, and `super(…)` in what extends it. */
 function isSink(node: ts.Node): node is Call {
-  if (ts.isNewExpression(node)) return node.expression.getText() === 'RuntimeError';
+  if (ts.isNewExpression(node)) return ts.isIdentifier(node.expression) && node.expression.text === 'RuntimeError';
   if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.SuperKeyword) return false;
   return extendedBy(node)?.getText() === 'RuntimeError';
 }

@@ -168,7 +168,10 @@ export const longPages: readonly string[] = [
   'docs/sandbox.md',
   'docs/postgres.md',
   'docs/schedules.md',
+  'docs/sessions.md',
+  'docs/subagents.md',
   'docs/walk-through.md',
+  'docs/workers.md',
 ];
 
 /** They start programs in the background that later commands need. */

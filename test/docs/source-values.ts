@@ -54,7 +54,8 @@ export class SourceValues {
 
   /** Only these files are read: no library and no package, which makes it fast. */
   constructor(fileNames: readonly string[]) {
-    const host = ts.createCompilerHost(OPTIONS, true);
+    const host = ts.createCompilerHost(OPTIONS);
+    host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
     const known = new Set(fileNames);
     host.resolveModuleNameLiterals = (literals, containing) =>
       literals.map(({ text }) => {

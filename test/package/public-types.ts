@@ -54,7 +54,9 @@ class Search {
 
   constructor(root: string, entries: readonly string[]) {
     const paths = entries.map((entry) => join(root, entry));
-    const program = ts.createProgram(paths, COMPILER_OPTIONS);
+    const host = ts.createCompilerHost(COMPILER_OPTIONS);
+    host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
+    const program = ts.createProgram(paths, COMPILER_OPTIONS, host);
     this.#checker = program.getTypeChecker();
     this.#root = join(root, '/');
     this.names = new Map(paths.map((path, index) => [entries[index] ?? path, this.#publish(program, path)]));

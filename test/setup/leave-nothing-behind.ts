@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterAll, expect, inject } from 'vitest';
 import { isOnDisk } from './on-disk.ts';
 import { processMarks, replacedSince } from './process-marks.ts';
-import { processesLeft } from './processes-left.ts';
+import { processesLeft, runningPids } from './processes-left.ts';
 import type { LeftProcess } from './processes-left.ts';
 
 declare module 'vitest' {
@@ -39,6 +39,7 @@ interface Leftovers {
 // A test that leaves simulated timers behind must not stop the clock of this check.
 const realSetTimeout = globalThis.setTimeout;
 const realNow = performance.now.bind(performance);
+const pidsBefore = new Set(runningPids());
 const place = isOnDisk(expect.getState().testPath ?? '') ? 'ordinary' : inject('scratchPlace');
 const temporaryFolder = mkdtempSync(join(inject('scratchFolders')[place], 'f-'));
 process.env['TMPDIR'] = temporaryFolder;
@@ -73,9 +74,9 @@ async function settled(): Promise<Leftovers> {
   for (;;) {
     const handles = handlesLeft();
     const isOver = realNow() > deadline;
-    // Checking every process of the machine costs the most, and means little while handles are still closing.
+    // Checking processes costs the most, and means little while handles are still closing.
     if (isOver || handles.length === 0) {
-      const left = { processes: processesLeft(temporaryFolder), handles, files: filesLeft() };
+      const left = { processes: processesLeft(temporaryFolder, pidsBefore), handles, files: filesLeft() };
       if (isOver || left.processes.length + left.files.length === 0) return left;
     }
     await new Promise((resolve) => realSetTimeout(resolve, POLL_MS));

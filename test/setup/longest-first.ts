@@ -23,9 +23,22 @@ const LONGEST = [
   'adapters/process-tree/reconcile',
 ].map((name) => `/test/${name}.test.ts`);
 
+/**
+ * Files that start many processes, before those that start few, before those that start none. To start one, a process
+ * copies the tables of all its memory, and one that has run hundreds of files has five times that of a young one: it
+ * takes twice the processor time, of the child too.
+ */
+const STARTING = [
+  /\/test\/adapters\/(?:acp|bubblewrap|child-process|cli-agent|file-tools|git|mcp|process-tree|shell|system)\//,
+  /\/test\/(?:actors\/shell|adapters\/(?:environment-files|health|host-life|shell-syntax|subagent-hooks))\//,
+  /\/test\/(?:adapters\/postgres|cli|fuzz|runtime|scenarios)\//,
+];
+
 const rankOf = ({ moduleId }: TestSpecification): number => {
   const rank = LONGEST.findIndex((name) => moduleId.endsWith(name));
-  return rank === -1 ? LONGEST.length : rank;
+  if (rank !== -1) return rank;
+  const starting = STARTING.findIndex((folder) => folder.test(moduleId));
+  return LONGEST.length + (starting === -1 ? STARTING.length : starting);
 };
 
 /** All others within a project; the projects stay in their order. */

@@ -13,10 +13,16 @@ export interface LeftProcess {
 /** Ended, and only waiting for somebody to read how. */
 const ENDED_STATES: ReadonlySet<string> = new Set(['Z', 'X']);
 
-/** Living processes other than this one that are its children, or have `temporaryFolder` as TMPDIR or around their working folder.
- *  Finds nothing on systems without /proc. */
-export function processesLeft(temporaryFolder: string): LeftProcess[] {
+/**
+ * Living processes other than this one that are its children, or have `temporaryFolder` as TMPDIR or around their
+ * working folder. Finds nothing on systems without /proc.
+ *
+ * @param before those that ran when there was no such folder yet, which spares reading them: a number is given again
+ *   only after all others
+ */
+export function processesLeft(temporaryFolder: string, before: ReadonlySet<number> = new Set()): LeftProcess[] {
   return runningPids().flatMap((pid) => {
+    if (before.has(pid)) return [];
     const stat = read(pid, 'stat');
     // The name in parentheses may hold spaces and parentheses itself; the state and the parent come after the last one.
     const [state = 'X', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -29,7 +35,7 @@ export function processesLeft(temporaryFolder: string): LeftProcess[] {
   });
 }
 
-function runningPids(): number[] {
+export function runningPids(): number[] {
   try {
     return readdirSync('/proc').map(Number).filter(Number.isInteger);
   } catch {

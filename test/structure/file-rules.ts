@@ -108,12 +108,15 @@ const zodIsANamespace = fileRule({
     }),
 });
 
+/** `export` or `as` with nothing but spaces, comments and `type` before what gives no name. */
+const MAY_EXPORT_UNNAMED = /\b(?:export|as)\b(?:\s|\btype\b|\/\*[^]*?\*\/|\/\/.*)*(?:\*|=|['"]?default\b)/;
+
 const exportsAreNamed = fileRule({
   name: 'exports-are-named',
   checksAt: ['src'],
   guards: ['src'],
   complaints: (file) =>
-    nodeComplaints(file, /\bdefault\b|\bexport\b[^;{]*(?:\*|=)/, (node) => {
+    nodeComplaints(file, MAY_EXPORT_UNNAMED, (node) => {
       if (
         ts.isExportDeclaration(node) &&
         (node.exportClause === undefined || ts.isNamespaceExport(node.exportClause))
@@ -148,7 +151,7 @@ const everyTestRuns = fileRule({
   checksAt: ['test'],
   guards: ['test'],
   complaints: (file) =>
-    nodeComplaints(file, /\b(?:only|skip|todo)\b/, (node) => {
+    nodeComplaints(file, /\.\s*(?:only|skip|todo)\b/, (node) => {
       const modifier = ts.isPropertyAccessExpression(node)
         ? MODIFIED_TEST.exec(node.getText())?.groups?.['modifier']
         : undefined;

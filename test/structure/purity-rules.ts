@@ -38,9 +38,15 @@ const NEWER_THAN_THE_FLOOR: ReadonlyMap<string, string> = new Map([
   ['Promise.try', 'Node 24'],
   ['Promise.withResolvers', 'Node 22'],
 ]);
-/** The last word of each. */
+/** The last word of each, behind its point where it has one: `try` alone stands in most files. */
 const NEWER_WORDS = new RegExp(
-  [...NEWER_THAN_THE_FLOOR.keys()].map((name) => `\\b${name.split('.').at(-1)}\\b`).join('|'),
+  [...NEWER_THAN_THE_FLOOR.keys()]
+    .map((name) => `${name.includes('.') ? '\\.\\s*' : '\\b'}${name.split('.').at(-1)}\\b`)
+    .join('|'),
+);
+/** The first word of each that is impure, without `new`. */
+const IMPURE_WORDS = new RegExp(
+  `\\b(?:${[...IMPURE].map((name) => name.replace('new ', '').split(/\W/)[0]).join('|')})\\b`,
 );
 const NEWER_MODULES: ReadonlySet<string> = new Set(['node:sqlite', 'node:sea']);
 
@@ -85,7 +91,7 @@ const machinesReadNoSurroundings: Rule = {
   check: (tree) =>
     tree
       .under('src/machines')
-      .filter(isCode)
+      .filter((file) => isCode(file) && mayMention(file, IMPURE_WORDS))
       .flatMap((file) => {
         const { syntax } = file;
         const nodes = foundInNodes(syntax, (node) => node);
@@ -106,18 +112,17 @@ const nothingNewerThanTheFloor: Rule = {
       .under('src')
       .filter(isCode)
       .flatMap((file) => {
-        const { syntax } = file;
         const newer = (node: ts.Node): Omit<Violation, 'rule'> | undefined => {
           const name = ambientName(node);
           const since = NEWER_THAN_THE_FLOOR.get(name ?? '');
           if (since === undefined) return undefined;
           return {
             file: file.path,
-            line: lineOf(syntax, node),
+            line: lineOf(file.syntax, node),
             message: `uses ${String(name)}, new in ${since}; Node 20.19 is the floor`,
           };
         };
-        const names = mayMention(file, NEWER_WORDS) ? foundInNodes(syntax, newer) : [];
+        const names = mayMention(file, NEWER_WORDS) ? foundInNodes(file.syntax, newer) : [];
         const modules = file.imports
           .filter(({ specifier }) => specifier !== undefined && NEWER_MODULES.has(specifier))
           .map(({ specifier, line }) => ({
