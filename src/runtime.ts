@@ -26,7 +26,8 @@ import type { SessionWorkerOptions } from './actors/session/session-worker-types
 import { SessionWorkers } from './actors/session/session-workers.ts';
 import { Sessions } from './actors/session/sessions.ts';
 import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
-import type { LackedHere } from './actors/workspace-copy/lacked-here.ts';
+import type { Lacked, LackedHere } from './actors/workspace-copy/lacked-here.ts';
+import type { SessionState } from './machines/session/session-state.ts';
 import type { WorkspaceCopies } from './actors/workspace-copy/workspace-copies.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { createSubagentServices } from './actors/subagent/subagent-services.ts';
@@ -213,6 +214,11 @@ export interface Runtime extends AsyncDisposable {
    * SESSION_NOT_FOUND where there is no such session.
    */
   words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
+  /**
+   * What a session needs and this process has not got, its agent or an environment: its workers leave the session to
+   * those of other processes. Undefined: nothing that is known.
+   */
+  lacks(session: SessionState): Promise<Lacked | undefined>;
   /** What `createHealthHandler` attaches to. */
   readonly operations: RuntimeOperations;
   /** One wake of a session, to its end. @throws RuntimeError WAKE_OPTIONS_INVALID */
@@ -294,6 +300,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     tools: turn.tools,
     runtimes,
     words: (sessionId, options) => words.of(sessionId, options),
+    lacks: async (session) => (ports.lackedHere ?? ports.workspaceCopies?.lackedHere)?.(session),
     wake: asAsked(wake),
     trigger: asAsked(trigger),
     startWorker: (options) => workers.start(options),

@@ -8,14 +8,20 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CopyBoundsPorts } from './copy-bounds.ts';
 
+export interface Lacked {
+  readonly reason: 'agent_missing' | 'environment_missing';
+  /** Such as `no agent "coder"`. */
+  readonly what: string;
+}
+
 /**
  * @param readAgent a wake that reads it anyway has it read once
- * @returns what, such as `no agent "coder"`. What is there and cannot be read is for the wake itself to say
+ * @returns what. What is there and cannot be read is for the wake itself to say
  */
 export type LackedHere = (
   session: Pick<SessionState, 'agentId' | 'environmentId' | 'restriction'>,
   readAgent?: () => Promise<AgentDefinition>,
-) => Promise<string | undefined>;
+) => Promise<Lacked | undefined>;
 
 /** Those that every home has. */
 const ALWAYS_THERE: ReadonlySet<string> = new Set(BUILT_IN_ENVIRONMENTS.map(({ environmentId }) => environmentId));
@@ -23,11 +29,11 @@ const ALWAYS_THERE: ReadonlySet<string> = new Set(BUILT_IN_ENVIRONMENTS.map(({ e
 export function lackedHere({ agents, environments, catalog }: CopyBoundsPorts): LackedHere {
   return async (session, readAgent = () => agents.get(session.agentId)) => {
     const agent = await found(readAgent, 'AGENT_NOT_FOUND');
-    if (agent === 'missing') return `no agent ${JSON.stringify(session.agentId)}`;
+    if (agent === 'missing') return { reason: 'agent_missing', what: `no agent ${JSON.stringify(session.agentId)}` };
     if (agent === 'unreadable') return undefined;
     for (const id of new Set([environments.idFor(session, agent), ...(session.restriction?.environments ?? [])])) {
       if (!ALWAYS_THERE.has(id) && (await found(() => catalog.get(id), 'ENVIRONMENT_NOT_FOUND')) === 'missing')
-        return `no environment ${JSON.stringify(id)}`;
+        return { reason: 'environment_missing', what: `no environment ${JSON.stringify(id)}` };
     }
     return undefined;
   };

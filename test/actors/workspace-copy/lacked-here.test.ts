@@ -49,5 +49,5 @@ it.each([
   ['nothing', { agentId: 'coder', environmentId: 'host' }, undefined],
   ['nothing, as far as can be told: the wake says what is wrong with the file', { agentId: 'broken' }, undefined],
 ])('is that it lacks %s', async (_what, session, lacks) => {
-  expect(await lackedHere(home('host'))(session)).toBe(lacks);
+  expect((await lackedHere(home('host'))(session))?.what).toBe(lacks);
 });
