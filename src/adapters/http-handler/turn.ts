@@ -65,8 +65,7 @@ export async function* turnNews(request: TurnRequest): AsyncGenerator<TurnNews, 
   for await (const told of merged<Told | Tick>(log, words, ticks(clock, signal))) {
     if (told.kind === 'tick') {
       const now = await waitingOf(runtime, state, clock.now());
-      if (now !== undefined && now.reason !== waiting?.reason)
-        yield { part: { type: 'waiting', ...now }, in: state };
+      if (now !== undefined && now.reason !== waiting?.reason) yield { part: { type: 'waiting', ...now }, in: state };
       waiting = now;
       const because = now === undefined ? undefined : givenUp(now, clock.now());
       if (because !== undefined) return yield { over: state, because };
