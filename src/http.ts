@@ -10,3 +10,4 @@ export type {
   HttpHandlerOptions,
   ServedRuntime,
 } from './adapters/http-handler/handler-options.ts';
+export type { Lacked, LackedHere } from './actors/workspace-copy/lacked-here.ts';

@@ -143,7 +143,7 @@ export type {
   WorkspaceCopyStates,
   PrunedPieces,
 } from './actors/workspace-copy/copy-store.ts';
-export type { LackedHere } from './actors/workspace-copy/lacked-here.ts';
+export type { Lacked, LackedHere } from './actors/workspace-copy/lacked-here.ts';
 export type { ArrivedWorkspaceCopy, WorkspaceCopies } from './actors/workspace-copy/workspace-copies.ts';
 export type { WorkspaceCopyFile } from './machines/workspace-copy/copy-manifest.ts';
 export { copySuperseded } from './machines/workspace-copy/copy-state.ts';

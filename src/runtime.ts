@@ -26,8 +26,7 @@ import type { SessionWorkerOptions } from './actors/session/session-worker-types
 import { SessionWorkers } from './actors/session/session-workers.ts';
 import { Sessions } from './actors/session/sessions.ts';
 import { reportToConsole, safely } from './actors/streams/listener-errors.ts';
-import type { Lacked, LackedHere } from './actors/workspace-copy/lacked-here.ts';
-import type { SessionState } from './machines/session/session-state.ts';
+import type { LackedHere } from './actors/workspace-copy/lacked-here.ts';
 import type { WorkspaceCopies } from './actors/workspace-copy/workspace-copies.ts';
 import type { OnListenerError } from './actors/streams/listener-errors.ts';
 import { createSubagentServices } from './actors/subagent/subagent-services.ts';
@@ -214,11 +213,8 @@ export interface Runtime extends AsyncDisposable {
    * SESSION_NOT_FOUND where there is no such session.
    */
   words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
-  /**
-   * What a session needs and this process has not got, its agent or an environment: its workers leave the session to
-   * those of other processes. Undefined: nothing that is known.
-   */
-  lacks(session: SessionState): Promise<Lacked | undefined>;
+  /** What a session needs and this process has not got: its workers leave it to those of other processes. */
+  lacks(session: Parameters<LackedHere>[0]): ReturnType<LackedHere>;
   /** What `createHealthHandler` attaches to. */
   readonly operations: RuntimeOperations;
   /** One wake of a session, to its end. @throws RuntimeError WAKE_OPTIONS_INVALID */
@@ -248,7 +244,16 @@ export interface Runtime extends AsyncDisposable {
 
 /** @throws RuntimeError TOOL_INVALID, TOOL_EXISTS, ENVIRONMENT_INVALID */
 export function createRuntime(ports: RuntimePorts): Runtime {
-  const { clock, store, agents, tasks, redaction, ids = createIdSource({ clock }) } = ports;
+  const {
+    clock,
+    store,
+    agents,
+    tasks,
+    redaction,
+    workspaceCopies,
+    lackedHere,
+    ids = createIdSource({ clock }),
+  } = ports;
   const onListenerError = safely(ports.onListenerError ?? reportToConsole);
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
   const core = { store, ids, clock, redaction, journals: new JournalCache({ store, ids, clock, redaction }) };
@@ -267,7 +272,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
-    ...{ runtimes, ...placesOf(ports), conversations: new KeptConversations() },
+    ...{ runtimes, workspaceCopies, lackedHere, conversations: new KeptConversations() },
     ...{ ...turn, telemetry: metrics },
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
@@ -300,7 +305,6 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     tools: turn.tools,
     runtimes,
     words: (sessionId, options) => words.of(sessionId, options),
-    lacks: async (session) => (ports.lackedHere ?? ports.workspaceCopies?.lackedHere)?.(session),
     wake: asAsked(wake),
     trigger: asAsked(trigger),
     startWorker: (options) => workers.start(options),
@@ -309,9 +313,6 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     [Symbol.asyncDispose]: () => shutdown(),
   };
 }
-
-type PlacePorts = Pick<RuntimePorts, 'workspaceCopies' | 'lackedHere'>;
-const placesOf = ({ workspaceCopies, lackedHere }: PlacePorts): PlacePorts => ({ workspaceCopies, lackedHere });
 
 /** What a caller gives is checked before anything is done. */
 function asAsked(wake: Runtime['wake']): Runtime['wake'] {
@@ -364,8 +365,9 @@ function facesOf(
   ports: RuntimePorts,
   subagents: SubagentServices,
   inspected: InspectedParts,
-): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
+): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection' | 'lacks'> {
   return {
+    lacks: async (session) => (ports.lackedHere ?? ports.workspaceCopies?.lackedHere)?.(session),
     subagents: subagents.jobs,
     localSubagents: subagents.local,
     worktrees: subagents.worktrees,

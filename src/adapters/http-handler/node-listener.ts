@@ -1,6 +1,6 @@
 /** The handler as what Node's `createServer` and Express take. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { webListener } from '../system/web-listener.ts';
-import type { NodeListener } from '../system/web-listener.ts';
 import type { HttpHandler } from './handler.ts';
 import { errorResponse, Refusal } from './refusal.ts';
 
@@ -8,7 +8,7 @@ import { errorResponse, Refusal } from './refusal.ts';
  * A listener for Node's HTTP servers, and for Express and Connect. The path is that of the whole request, wherever it
  * is mounted: `basePath` says what stands before the routes.
  */
-export function toNodeListener(handler: HttpHandler): NodeListener {
+export function toNodeListener(handler: HttpHandler): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   return webListener(handler, { malformed });
 }
 

@@ -89,7 +89,7 @@ type Incoming = IncomingMessage & { readonly originalUrl?: string; readonly body
 function requestOf(incoming: Incoming, body: IncomingBody, signal: AbortSignal): Request | undefined {
   const { method = 'GET', headers, originalUrl, url = '/' } = incoming;
   const target = originalUrl ?? url;
-  if (LEADS_ELSEWHERE.test(target.split('?', 1)[0] ?? '')) return undefined;
+  if (LEADS_ELSEWHERE.test(target.split('?', 1)[0] ?? '') || namesTwoHosts(incoming)) return undefined;
   const isBare = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
   try {
     // The name of the host says nothing here, and comes from the client.
@@ -107,6 +107,11 @@ function requestOf(incoming: Incoming, body: IncomingBody, signal: AbortSignal):
   } catch {
     return undefined;
   }
+}
+
+/** What stands before the server may have checked the other one. */
+function namesTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1;
 }
 
 /** Or closed. One that stalls is destroyed, which closes it. */

@@ -16,6 +16,12 @@ const withAgain = (served: Served): Promise<void> => rename(`${agentOf(served)}-
 const viewOf = async (served: Served, id: string): Promise<unknown> =>
   ((await (await served.get(`/sessions/${id}`)).json()) as { readonly waiting?: unknown }).waiting;
 
+/** What is there once so much time has passed. */
+async function after<Found>(served: Served, ms: number, find: () => Found): Promise<Found> {
+  await served.setup.clock.advance(ms);
+  return find();
+}
+
 describe('a session that is due', () => {
   it('says nothing while a worker may be about to take it, then that none has, and what it lacks here', async () => {
     await using served = await serve({}, { leavesToOthers: true });
@@ -54,11 +60,10 @@ describe('a chat whose agent no process has', () => {
     const client = await openChat(served, id, { wakes: false });
     const sent = client.chat.sendMessage({ text: 'Hi' });
     await expect.poll(() => served.setup.types(id)).toContain('user.message');
-    const clock = served.setup.clock;
     await expect
-      .poll(async () => (await clock.advance(TAKEN_MS), client.data))
+      .poll(() => after(served, TAKEN_MS, () => client.data))
       .toEqual([expect.objectContaining({ type: 'data-waiting', data: expect.objectContaining(ELSEWHERE) as object })]);
-    await expect.poll(async () => (await clock.advance(GIVES_UP_MS / 4), client.chat.status)).toBe('error');
+    await expect.poll(() => after(served, GIVES_UP_MS / 4, () => client.chat.status)).toBe('error');
     await sent;
     expect(client.chat.error?.message).toMatch(/^No process that runs has the agent .*\[agent_missing\]/);
     await withAgain(served);
@@ -75,7 +80,7 @@ describe('a chat whose agent no process has', () => {
     const client = await openChat(served, id, { wakes: false });
     const sent = client.chat.sendMessage({ text: 'Hi' });
     await expect.poll(() => served.setup.types(id)).toContain('user.message');
-    await expect.poll(async () => (await served.setup.clock.advance(TAKEN_MS), client.data.length)).toBe(1);
+    await expect.poll(() => after(served, TAKEN_MS, () => client.data.length)).toBe(1);
     await withAgain(served);
     await served.setup.runtime.wake(id);
     await sent;
@@ -95,7 +100,7 @@ it('a run of AG-UI hears the same', async () => {
   const read = (async () => {
     for await (const chunk of response.body as ReadableStream<Uint8Array>) heard.push(new TextDecoder().decode(chunk));
   })();
-  await expect.poll(async () => (await served.setup.clock.advance(TAKEN_MS), heard.join(''))).toContain('RUN_ERROR');
+  await expect.poll(() => after(served, TAKEN_MS, () => heard.join(''))).toContain('RUN_ERROR');
   await read;
   expect(heard.join('')).toMatch(/"CUSTOM","name":"waiting","value":\{"phase":"elsewhere".*RUN_ERROR.*agent_missing/s);
 });

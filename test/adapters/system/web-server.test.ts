@@ -1,9 +1,8 @@
 /** What clients of others send to a port, byte by byte over real sockets. */
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { webListener } from '../../../src/adapters/system/web-listener.ts';
 import type { WebHandler } from '../../../src/adapters/system/web-listener.ts';
@@ -63,6 +62,11 @@ describe('a client that waits before it sends its body', () => {
     expect(text()).toMatch(/^HTTP\/1.1 401 [^]*connection: close/i);
     expect(text()).not.toContain('100 Continue');
   });
+});
+
+it('answers a request that names two hosts as malformed', async () => {
+  const { text } = await clientOf(await portOf(echo), 'GET / HTTP/1.1', 'Host: 127.0.0.1', 'Host: evil.example');
+  await expect.poll(text).toMatch(/^HTTP\/1.1 400 /);
 });
 
 it('takes what follows a body in pieces for no header', async () => {
