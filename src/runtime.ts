@@ -244,16 +244,7 @@ export interface Runtime extends AsyncDisposable {
 
 /** @throws RuntimeError TOOL_INVALID, TOOL_EXISTS, ENVIRONMENT_INVALID */
 export function createRuntime(ports: RuntimePorts): Runtime {
-  const {
-    clock,
-    store,
-    agents,
-    tasks,
-    redaction,
-    workspaceCopies,
-    lackedHere,
-    ids = createIdSource({ clock }),
-  } = ports;
+  const { clock, store, agents, tasks, redaction, ids = createIdSource({ clock }) } = ports;
   const onListenerError = safely(ports.onListenerError ?? reportToConsole);
   const runtimes = new AgentRuntimeRegistry(ports.runtimes);
   const core = { store, ids, clock, redaction, journals: new JournalCache({ store, ids, clock, redaction }) };
@@ -272,8 +263,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
-    ...{ runtimes, workspaceCopies, lackedHere, conversations: new KeptConversations() },
-    ...{ ...turn, telemetry: metrics },
+    ...{ runtimes, workspaceCopies: ports.workspaceCopies, lackedHere: ports.lackedHere },
+    ...{ ...turn, telemetry: metrics, conversations: new KeptConversations() },
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
     supervisor: tasks.supervisor,
