@@ -36,7 +36,7 @@ export function waitingIn({ phase, reason, since }: Waiting): Waiting {
 }
 
 /** After as long in `elsewhere` a client that waits for the answer is told that there is none for now. */
-export const GIVES_UP_MS = 60_000;
+const GIVES_UP_MS = 60_000;
 
 const NEEDED = { agent_missing: 'the agent', environment_missing: 'the environment' } as const;
 
