@@ -214,6 +214,8 @@ export interface Runtime extends AsyncDisposable {
    * SESSION_NOT_FOUND where there is no such session.
    */
   words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
+  /** What a session needs and this process has not got: its workers leave it to those of other processes. */
+  lacks(session: Parameters<LackedHere>[0]): ReturnType<LackedHere>;
   /** What `createHealthHandler` attaches to. */
   readonly operations: RuntimeOperations;
   /** One wake of a session, to its end. @throws RuntimeError WAKE_OPTIONS_INVALID */
@@ -262,8 +264,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
-    ...{ runtimes, ...placesOf(ports), conversations: new KeptConversations() },
-    ...{ ...turn, telemetry: metrics },
+    ...{ runtimes, workspaceCopies: ports.workspaceCopies, lackedHere: ports.lackedHere },
+    ...{ ...turn, telemetry: metrics, conversations: new KeptConversations() },
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
     supervisor: tasks.supervisor,
@@ -355,8 +357,9 @@ function facesOf(
   ports: RuntimePorts,
   subagents: SubagentServices,
   inspected: InspectedParts,
-): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection'> {
+): Pick<Runtime, 'subagents' | 'localSubagents' | 'worktrees' | 'inspection' | 'lacks'> {
   return {
+    lacks: async (session) => (ports.lackedHere ?? ports.workspaceCopies?.lackedHere)?.(session),
     subagents: subagents.jobs,
     localSubagents: subagents.local,
     worktrees: subagents.worktrees,

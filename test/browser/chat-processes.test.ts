@@ -1,6 +1,8 @@
 /** The example of a chat, in a real browser: approvals, two tabs, a reload in mid-answer, and a worker that is killed. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -105,6 +107,19 @@ describe.skipIf(browser === undefined)('the chat in a browser', () => {
       'Tell me a story',
       'Once upon a time',
     ]);
+  });
+
+  it('says that its agent is missing, and goes on once it is back', async () => {
+    const { at, home } = await chatServer();
+    const page = await open(at);
+    const [agent, away] = [join(home, 'agents', 'noter'), join(home, 'noter-away')];
+    await rename(agent, away);
+    await say(page, 'Write it down');
+    await shows(page, 'It waits for a worker: agent_missing.');
+    await rename(away, agent);
+    await page.getByRole('button', { name: 'Allow' }).click({ timeout: 90_000 });
+    await shows(page, 'That is settled.');
+    expect(await page.getByText('It waits for a worker').count()).toBe(0);
   });
 
   it('goes on when the worker is killed and another one takes over', async () => {

@@ -6,6 +6,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
 import type { SimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
+import type { EnvironmentCatalog } from '../../src/actors/environment/environment-catalog.ts';
+import { environmentNames } from '../../src/actors/environment/environment-names.ts';
+import { lackedHere } from '../../src/actors/workspace-copy/lacked-here.ts';
+import { RuntimeError } from '../../src/machines/errors.ts';
 import type { AgentRuntime } from '../../src/actors/run/agent-runtime.ts';
 import type { EventStore } from '../../src/actors/session/event-store.ts';
 import { BackgroundTaskManager } from '../../src/actors/task/background-task-manager.ts';
@@ -48,6 +52,8 @@ export interface SessionSetupOptions {
   readonly runtimes?: readonly AgentRuntime[];
   readonly tools?: readonly Tool[];
   readonly hookSources?: RuntimePorts['hookSources'];
+  /** Sessions whose agent or environment is not in the home are left to other processes. Default: their wakes fail. */
+  readonly leavesToOthers?: boolean;
   /** What sessions are told of where they work, for those that do nothing there. */
   readonly workspace?: string;
 }
@@ -58,6 +64,13 @@ export const AGENT = 'player';
 export const shellRun = (command = 'true'): object => ({ name: 'shell_run', input: { command } });
 const SCRIPT = 'play.json';
 
+const catalog: Pick<EnvironmentCatalog, 'get'> = {
+  get: async (id) => {
+    throw new RuntimeError('ENVIRONMENT_NOT_FOUND', `there is no environment ${id}`, { category: 'not_found' });
+  },
+};
+const WITHOUT_ENVIRONMENTS = { catalog, environments: environmentNames({ catalog }) };
+
 export async function openSetup(options: SessionSetupOptions = {}): Promise<SessionSetup> {
   const home = await temporaryHome();
   const clock = createSimulatedClock();
@@ -66,6 +79,7 @@ export async function openSetup(options: SessionSetupOptions = {}): Promise<Sess
   const reported: unknown[] = [];
   const onListenerError = (error: unknown): void => void reported.push(error);
   const layout = new HomeLayout(home.path);
+  const agents = new FileAgentCatalog({ agentsDirectory: layout.agents });
   const runtime = createRuntime({
     // Nobody moves the clock on while a step waits.
     runLimits: { maxBackOffs: 0 },
@@ -78,7 +92,8 @@ export async function openSetup(options: SessionSetupOptions = {}): Promise<Sess
             agentDirectory: (agentId) => layout.agentDirectory(agentId),
             workspaceDirectory: async () => options.workspace ?? '',
           },
-    agents: new FileAgentCatalog({ agentsDirectory: layout.agents }),
+    agents,
+    ...(options.leavesToOthers === true ? { lackedHere: lackedHere({ agents, ...WITHOUT_ENVIRONMENTS }) } : {}),
     runtimes: [createScriptAgentRuntime({ clock }), ...(options.runtimes ?? [])],
     tasks: new BackgroundTaskManager({ runners: { process: processes }, clock, onListenerError }),
     tools: options.tools,

@@ -67,8 +67,10 @@ function Message({ message, onAnswer }) {
 const NEWS = ['user.message', 'wake.started', 'permission.requested', 'permission.resolved', 'session.status_idle'];
 
 function Chat({ sessionId, initial, head }) {
+  const [waiting, setWaiting] = useState();
   const chat = useChat({
     ...{ id: sessionId, messages: initial, resume: true, transport },
+    onData: (part) => part.type === 'data-waiting' && setWaiting(part.data),
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
   const { messages, status, error } = chat;
@@ -77,10 +79,12 @@ function Chat({ sessionId, initial, head }) {
   now.current = chat;
   useEffect(() => {
     const events = new EventSource(`${API}/sessions/${sessionId}/events?from=${head + 1}`);
-    const refresh = async () => {
-      if (now.current.status !== 'ready') return;
+    const rests = () => ['ready', 'error'].includes(now.current.status);
+    const refresh = async ({ type }) => {
+      if (type === 'wake.started') setWaiting(undefined);
+      if (!rests()) return;
       const fresh = await ask(`/chat/${sessionId}/messages`);
-      if (now.current.status !== 'ready') return;
+      if (!rests()) return;
       now.current.setMessages(fresh);
       await now.current.resumeStream();
     };
@@ -96,6 +100,7 @@ function Chat({ sessionId, initial, head }) {
         ))}
       </ol>
       <p role="status">{status === 'ready' ? '' : status}</p>
+      {waiting && !error && <p>It waits for a worker: {waiting.reason}.</p>}
       {error && <p role="alert">{error.message}</p>}
       <form
         className="say"

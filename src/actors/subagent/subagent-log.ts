@@ -8,6 +8,7 @@ import type { SessionEventDraft } from '../../machines/session/session-event.ts'
 import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import { refusalError, terminated } from '../../machines/session/session-rules.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { jobEndingText } from '../../machines/subagent/job-ending.ts';
 import type { WorktreeHandoff } from '../../machines/subagent/worktree-findings.ts';
 import { keepView } from '../session/event-store.ts';
 import { appendAtHead } from '../session/ingress.ts';
@@ -84,7 +85,7 @@ async function logEnd(job: EndedJob, options: SubagentLogOptions): Promise<void>
   // A record that names no session has none to end. What was there before the job is not the job's to end.
   const hasSession = isUuidV7(job.sessionId);
   if (hasSession && job.status !== 'completed' && job.continues !== true)
-    await unlessMissing(sessions.terminate(job.sessionId, { reason: reasonOf(job) }));
+    await unlessMissing(sessions.terminate(job.sessionId, { reason: jobEndingText(job) }));
   if (!isUuidV7(job.parentSessionId)) return;
   const parent = await unlessMissing(journals.open(job.parentSessionId));
   const child = hasSession ? await unlessMissing(journals.open(job.sessionId)) : undefined;
@@ -146,13 +147,6 @@ function endOf(
       ...(child === undefined ? {} : { used: child.state.used }),
     },
   };
-}
-
-function reasonOf({ jobId, status, error }: EndedJob): string {
-  return `the job ${jobId} whose work it did ${status === 'cancelled' ? 'was cancelled' : 'failed'}${error === undefined ? '' : `: ${error.message}`}`.slice(
-    0,
-    MAX_SUMMARY_CHARACTERS,
-  );
 }
 
 /** Two homes may have a job of the same name, but no two have a session of the same id. */

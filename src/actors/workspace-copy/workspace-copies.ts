@@ -60,6 +60,8 @@ const LASTING = new Set(['WORKSPACE_COPY_TOO_LARGE', 'WORKSPACE_COPY_UNREADABLE'
 
 /** Each method is called under the right to wake the session. */
 export interface WorkspaceCopies {
+  /** What the session needs and this machine has not got. */
+  readonly lackedHere?: LackedHere | undefined;
   /**
    * Has the workspace here, before anything of the wake is stored.
    * @throws RuntimeError WORKSPACE_COPY_ELSEWHERE when it is bound to another machine: the session stays due for that
@@ -70,6 +72,7 @@ export interface WorkspaceCopies {
 
 export function createWorkspaceCopies(ports: WorkspaceCopiesPorts): WorkspaceCopies {
   return {
+    lackedHere: ports.lackedHere,
     async arrive(session, wake) {
       const workspaceCopy = new SessionWorkspaceCopy(ports, session, { ...wake, here: await ports.folders.host() });
       await workspaceCopy.arrive();
@@ -123,7 +126,7 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
     });
     const arrival = copyArrival({ sessionId, state, here, bound, missingFolder, last: this.#last });
     if (arrival.kind === 'refused') throw arrival.error;
-    if (lacks !== undefined) throw wakeElsewhere(sessionId, { here, lacks });
+    if (lacks !== undefined) throw wakeElsewhere(sessionId, { here, lacks: lacks.what });
     this.#state = isSaid ? this.#said({ bound, ...(state === undefined ? {} : { added: state.added }) }) : state;
     await folders.recover(this.#place);
     if (arrival.kind === 'moves') this.notes = [await this.#layOut(arrival)];

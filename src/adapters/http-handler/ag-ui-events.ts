@@ -3,6 +3,7 @@
  * the client is told all messages as they are.
  */
 import type { SpeechKind, TurnPart } from './turn-part.ts';
+import { waitingIn } from './waiting.ts';
 import { errorTextOf } from './ui-chunks.ts';
 
 export interface AgUiMessage {
@@ -64,6 +65,8 @@ export class AgUiEvents {
         return this.#ofResult(part);
       case 'retrying':
         return [{ type: 'CUSTOM', name: 'retrying', value: { because: part.because, retryAt: part.retryAt } }];
+      case 'waiting':
+        return [{ type: 'CUSTOM', name: 'waiting', value: waitingIn(part) }];
       default:
         return [];
     }

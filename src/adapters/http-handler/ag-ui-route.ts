@@ -16,6 +16,7 @@ import { partFor, troubleOf } from './session-view.ts';
 import { sendAnswer } from './session-routes.ts';
 import type { GivenAnswer } from './session-routes.ts';
 import { answeredAt, turnNews } from './turn.ts';
+import type { TurnEnd } from './turn.ts';
 
 const KEY_PREFIX = 'ag-ui:';
 
@@ -176,12 +177,12 @@ function ran(
     async *open(signal) {
       yield eventText({ type: 'RUN_STARTED', threadId, runId });
       const view = new AgUiEvents(messages);
-      const nowMs = (): number => settings.clock.now();
-      for await (const news of turnNews({ runtime, sessionId, from, reading, signal, nowMs })) {
+      const { clock } = settings;
+      for await (const news of turnNews({ runtime, sessionId, from, reading, signal, clock })) {
         const events =
           'part' in news
             ? view.of(partFor(news.part, news.in, access))
-            : [...view.end(), lastEvent({ body, access, view }, news.over)];
+            : [...view.end(), lastEvent({ body, access, view }, news)];
         for (const event of events) yield eventText(event);
       }
     },
@@ -200,9 +201,9 @@ interface Run {
 
 function lastEvent(
   { body: { threadId, runId }, access, view: { ofClient } }: Run,
-  rest: SessionState | undefined,
+  { over: rest, because }: TurnEnd,
 ): AgUiEvent {
-  const trouble = rest === undefined ? undefined : troubleOf(rest, access);
+  const trouble = because ?? (rest === undefined ? undefined : troubleOf(rest, access));
   if (trouble !== undefined) return { type: 'RUN_ERROR', message: trouble };
   const finished = { type: 'RUN_FINISHED', threadId, runId };
   const told = (text: string): string => (rest === undefined ? text : toldBy(text, rest, access));

@@ -10,7 +10,7 @@ import { json, route, streamed } from './route.ts';
 import type { Exchange, Route } from './route.ts';
 import { toldError } from './refusal.ts';
 import { answeredAt, isAtRest, newestReply, turnNews } from './turn.ts';
-import type { TurnRequest } from './turn.ts';
+import type { TurnEnd, TurnRequest } from './turn.ts';
 import { UiChunks } from './ui-chunks.ts';
 import type { UiChunk } from './ui-chunks.ts';
 import { queryNumber } from './query-number.ts';
@@ -160,18 +160,18 @@ function chunked(exchange: Exchange, { messageId, from, reading, read, isReplaye
     async *open(signal) {
       yield chunkText({ type: 'start', ...(messageId === undefined ? {} : { messageId }) });
       const view = new UiChunks({ isContinued: reading === undefined && isReplayed === undefined });
-      const nowMs = (): number => settings.clock.now();
-      for await (const news of turnNews({ runtime, sessionId, from, reading, read, signal, nowMs })) {
+      const { clock } = settings;
+      for await (const news of turnNews({ runtime, sessionId, from, reading, read, signal, clock })) {
         if ('part' in news) for (const chunk of view.of(partFor(news.part, news.in, access))) yield chunkText(chunk);
-        else yield `${lastChunks(news.over, access).map(chunkText).join('')}${DONE}`;
+        else yield `${lastChunks(news, access).map(chunkText).join('')}${DONE}`;
       }
     },
     failed: (error) => `${chunkText({ type: 'error', errorText: toldError(error).message })}${DONE}`,
   });
 }
 
-function lastChunks(rest: SessionState | undefined, access: Exchange['access']): readonly UiChunk[] {
-  const trouble = rest === undefined ? undefined : troubleOf(rest, access);
+function lastChunks({ over: rest, because }: TurnEnd, access: Exchange['access']): readonly UiChunk[] {
+  const trouble = because ?? (rest === undefined ? undefined : troubleOf(rest, access));
   if (trouble !== undefined)
     return [
       { type: 'error', errorText: trouble },

@@ -4,6 +4,7 @@
  */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import { jobEndingWithoutError } from '../../machines/subagent/job-ending.ts';
 import { WAKE_FAILED } from '../../machines/wake/wake-commit.ts';
 import type { OutcomeEvidence } from '../../machines/session/improvement-events.ts';
 import type { Access } from './access.ts';
@@ -70,10 +71,15 @@ function hidden(value: unknown): unknown {
 /** Under these keys stands how something ended, which is why it failed where it did; what is said stands under others. */
 const ENDINGS: ReadonlySet<string> = new Set(['summary', 'reason', 'output']);
 
+function withoutFailure(text: string): string {
+  if (text.startsWith(WAKE_FAILED)) return COULD_NOT_GO_ON;
+  const ending = jobEndingWithoutError(text);
+  return ending === undefined ? text : `${ending}: ${COULD_NOT_GO_ON}`;
+}
+
 /** The same with other texts in it. */
 function mapped(value: unknown, place: Place, key = ''): unknown {
-  if (typeof value === 'string')
-    return ENDINGS.has(key) && value.startsWith(WAKE_FAILED) ? COULD_NOT_GO_ON : withoutFolders(value, place);
+  if (typeof value === 'string') return withoutFolders(ENDINGS.has(key) ? withoutFailure(value) : value, place);
   if (Array.isArray(value)) return value.map((each) => mapped(each, place));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapped(part, place, name)]));

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
-import { merged } from './merged.ts';
+import { merged, wordsOf } from './merged.ts';
 import { queryNumber } from './query-number.ts';
 import { json, route, streamed } from './route.ts';
 import type { Exchange, Route } from './route.ts';
@@ -71,9 +71,9 @@ const events: Route = route({
     const from = streamStart(request, asked.from, state.head);
     return streamed(exchange, {
       async *open(signal) {
-        const words = asked.words === '1' ? runtime.words(sessionId, { signal }) : undefined;
+        const words = asked.words === '1' ? [wordsOf(runtime.words(sessionId, { signal }))] : [];
         const log = runtime.sessions.events(sessionId, { from, follow: true, signal });
-        for await (const { kind, value } of merged(log, words))
+        for await (const { kind, value } of merged(log, ...words))
           yield kind === 'event'
             ? sseText({ id: value.seq, event: value.type, data: eventFor(value, state, access) })
             : sseText({ event: 'word', data: told(value, state, access) });

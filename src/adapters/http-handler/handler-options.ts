@@ -4,6 +4,7 @@ import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
 import type { WordsOptions } from '../../actors/words/runtime-words.ts';
+import type { LackedHere } from '../../actors/workspace-copy/lacked-here.ts';
 import type { SessionWord } from '../../machines/words/session-word.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { BASE_PATH } from './base-path.ts';
@@ -78,6 +79,7 @@ export interface HttpHandlerOptions {
 export interface ServedRuntime {
   readonly sessions: Sessions;
   words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
+  readonly lacks: LackedHere;
 }
 
 /** Timers of more are due at once. */

@@ -1,10 +1,15 @@
-/** The log of a session and what is said in it meanwhile, as one iterator: the log decides when it ends. */
+/** The log of a session and what comes beside it, as one iterator: the log decides when it ends. */
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionWord } from '../../machines/words/session-word.ts';
 
 export type Told =
   | { readonly kind: 'event'; readonly value: SessionEvent }
   | { readonly kind: 'word'; readonly value: SessionWord };
+
+/** As often as it comes, time has passed. */
+export interface Tick {
+  readonly kind: 'tick';
+}
 
 type Next<Value> = { readonly value: Value } | { readonly end: true } | { readonly thrown: unknown };
 
@@ -46,31 +51,45 @@ class Ahead<Value> {
   }
 }
 
-/** Where both have something, the log comes first. */
-export async function* merged(
+export async function* wordsOf(words: AsyncIterable<SessionWord>): AsyncGenerator<Told, void, undefined> {
+  for await (const value of words) yield { kind: 'word', value };
+}
+
+/** Where several have something, the log comes first. */
+export async function* merged<Beside extends Told | Tick>(
   events: AsyncIterable<SessionEvent>,
-  words: AsyncIterable<SessionWord> | undefined,
-): AsyncGenerator<Told, void, undefined> {
+  ...others: readonly AsyncIterable<Beside>[]
+): AsyncGenerator<Beside | Told, void, undefined> {
   let wake = (): void => undefined;
   const onNext = (): void => wake();
   const log = new Ahead(events, onNext);
-  let said = words === undefined ? undefined : new Ahead(words, onNext);
+  const beside = new Set(others.map((each) => new Ahead(each, onNext)));
   try {
     for (;;) {
       const hasCome = new Promise<void>((resolve) => (wake = resolve));
       const event = log.take();
-      const word = event === undefined ? said?.take() : undefined;
-      if (event === undefined && word === undefined) await hasCome;
-      else if (event !== undefined) {
+      if (event !== undefined) {
         if ('end' in event) return;
         if ('thrown' in event) throw event.thrown;
         yield { kind: 'event', value: event.value };
-      } else if (word !== undefined && 'value' in word) yield { kind: 'word', value: word.value };
-      // Words that have ended or failed are no reason to end: what is said is in the log.
-      else said = undefined;
+        continue;
+      }
+      const found = firstOf(beside);
+      if (found === undefined) await hasCome;
+      else yield found.value;
     }
   } finally {
     log.end();
-    said?.end();
+    for (const each of beside) each.end();
   }
+}
+
+/** What has ended or failed is no reason to end: what is said is in the log. */
+function firstOf<Value>(sources: Set<Ahead<Value>>): { readonly value: Value } | undefined {
+  for (const source of sources) {
+    const next = source.take();
+    if (next !== undefined && 'value' in next) return next;
+    if (next !== undefined) sources.delete(source);
+  }
+  return undefined;
 }

@@ -7,7 +7,7 @@ import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../ma
 import { approvalScope } from '../../machines/session/event-parts.ts';
 import type { SendOptions, SessionIngress } from '../../machines/session/session-requests.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
-import { receiptView, sessionView, viewOf } from './session-view.ts';
+import { fullViewOf, receiptView, sessionView, viewOf } from './session-view.ts';
 import { queryNumber } from './query-number.ts';
 import { json, route } from './route.ts';
 import type { Exchange, Route } from './route.ts';
@@ -103,7 +103,9 @@ const list = route({
       schema: z.object({ sessions: z.array(sessionView), next: sessionId.optional() }),
     },
   ],
-  async handle({ runtime, access, query: { limit, before, agentId: agent } }) {
+  async handle(exchange) {
+    const { runtime, access } = exchange;
+    const { limit, before, agentId: agent } = exchange.query;
     await access.require('list', agent === undefined ? {} : { agentId: agent });
     const searched = await runtime.sessions.list({ newest: SEARCHED_AT_ONCE, before, agentId: agent });
     const [oldest] = searched.length === SEARCHED_AT_ONCE ? searched : [];
@@ -113,7 +115,8 @@ const list = route({
       .toReversed();
     const page = seen.slice(0, limit);
     const next = seen.length > limit ? page.at(-1)?.sessionId : end;
-    return json({ sessions: page.map((state) => viewOf(state, access)), ...(next === undefined ? {} : { next }) });
+    const sessions = await Promise.all(page.map((state) => fullViewOf(state, exchange)));
+    return json({ sessions, ...(next === undefined ? {} : { next }) });
   },
 });
 
@@ -132,7 +135,7 @@ const get = route({
   summary: 'What a session is, where it stands, and what it waits for.',
   answers: [SESSION],
   async handle(exchange) {
-    return json(viewOf(await shown(exchange, 'read'), exchange.access));
+    return json(await fullViewOf(await shown(exchange, 'read'), exchange));
   },
 });
 

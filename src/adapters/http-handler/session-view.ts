@@ -4,7 +4,9 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { COULD_NOT_GO_ON, told } from './event-view.ts';
 import type { Place, Viewer } from './event-view.ts';
 import { PARKED } from './told-fields.ts';
+import type { Exchange } from './route.ts';
 import type { TurnPart } from './turn-part.ts';
+import { waiting, waitingOf } from './waiting.ts';
 
 const text = z.string().optional();
 
@@ -39,6 +41,7 @@ export const sessionView = z.object({
     .object({ code: z.string(), reason: z.string(), retryAt: text })
     .optional()
     .describe('Why the last wake failed; `retryAt`: when it is tried again by itself, unless the session is parked.'),
+  waiting: waiting.optional().describe('It is due, and no worker has taken it for five seconds.'),
   queuedWakes: z.array(z.object({ reason: z.string(), dueAt: z.string() })),
   used: z.object({ tokens: z.number(), cost: z.number() }),
 });
@@ -48,6 +51,14 @@ export const receiptView = z.object({
   seq: z.int(),
   acceptedAs: z.enum(['queue', 'steer', 'interrupt']),
 });
+
+/** With what keeps it waiting. */
+export async function fullViewOf(
+  state: SessionState,
+  { access, runtime, settings }: Pick<Exchange, 'access' | 'runtime' | 'settings'>,
+): Promise<z.output<typeof sessionView>> {
+  return { ...viewOf(state, access), waiting: await waitingOf(runtime, state, settings.clock.now()) };
+}
 
 export function viewOf(state: SessionState, viewer: Viewer): z.output<typeof sessionView> {
   const { sessionId, agentId, title, owner, createdAt, updatedAt, status, stopReason, head, used } = state;

@@ -1,4 +1,5 @@
 /** What a conversation is made of, whatever protocol shows it. */
+import type { Waiting } from './waiting.ts';
 
 export type SpeechKind = 'text' | 'reasoning';
 
@@ -40,4 +41,6 @@ export type TurnPart =
     }
   /** It failed, and is tried again. */
   | { readonly type: 'retrying'; readonly because: string; readonly retryAt: string }
+  /** No worker takes it. */
+  | ({ readonly type: 'waiting' } & Waiting)
   | { readonly type: 'progress'; readonly callId: string; readonly message: string };

@@ -1,12 +1,17 @@
 /** A turn as it goes on: what is stored from an event on and what is said meanwhile, until the session rests. */
+import type { Clock } from '../../actors/clock/clock.ts';
+import { pause } from '../../actors/clock/waiting.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import { foldSession } from '../../machines/session/session-fold.ts';
-import { actionableIngress, delegatedCalls, isDue } from '../../machines/session/session-activations.ts';
+import { TAKEN_MS, actionableIngress, delegatedCalls, isDue } from '../../machines/session/session-activations.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { ServedRuntime } from './handler-options.ts';
-import { merged } from './merged.ts';
+import { merged, wordsOf } from './merged.ts';
+import type { Tick, Told } from './merged.ts';
 import { TurnParts } from './turn-parts.ts';
 import type { TurnPart } from './turn-part.ts';
+import { givenUp, waitingOf } from './waiting.ts';
+import type { Waiting } from './waiting.ts';
 
 /** A session that tries again this soon is still at it. */
 const RETRIES_SOON_MS = 60_000;
@@ -33,25 +38,39 @@ export interface TurnRequest {
   /** Those that the step at `from` reads, where that is known. */
   readonly read?: readonly string[] | undefined;
   readonly signal: AbortSignal;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
 }
 
-/** The last of its news is `over`, unless it is cut short: with the session that rests, or without, where another turn begins. */
-export type TurnNews =
-  | { readonly part: TurnPart; readonly in: SessionState }
-  | { readonly over: SessionState | undefined };
+export interface TurnEnd {
+  /** The session that rests. Undefined: another turn begins. */
+  readonly over: SessionState | undefined;
+  /** Why it ends without a rest: no process takes it on. */
+  readonly because?: string | undefined;
+}
+
+/** The last of its news is its end, unless it is cut short. */
+export type TurnNews = { readonly part: TurnPart; readonly in: SessionState } | TurnEnd;
 
 export async function* turnNews(request: TurnRequest): AsyncGenerator<TurnNews, void, undefined> {
-  const { runtime, sessionId, from, reading, read = [], signal, nowMs } = request;
-  const words = runtime.words(sessionId, { signal });
+  const { runtime, sessionId, from, reading, read = [], signal, clock } = request;
+  const words = wordsOf(runtime.words(sessionId, { signal }));
   let state = await runtime.sessions.get(sessionId);
   const first = Math.min(from, state.head + 1);
-  const isOver = (): boolean => isAtRest(state, nowMs());
+  const isOver = (): boolean => isAtRest(state, clock.now());
   if (first > state.head && isOver()) return yield { over: state };
   const parts = new TurnParts(read.length > 0 ? read : unreadMessages(state, first));
   let isTold = reading === undefined;
+  let waiting: Waiting | undefined;
   const log = runtime.sessions.events(sessionId, { from: first, follow: true, signal });
-  for await (const told of merged(log, words)) {
+  for await (const told of merged<Told | Tick>(log, words, ticks(clock, signal))) {
+    if (told.kind === 'tick') {
+      const now = await waitingOf(runtime, state, clock.now());
+      if (now !== undefined && now.reason !== waiting?.reason) yield { part: { type: 'waiting', ...now }, in: state };
+      waiting = now;
+      const because = now === undefined ? undefined : givenUp(now, clock.now());
+      if (because !== undefined) return yield { over: state, because };
+      continue;
+    }
     for (const part of parts.of(told)) {
       if (part.type !== 'read') {
         if (isTold) yield { part, in: state };
@@ -61,6 +80,14 @@ export async function* turnNews(request: TurnRequest): AsyncGenerator<TurnNews, 
     if (told.kind === 'word') continue;
     if (told.value.seq > state.head) state = foldSession(state, told.value);
     if (told.value.seq >= state.head && isOver()) return yield { over: state };
+  }
+}
+
+async function* ticks(clock: Clock, signal: AbortSignal): AsyncGenerator<Tick, void, undefined> {
+  for (;;) {
+    await pause({ clock, timeoutMs: TAKEN_MS, signal });
+    if (signal.aborted) return;
+    yield { kind: 'tick' };
   }
 }
 

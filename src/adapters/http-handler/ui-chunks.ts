@@ -3,6 +3,7 @@
  * the assistant.
  */
 import type { TurnPart } from './turn-part.ts';
+import { waitingIn } from './waiting.ts';
 
 export type UiChunk =
   | { readonly type: 'start'; readonly messageId?: string }
@@ -33,7 +34,7 @@ export type UiChunk =
   | { readonly type: 'tool-output-error'; readonly toolCallId: string; readonly errorText: string }
   | { readonly type: 'tool-output-denied'; readonly toolCallId: string }
   | { readonly type: 'data-progress'; readonly id: string; readonly data: unknown; readonly transient: true }
-  | { readonly type: 'data-retrying'; readonly data: unknown; readonly transient: true }
+  | { readonly type: 'data-retrying' | 'data-waiting'; readonly data: unknown; readonly transient: true }
   | { readonly type: 'error'; readonly errorText: string }
   | { readonly type: 'finish'; readonly finishReason: 'stop' | 'tool-calls' | 'error' };
 
@@ -55,6 +56,8 @@ export class UiChunks {
         return [];
       case 'retrying':
         return [{ type: 'data-retrying', data: { because: part.because, retryAt: part.retryAt }, transient: true }];
+      case 'waiting':
+        return [{ type: 'data-waiting', data: waitingIn(part), transient: true }];
       case 'step-started':
         return [{ type: 'start-step' }];
       case 'step-ended':

@@ -1,13 +1,13 @@
 /** Listens, lets in who may, and ends everything at once when it is closed. */
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RuntimeError } from '../../machines/errors.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { authorityOf } from '../system/loopback.ts';
+import { boundConnections, closerOf, listening } from '../system/web-server.ts';
+import type { WebServerOptions } from '../system/web-server.ts';
 import type { CheckedInspectorOptions, InspectorOptions } from './inspector-options.ts';
 import { allowedHosts, checkOptions, hostOf, placedHostOf } from './inspector-options.ts';
 import type { Place } from './place.ts';
@@ -47,39 +47,6 @@ function leadOnFromElsewhere(exchange: Exchange, headers: OutgoingHttpHeaders): 
   exchange.response.end(GO_ON);
 }
 
-// How many may be connected at once. A client that only holds a connection makes room for the next: a stranger with
-// many silent ones locks no client out.
-
-/**
- * At the limit, the connection that has waited longest without a request under way is closed; where all have one, the
- * new one.
- */
-function boundConnections(server: Server, limit: number): void {
-  const open = new Set<Socket>();
-  /** Those without a request under way, in the order of their last one. */
-  const silent = new Set<Socket>();
-  server.on('connection', (socket) => {
-    if (open.size >= limit) {
-      const [oldest] = silent;
-      forget(oldest ?? socket);
-      if (oldest === undefined) return;
-    }
-    open.add(socket);
-    silent.add(socket);
-    socket.once('close', () => forget(socket));
-  });
-  server.on('request', ({ socket }, response) => {
-    silent.delete(socket);
-    response.once('close', () => void (open.has(socket) && silent.add(socket)));
-  });
-
-  function forget(socket: Socket): void {
-    open.delete(socket);
-    silent.delete(socket);
-    socket.destroy();
-  }
-}
-
 export interface InspectorServer extends AsyncDisposable {
   /**
    * Where it listens: `http://127.0.0.1:4321`. Nothing lies there: everything is below a path that only `signInAddress`
@@ -116,7 +83,7 @@ export async function listen(given: InspectorOptions, place: Place = newPlace())
   boundConnections(server, maxConnections);
   // A socket on which nothing moves for so long is destroyed, whichever side waits.
   server.timeout = stallMs;
-  const port = await listening(server, options);
+  const port = await listening(server, options, cannotListen(options));
   const gate = new Gate(options, place, port);
   server.on('request', (request, response) => void gate.receive({ request, response }));
   server.on('connect', refuseTunnel);
@@ -124,7 +91,7 @@ export async function listen(given: InspectorOptions, place: Place = newPlace())
   server.on('close', () => gate.routes.ahead.close());
   const origin = `http://${authorityOf(hostOf(options), port)}`;
   const placed = `http://${authorityOf(placedHostOf(options, place), port)}${place.path}`;
-  const close = closer(server);
+  const close = closerOf(server);
   return {
     origin,
     signInAddress: () => `${placed}?${TOKEN}=${gate.signIn.newToken()}`,
@@ -133,36 +100,19 @@ export async function listen(given: InspectorOptions, place: Place = newPlace())
   };
 }
 
-async function listening(server: Server, { host, port }: CheckedInspectorOptions): Promise<number> {
-  server.listen({ host, port, exclusive: true });
-  try {
-    await once(server, 'listening');
-  } catch (cause) {
-    const code = systemCodeOf(cause);
-    if (code === 'EADDRINUSE')
-      throw new RuntimeError('INSPECTOR_PORT_TAKEN', `port ${port} of ${host} is taken by another program`, {
-        category: 'conflict',
-        hint: 'Choose another, or leave it out for a free one.',
-        cause,
-      });
-    throw new RuntimeError(
-      'INSPECTOR_CANNOT_LISTEN',
-      `cannot listen on port ${port} of ${host} (${code ?? 'no reason was given'})`,
-      { category: 'permission', hint: 'Choose a port above 1023, and an address of this machine.', cause },
-    );
-  }
-  return (server.address() as AddressInfo).port;
-}
-
-function closer(server: Server): () => Promise<void> {
-  let closing: Promise<void> | undefined;
-  return () => {
-    closing ??= new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-    return closing;
-  };
+function cannotListen({ host, port }: CheckedInspectorOptions): WebServerOptions['cannotListen'] {
+  return (cause, isTaken) =>
+    isTaken
+      ? new RuntimeError('INSPECTOR_PORT_TAKEN', `port ${port} of ${host} is taken by another program`, {
+          category: 'conflict',
+          hint: 'Choose another, or leave it out for a free one.',
+          cause,
+        })
+      : new RuntimeError(
+          'INSPECTOR_CANNOT_LISTEN',
+          `cannot listen on port ${port} of ${host} (${systemCodeOf(cause) ?? 'no reason was given'})`,
+          { category: 'permission', hint: 'Choose a port above 1023, and an address of this machine.', cause },
+        );
 }
 
 /** Node hands these over as bare sockets. */

@@ -1,9 +1,7 @@
 /** Listens for programs on loopback, lets in who may, and keeps count. */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { InspectionRecording, InspectionSource } from '../../actors/inspection/inspection-source.ts';
@@ -11,6 +9,8 @@ import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 import { authorityOf } from '../system/loopback.ts';
+import { closerOf, listening } from '../system/web-server.ts';
+import type { WebServerOptions } from '../system/web-server.ts';
 import type { StatelyReceiverStatistics } from './received-programs.ts';
 import { ReceivedPrograms } from './received-programs.ts';
 import type { CheckedReceiverOptions, StatelyReceiverOptions } from './receiver-options.ts';
@@ -158,7 +158,7 @@ export async function listen(given: StatelyReceiverOptions): Promise<StatelyRece
   );
   server.maxConnections = limits.connections + MORE_SOCKETS;
   server.timeout = HANDSHAKE_MS;
-  const port = await listening(server, options);
+  const port = await listening(server, options, cannotListen(options));
   server.on('error', onProblem);
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy());
@@ -173,7 +173,11 @@ export async function listen(given: StatelyReceiverOptions): Promise<StatelyRece
     sockets.handleUpgrade(request, socket, head, (webSocket) => programs.add(webSocket, titleOf(request)));
   });
   const url = `ws://${authorityOf(options.host, port)}`;
-  const close = closer(server, programs);
+  const end = closerOf(server);
+  const close = (): Promise<void> => {
+    programs.close();
+    return end();
+  };
   return {
     url,
     recording: programs.recording,
@@ -186,38 +190,19 @@ export async function listen(given: StatelyReceiverOptions): Promise<StatelyRece
   };
 }
 
-async function listening(server: Server, { host, port }: CheckedReceiverOptions): Promise<number> {
-  server.listen({ host, port, exclusive: true });
-  try {
-    await once(server, 'listening');
-  } catch (cause) {
-    const code = systemCodeOf(cause);
-    if (code === 'EADDRINUSE') {
-      throw new RuntimeError('STATELY_PORT_TAKEN', `port ${port} of ${host} is taken by another program`, {
-        category: 'conflict',
-        hint: 'Choose another with --stately-port, and give the programs its address: createWebSocketInspector({ url }).',
-        cause,
-      });
-    }
-    throw new RuntimeError(
-      'STATELY_CANNOT_LISTEN',
-      `cannot listen on port ${port} of ${host} (${code ?? 'no reason was given'})`,
-      { category: 'permission', hint: 'Choose a port above 1023.', cause },
-    );
-  }
-  return (server.address() as AddressInfo).port;
-}
-
-function closer(server: Server, programs: ReceivedPrograms): () => Promise<void> {
-  let closing: Promise<void> | undefined;
-  return () => {
-    closing ??= new Promise((resolve) => {
-      programs.close();
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-    return closing;
-  };
+function cannotListen({ host, port }: CheckedReceiverOptions): WebServerOptions['cannotListen'] {
+  return (cause, isTaken) =>
+    isTaken
+      ? new RuntimeError('STATELY_PORT_TAKEN', `port ${port} of ${host} is taken by another program`, {
+          category: 'conflict',
+          hint: 'Choose another with --stately-port, and give the programs its address: createWebSocketInspector({ url }).',
+          cause,
+        })
+      : new RuntimeError(
+          'STATELY_CANNOT_LISTEN',
+          `cannot listen on port ${port} of ${host} (${systemCodeOf(cause) ?? 'no reason was given'})`,
+          { category: 'permission', hint: 'Choose a port above 1023.', cause },
+        );
 }
 
 /** Programs may say who they are: `ws://127.0.0.1:8080/?program=checkout`. */

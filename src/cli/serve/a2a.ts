@@ -47,7 +47,7 @@ async function openA2a(
     },
     { port, onTrouble },
   );
-  await err.line(`${err.styles.cyan('a2a:')} ${listener.url}/.well-known/agent-card.json`);
+  await err.line(`${err.styles.cyan('a2a:')} ${listener.origin}/.well-known/agent-card.json`);
   if (given === undefined) await err.line(`${err.styles.cyan('token:')} ${token}`);
   let tell: () => void = () => undefined;
   const closed = new Promise<void>((resolve) => {

@@ -1,12 +1,12 @@
 /** `wakechart serve http`: the sessions of a home over HTTP, for those who have the token. */
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createHealthHandler } from '../../adapters/health/health-handler.ts';
 import { createHttpHandler } from '../../adapters/http-handler/handler.ts';
-import { toNodeListener } from '../../adapters/http-handler/node-listener.ts';
+import { malformed } from '../../adapters/http-handler/node-listener.ts';
 import { authorityOf } from '../../adapters/system/loopback.ts';
 import { UnusableFile, readOwnText } from '../../adapters/system/own-files.ts';
+import { serveWeb } from '../../adapters/system/web-server.ts';
+import type { WebServer } from '../../adapters/system/web-server.ts';
+import type { WebHandler } from '../../adapters/system/web-listener.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { CommandContext } from '../context.ts';
 import { nextCommand } from '../context.ts';
@@ -22,6 +22,9 @@ import { withHealth } from './with-health.ts';
 const MAX_TOKEN_FILE_BYTES = 4_096;
 const MIN_TOKEN_CHARACTERS = 16;
 
+const MAX_CONNECTIONS = 4_096;
+const REQUEST_MS = 60_000;
+
 /** Holds the token where no file is named. */
 const TOKEN_VARIABLE = 'WAKECHART_HTTP_TOKEN';
 
@@ -34,23 +37,22 @@ export interface ServeHttpOptions {
 /** @throws RuntimeError SERVE_CANNOT_LISTEN, SERVE_TOKEN_INVALID, API_OPTIONS_INVALID */
 export async function serveHttp(
   context: CommandContext,
-  { tokenFile, listen: { host, port }, basePath }: ServeHttpOptions,
+  { tokenFile, listen: at, basePath }: ServeHttpOptions,
 ): Promise<number> {
   const token = tokenFile === undefined ? variableToken() : fileToken(tokenFile);
+  const onTrouble = (error: unknown): void =>
+    void context.err.push(`${context.err.styles.yellow('note:')} ${printable(messageOf(error))}\n`);
   return withRuntime(context, async (runtime) => {
     const sessions = createHttpHandler(runtime, {
       // A client that has the token works for the owner of the home, and sees all of its sessions.
       authorize: (request) => (bears(request, token) ? { subject: 'token', sees: 'all' } : undefined),
       ...(basePath === undefined ? {} : { basePath }),
-      onError: (error) =>
-        void context.err.push(`${context.err.styles.yellow('note:')} ${printable(messageOf(error))}\n`),
+      onError: onTrouble,
     });
-    const handler = withHealth({ sessions, health: createHealthHandler(runtime), token, host });
-    const server = createServer(toNodeListener(handler));
-    await listen(server, port, host);
+    const handler = withHealth({ sessions, health: createHealthHandler(runtime), token, host: at.host });
+    const server = await listen(handler, at, onTrouble);
     try {
-      const { port: taken } = server.address() as AddressInfo;
-      const address = `http://${authorityOf(host, taken)}${basePath ?? ''}`;
+      const address = `${server.origin}${basePath ?? ''}`;
       await (context.json ? context.out.record({ type: 'listening', address }) : context.out.line(address));
       await showUntilInterrupted(context, {
         introduction: 'Serves',
@@ -59,8 +61,7 @@ export async function serveHttp(
         isInputTaken: true,
       });
     } finally {
-      server.close();
-      server.closeAllConnections();
+      await server.close();
     }
     return EXIT_SUCCESS;
   });
@@ -106,18 +107,16 @@ function readToken(file: string): string | undefined {
   }
 }
 
-/** @throws RuntimeError SERVE_CANNOT_LISTEN */
-async function listen(server: Server, port: number, host: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new RuntimeError('SERVE_CANNOT_LISTEN', `cannot listen on ${authorityOf(host, port)}: ${messageOf(cause)}`, {
-          category: 'process',
-          hint: 'Choose another --listen, or leave it out for a free port.',
-          cause,
-        }),
+/** A proxy before it may pass on another host than its own: who asks is known by the token. */
+function listen(handler: WebHandler, at: ListenAddress, onTrouble: (error: unknown) => void): Promise<WebServer> {
+  return serveWeb({
+    ...{ ...at, requestMs: REQUEST_MS, maxConnections: MAX_CONNECTIONS, hosts: 'any' },
+    ...{ handler: () => handler, malformed, onTrouble },
+    cannotListen: (cause) =>
+      new RuntimeError(
+        'SERVE_CANNOT_LISTEN',
+        `cannot listen on ${authorityOf(at.host, at.port)}: ${messageOf(cause)}`,
+        { category: 'process', hint: 'Choose another --listen, or leave it out for a free port.', cause },
       ),
-    );
-    server.listen(port, host, resolve);
   });
 }

@@ -5,6 +5,9 @@
 import type { Activation } from './activation.ts';
 import type { OpenToolCall, SessionState } from './session-state.ts';
 
+/** A worker that runs and is free takes what is due within as long. */
+export const TAKEN_MS = 5_000;
+
 /** Everything that makes the session due, now or later. */
 export function activationsOf(state: SessionState): readonly Activation[] {
   // The runner of the job wakes its session, and settles it when the job is lost.
@@ -34,6 +37,16 @@ export function causesOfWake(state: SessionState, wakeId: string, atMs: number):
  */
 export function isDue(state: SessionState, nowMs: number): boolean {
   return workActivations(state).some(({ dueAtMs }) => dueAtMs <= nowMs);
+}
+
+/**
+ * Since when, in milliseconds since the epoch, the session waits for a worker that does not come: there is none, all are
+ * busy, or those that run leave it to others.
+ */
+export function untakenSince(state: SessionState, nowMs: number): number | undefined {
+  if (state.openWake !== undefined || state.jobId !== undefined || state.status === 'terminated') return undefined;
+  const sinceMs = Math.min(...workActivations(state).map(({ dueAtMs }) => dueAtMs));
+  return nowMs - sinceMs >= TAKEN_MS ? sinceMs : undefined;
 }
 
 /**

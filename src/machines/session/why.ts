@@ -3,7 +3,7 @@
  * would move it on, and who can bring them about. From its folded log alone, so that every reader is told the same.
  */
 import { counted } from '../inspection/markdown.ts';
-import { delegatedCalls, isBlocked, isUnfinished } from './session-activations.ts';
+import { TAKEN_MS, delegatedCalls, isBlocked, isUnfinished } from './session-activations.ts';
 import { lackText } from './lack.ts';
 import type { Lack } from './lack.ts';
 import type { SessionEventData } from './session-event.ts';
@@ -103,8 +103,6 @@ function withLack(reasons: readonly Reason[], lacks: Lack): readonly Reason[] {
   ];
 }
 
-/** A worker that runs and is free takes what is due within as long. */
-const TAKEN_MS = 5_000;
 const TAKEN_BY_WORKERS: ReadonlySet<Reason['kind']> = new Set(['unread', 'queued_wake', 'retry', 'unfinished']);
 
 /** What a worker is to take says first that none has. */

@@ -51,7 +51,7 @@ async function served(agentId: string, { allowAnswers = false } = {}): Promise<s
     { port: 0, onTrouble: () => undefined },
   );
   closing.push(() => listener.close());
-  return listener.url;
+  return listener.origin;
 }
 
 /** The client of the protocol's SDK, which finds the agent by its card. */
@@ -296,7 +296,7 @@ describe('the address', () => {
       onTrouble: (error) => void trouble.push(error),
     });
     closing.push(() => listener.close());
-    const connection = connect(Number(new URL(listener.url).port), '127.0.0.1');
+    const connection = connect(Number(new URL(listener.origin).port), '127.0.0.1');
     connection.write(`${head}\r\nConnection: close\r\n\r\n`);
     expect(await textOf(connection)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(trouble).toEqual([]);

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Step } from '../../fixtures/acp-agents/agent.mjs';
 import { acpSetup, answering, told } from './acp-setup.ts';
-import type { AcpSetup, Note, StartedRun } from './acp-setup.ts';
+import type { StartedRun } from '../../support/program-setup.ts';
+import type { AcpSetup, Note } from './acp-setup.ts';
 
 let setup: AcpSetup;
 const at = (path: string): string => join(setup.workspaceDir, path);

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TerminalOutput } from '../../../src/adapters/acp/terminal.ts';
 import type { Step } from '../../fixtures/acp-agents/agent.mjs';
 import { acpSetup, answering, told } from './acp-setup.ts';
-import type { AcpSetup, Note, StartedRun } from './acp-setup.ts';
+import type { StartedRun } from '../../support/program-setup.ts';
+import type { AcpSetup, Note } from './acp-setup.ts';
 
 describe('the output that is kept of a command', () => {
   const kept = (limit: number, isWhole: boolean, ...chunks: readonly Buffer[]): object => {

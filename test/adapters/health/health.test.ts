@@ -7,12 +7,12 @@ import parsePrometheus from 'parse-prometheus-text-format';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHealthHandler } from '../../../src/adapters/health/health-handler.ts';
 import { serveHealth } from '../../../src/adapters/health/health-server.ts';
-import type { HealthServer } from '../../../src/adapters/health/health-server.ts';
+import type { WebServer } from '../../../src/adapters/system/web-server.ts';
 import type { RuntimeOperations } from '../../../src/actors/telemetry/runtime-operations.ts';
 import { Stage, runs, sleeps } from '../../cli/stage.ts';
 
 let stage: Stage;
-const servers: HealthServer[] = [];
+const servers: WebServer[] = [];
 
 beforeEach(async () => {
   stage = await Stage.open();

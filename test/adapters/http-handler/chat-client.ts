@@ -32,6 +32,8 @@ export interface ChatClient {
   readonly chat: Chat;
   /** What the page asked for, in order. */
   readonly asked: string[];
+  /** What `onData` heard. */
+  readonly data: { readonly type: string; readonly data: unknown }[];
 }
 
 /** @param wakes whether a worker takes what is sent, here: at once. Default true */
@@ -41,6 +43,7 @@ export async function openChat(
   { wakes = true }: { readonly wakes?: boolean } = {},
 ): Promise<ChatClient> {
   const asked: string[] = [];
+  const data: ChatClient['data'] = [];
   const fetchHere: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
     asked.push(`${request.method} ${new URL(request.url).pathname}`);
@@ -53,9 +56,10 @@ export async function openChat(
     id: sessionId,
     state: new KeptState(messages),
     transport: new DefaultChatTransport({ api: `${AT}/chat`, headers: { 'x-subject': 'ada' }, fetch: fetchHere }),
+    onData: (part) => void data.push(part),
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
-  return { chat, asked };
+  return { chat, asked, data };
 }
 
 /** Of a message, what people see: its texts, and its calls with where they stand. */

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventFor, told } from '../../../src/adapters/http-handler/event-view.ts';
 import { troubleOf, viewOf } from '../../../src/adapters/http-handler/session-view.ts';
+import { jobEndingText } from '../../../src/machines/subagent/job-ending.ts';
 import { TOLD_FIELDS } from '../../../src/adapters/http-handler/told-fields.ts';
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import { sessionEventDefinitions } from '../../../src/machines/session/event-schemas.ts';
@@ -42,6 +43,20 @@ describe('an event, for who has the right to read the log', () => {
     expect(shown('agent.tool_result', { output: { output: 'The wake failed: /srv', agent: 'a' } })).not.toContain(
       '/srv',
     );
+  });
+
+  it.each([
+    [
+      'with its code',
+      jobEndingText({ jobId: 'j 1', status: 'failed', error: { code: 'RUN_FAILED', message: 'Set KEY: x' } }),
+    ],
+    ['as older logs have it', 'the job j 1 whose work it did failed: Set KEY: x'],
+  ])('tells that the job of a subagent failed, and nothing of its error: %s', (_, reason) => {
+    const said = shown('session.status_changed', { to: 'terminated', reason });
+    expect(said).toMatch(/the job j 1 whose work it did failed(?: \[RUN_FAILED\])?: The agent could not go on/);
+    expect(said).not.toContain('KEY');
+    const cancelled = jobEndingText({ jobId: 'j', status: 'cancelled' });
+    expect(shown('session.status_changed', { reason: cancelled })).toContain(cancelled);
   });
 
   it('tells of a field only where that is decided', () => {
