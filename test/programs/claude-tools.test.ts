@@ -142,8 +142,8 @@ describeProgram('claude', () => {
     await using stage = await openClaude();
     stage.conversation().script(says('Ready.'));
     await stage.wake(await stage.session('Be ready.'));
-    const { tools } = stage.conversation().requests[0]?.body as { tools: readonly { name: string }[] };
-    const names = tools.map(({ name }) => name);
+    const tools = stage.conversation().requests[0]?.body['tools'] as readonly { readonly name: string }[] | undefined;
+    const names = (tools ?? []).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['Bash', 'Edit', 'Read', 'ToolSearch', 'Write']));
     const found = ['Glob', 'Grep', 'NotebookEdit', 'TaskCreate', 'TodoWrite', 'WebFetch', 'WebSearch'];
     expect(names.filter((name) => found.includes(name))).toEqual([]);
