@@ -129,7 +129,7 @@ type StatedImport = Omit<ImportEdge, 'target'>;
 
 /** Where more may be imported than by statements and calls of `import`. A name may be written with escapes. */
 const MAY_IMPORT_OTHERWISE =
-  /\bimport\s*\/|\brequire\b\s*[(?<\/]|\bmodule\s*['"`/]|\bexport\s*(?:type\s*)?\{\s*\}|<reference|\\u/;
+  /\bimport\s*\/|\brequire\b\s*[(?</]|\bmodule\s*['"`/]|\bexport\s*(?:type\s*)?\{\s*\}|<reference|\\u/;
 
 /**
  * What the statements of a file import and its calls of `import`, from a parser that takes a fifth of the time of
@@ -137,7 +137,7 @@ const MAY_IMPORT_OTHERWISE =
  */
 function statedImports(path: string, text: string): StatedImport[] | undefined {
   const { module, errors } = parseSync(path, text);
-  const { length: calls = 0 } = text.match(/\bimport\s*\(/g) ?? [];
+  const calls = text.match(/\bimport\s*\(/g)?.length ?? 0;
   if (errors.length > 0 || calls !== module.dynamicImports.length) return undefined;
   const statements = [
     ...module.staticImports.map(({ start, moduleRequest }) => ({ start, specifier: moduleRequest.value })),
