@@ -264,8 +264,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const waker: Waker = new Waker({
     ...core,
     tellParent: (journal) => tellParent(journal, core),
-    ...{ runtimes, workspaceCopies: ports.workspaceCopies, lackedHere: ports.lackedHere },
-    ...{ ...turn, telemetry: metrics, conversations: new KeptConversations() },
+    ...{ runtimes, ...placesOf(ports), conversations: new KeptConversations() },
+    ...{ ...turn, telemetry: metrics },
     ...{ worktrees: subagents.subflowWorktrees, elsewhere: subagents.elsewhere },
     trigger,
     supervisor: tasks.supervisor,

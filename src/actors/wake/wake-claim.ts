@@ -99,7 +99,7 @@ export class WakeClaim {
     const known = this.#isWanted(journal.state) ? journal.state : await journal.refresh();
     if (!this.#isWanted(known)) return NOTHING;
     const lacks = await ports.lackedHere?.(known, readAgent);
-    if (lacks !== undefined) throw wakeElsewhere(known.sessionId, { lacks: lacks.what });
+    if (lacks !== undefined) throw wakeElsewhere(known.sessionId, { lacks });
     let state = await this.#acquireRight(known, comesWithFirst(known, ports, this.#now()));
     let left: { readonly survivors: string | undefined } | undefined;
     for (; this.#isWanted(state); state = await journal.refresh()) {

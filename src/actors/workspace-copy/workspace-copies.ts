@@ -126,7 +126,7 @@ class SessionWorkspaceCopy implements ArrivedWorkspaceCopy {
     });
     const arrival = copyArrival({ sessionId, state, here, bound, missingFolder, last: this.#last });
     if (arrival.kind === 'refused') throw arrival.error;
-    if (lacks !== undefined) throw wakeElsewhere(sessionId, { here, lacks: lacks.what });
+    if (lacks !== undefined) throw wakeElsewhere(sessionId, { here, lacks });
     this.#state = isSaid ? this.#said({ bound, ...(state === undefined ? {} : { added: state.added }) }) : state;
     await folders.recover(this.#place);
     if (arrival.kind === 'moves') this.notes = [await this.#layOut(arrival)];

@@ -3,7 +3,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { cliSetup, textOf } from './cli-setup.ts';
-import type { CliSetup, Family, StartedRun } from './cli-setup.ts';
+import type { CliSetup, Family } from './cli-setup.ts';
+import type { StartedRun } from '../../support/program-setup.ts';
 
 let setup: CliSetup;
 afterEach(() => setup.close());
