@@ -114,7 +114,7 @@ describe('the units', () => {
       const paths = UNITS.map((unit) => {
         const path = join(folder, unit);
         // It wants to see the program.
-        writeFileSync(path, textOf(unit).replaceAll('/usr/local/bin/wakechart', process.execPath));
+        writeFileSync(path, textOf(unit).replaceAll('ExecStart=wakechart', `ExecStart=${process.execPath}`));
         return path;
       });
       const { status, stderr } = spawnSync('systemd-analyze', ['verify', ...paths], { encoding: 'utf8' });
