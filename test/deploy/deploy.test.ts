@@ -83,8 +83,8 @@ describe('the composition', () => {
   });
 
   it('has words only where words are meant: a colon in a line makes it something else', () => {
-    for (const { command = [], healthcheck, volumes = [], ports = [] } of Object.values(services))
-      for (const word of [...command, ...(healthcheck?.test ?? []), ...volumes, ...ports])
+    for (const { command = [], healthcheck, volumes: mounts = [], ports = [] } of Object.values(services))
+      for (const word of [...command, ...(healthcheck?.test ?? []), ...mounts, ...ports])
         expect(word).toBeTypeOf('string');
   });
 
