@@ -83,8 +83,8 @@ describe('the composition', () => {
   });
 
   it('has words only where words are meant: a colon in a line makes it something else', () => {
-    for (const { command = [], healthcheck, volumes = [], ports = [] } of Object.values(services))
-      for (const word of [...command, ...(healthcheck?.test ?? []), ...volumes, ...ports])
+    for (const { command = [], healthcheck, volumes: mounts = [], ports = [] } of Object.values(services))
+      for (const word of [...command, ...(healthcheck?.test ?? []), ...mounts, ...ports])
         expect(word).toBeTypeOf('string');
   });
 
@@ -114,7 +114,7 @@ describe('the units', () => {
       const paths = UNITS.map((unit) => {
         const path = join(folder, unit);
         // It wants to see the program.
-        writeFileSync(path, textOf(unit).replaceAll('/usr/local/bin/wakechart', process.execPath));
+        writeFileSync(path, textOf(unit).replaceAll('ExecStart=wakechart', `ExecStart=${process.execPath}`));
         return path;
       });
       const { status, stderr } = spawnSync('systemd-analyze', ['verify', ...paths], { encoding: 'utf8' });

@@ -26,9 +26,10 @@ for sources in /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list; do
   if [ -e "$sources" ]; then cp "$sources" "$root$sources"; fi
 done
 
-echo 'node:x:1000:1000::/home/node:/bin/sh' >> "$root/etc/passwd"
-echo 'node:x:1000:' >> "$root/etc/group"
-install -d -o 1000 -g 1000 "$root/home/node"
+user=node
+echo "$user:x:1000:1000::/home/$user:/bin/sh" >> "$root/etc/passwd"
+echo "$user:x:1000:" >> "$root/etc/group"
+install -d -o 1000 -g 1000 "$root/home/$user"
 cp "$(node -p process.execPath)" "$root/usr/local/bin/node"
 npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
 cp -a "$npm" "$root/usr/local/lib/node_modules/npm"
