@@ -8,7 +8,6 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { Lack } from '../../machines/session/lack.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { CopyBoundsPorts } from './copy-bounds.ts';
-import type { WorkspaceCopies } from './workspace-copies.ts';
 
 /**
  * @param readAgent a wake that reads it anyway has it read once
@@ -35,13 +34,13 @@ export function lackedHere({ agents, environments, catalog }: CopyBoundsPorts): 
   };
 }
 
-interface PlacePorts {
-  readonly workspaceCopies?: WorkspaceCopies | undefined;
+interface PlacePorts<Copies> {
+  readonly workspaceCopies?: Copies | undefined;
   readonly lackedHere?: LackedHere | undefined;
 }
 
 /** What a wake asks: copies that come along ask themselves what is lacking. */
-export function placesOf({ workspaceCopies, lackedHere: lacked }: PlacePorts): PlacePorts {
+export function placesOf<Copies>({ workspaceCopies, lackedHere: lacked }: PlacePorts<Copies>): PlacePorts<Copies> {
   return workspaceCopies === undefined ? { lackedHere: lacked } : { workspaceCopies };
 }
 
