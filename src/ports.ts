@@ -131,11 +131,11 @@ export type { AttachmentStore } from './actors/session/attachment-store.ts';
 export type { ProcessFolder, ShellHost } from './actors/shell/shell-host.ts';
 export type { CommandEnvironmentSettings, HostEnvironment } from './machines/turn/shell/environment.ts';
 export type { ToolServerRequest, ToolSource } from './actors/turn/tool-source.ts';
-export type { ReadShell } from './actors/permission/shell-reader.ts';
+export type { ReadShell } from './actors/permission/permission-ports.ts';
 export type { ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
-export type { CommandPlaces } from './actors/permission/command-places.ts';
-export type { PlaceGuard } from './actors/permission/place-guard.ts';
-export type { KeptRule, PolicyStore } from './actors/permission/policy-store.ts';
+export type { CommandPlaces } from './actors/permission/permission-ports.ts';
+export type { PlaceGuard } from './actors/permission/permission-ports.ts';
+export type { KeptRule, PolicyStore } from './actors/permission/permission-ports.ts';
 export type { PermissionRule } from './machines/permission/permission-rule.ts';
 export type { PermissionSubject } from './machines/permission/permission-subject.ts';
 
@@ -156,7 +156,7 @@ export type { WakeMemory } from './actors/wake/wake-ports.ts';
 export type { LearningStore, LearningsExamination } from './actors/memory/learning-store.ts';
 export type { CapturedLearning, KeptLearning } from './machines/memory/learning.ts';
 export type { Keeping } from './machines/memory/learning-ledger.ts';
-export type { LogRedaction } from './actors/session/log-redaction.ts';
+export type { LogRedaction } from './actors/session/session-journal.ts';
 export type {
   SharedFilesEdit,
   SharedFilesHead,

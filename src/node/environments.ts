@@ -8,7 +8,7 @@ import type { Clock } from '../actors/clock/clock.ts';
 import type { EnvironmentCatalog } from '../actors/environment/environment-catalog.ts';
 import { createSessionEnvironments } from '../actors/environment/session-environments.ts';
 import type { SessionEnvironments } from '../actors/environment/session-environment.ts';
-import type { LogRedaction } from '../actors/session/log-redaction.ts';
+import type { LogRedaction } from '../actors/session/session-journal.ts';
 import type { OnListenerError } from '../actors/streams/listener-errors.ts';
 import { createLogRedaction } from '../actors/vault/log-redaction.ts';
 import { createVaults } from '../actors/vault/open-vaults.ts';
@@ -20,7 +20,7 @@ import { FileEnvironmentCatalog } from '../adapters/environment-files/file-envir
 import { createFileMountPlaces } from '../adapters/environment-files/file-mount-places.ts';
 import { placesOfKeys } from '../adapters/environment-files/kept-from-mounts.ts';
 import type { HomeLayout } from '../adapters/files/layout.ts';
-import { secretsOfUrl } from '../adapters/postgres/url-secrets.ts';
+import { secretsOfUrl } from '../adapters/postgres/postgres-url.ts';
 import { FileVaultCatalog, readSecretFile } from '../adapters/vault-files/file-vault-catalog.ts';
 import type { EnvironmentFile } from '../machines/environment/environment-definition.ts';
 import type { RuntimePorts } from '../runtime.ts';

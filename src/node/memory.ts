@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import type { Clock } from '../actors/clock/clock.ts';
+import type { ShellView } from '../actors/artifact/artifact-hook.ts';
 import { createArtifactHookSource } from '../actors/artifact/artifact-hook.ts';
-import type { ShellView } from '../actors/artifact/shell-view.ts';
 import type { SessionEnvironments } from '../actors/environment/session-environment.ts';
 import { AgentMemory } from '../actors/memory/agent-memory.ts';
 import type { LearningStore } from '../actors/memory/learning-store.ts';
@@ -16,15 +16,11 @@ import { createCheckRunner } from '../actors/outcome/check-runner.ts';
 import { createModelJudge } from '../actors/outcome/model-judge.ts';
 import { createOutcomes } from '../actors/outcome/outcome-hook-source.ts';
 import type { OutcomeEvaluator } from '../actors/outcome/outcome-evaluator.ts';
-import type { CommandPlaces } from '../actors/permission/command-places.ts';
 import { createPermissionTools } from '../actors/permission/permission-tools.ts';
-import type { PlaceGuard } from '../actors/permission/place-guard.ts';
-import type { PolicyStore } from '../actors/permission/policy-store.ts';
-import type { ReadShell } from '../actors/permission/shell-reader.ts';
-import { createRetrievalHook } from '../actors/retrieval/retrieval-hook.ts';
+import type { CommandPlaces, PlaceGuard, PolicyStore, ReadShell } from '../actors/permission/permission-ports.ts';
 import type { RetrievalIndex } from '../actors/retrieval/retrieval-index.ts';
 import { createRetrievalTools } from '../actors/retrieval/retrieval-tools.ts';
-import { Retrieval } from '../actors/retrieval/retrieval.ts';
+import { createRetrievalHook, Retrieval } from '../actors/retrieval/retrieval.ts';
 import type { AuthProfiles } from '../actors/run/auth-profiles.ts';
 import type { CandidateHealthStore } from '../actors/run/candidate-health-store.ts';
 import { createSessionTools } from '../actors/session/session-tools.ts';

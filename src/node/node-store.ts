@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Clock } from '../actors/clock/clock.ts';
 import type { Fleet } from '../actors/inspection/fleet.ts';
 import type { WorkspaceCopyStore } from '../actors/workspace-copy/copy-store.ts';
-import type { PolicyStore } from '../actors/permission/policy-store.ts';
+import type { PolicyStore } from '../actors/permission/permission-ports.ts';
 import type { CandidateHealthStore } from '../actors/run/candidate-health-store.ts';
 import type { ScheduleDefinitions, ScheduleStates } from '../actors/schedule/durable-ports.ts';
 import type { ScheduleStore } from '../actors/schedule/schedule-store.ts';

@@ -10,7 +10,7 @@ import { createPostgresScheduleDefinitions } from '../adapters/postgres/schedule
 import { createPostgresScheduleStates } from '../adapters/postgres/schedule-states.ts';
 import { createPostgresScheduleStore } from '../adapters/postgres/schedule-store.ts';
 import { holdSession } from '../adapters/postgres/session-hold.ts';
-import { storeWord } from '../adapters/postgres/store-word.ts';
+import { storeWord } from '../adapters/postgres/postgres-options.ts';
 import { assertTenant } from '../adapters/postgres/tenancy.ts';
 import { createPostgresWorkspaceCopyStore } from '../adapters/postgres/workspace-copy-store.ts';
 import { FilePolicyStore } from '../adapters/policy-files/file-policy-store.ts';

@@ -1,6 +1,6 @@
 /** What every store of accounts does. Each case wants one of its own that is fresh and empty. */
 import type { AuthProfiles } from '../actors/run/auth-profiles.ts';
-import type { SecretCommandEnd } from '../actors/run/secret-command.ts';
+import type { SecretCommandEnd } from '../actors/run/secret-reader.ts';
 import { SECRET_KEPT_MS } from '../actors/run/secret-reader.ts';
 import type { AuthProfile } from '../machines/run/auth-profile.ts';
 import { named } from './contract-case.ts';

@@ -1,24 +1,25 @@
 /** Finds out whether a real thing does what its chart says, whatever comes in whatever order. */
 import type { AnyStateMachine } from 'xstate';
-import { messageOf } from '../machines/errors.ts';
+import { messageOf, RuntimeError } from '../machines/errors.ts';
 import { shortestPaths } from '../machines/inspection/chart-paths.ts';
 import type { ChartPaths } from '../machines/inspection/chart-paths.ts';
 import type { ChartStep } from '../machines/inspection/chart-step.ts';
+import { stepText } from '../machines/inspection/chart-step.ts';
 import { ChartWalk } from '../machines/inspection/chart-walk.ts';
 import type { Chart } from '../machines/inspection/chart.ts';
 import { chartOf } from '../machines/inspection/describe-chart.ts';
 import { matchesEvent } from '../machines/inspection/event-match.ts';
 import type { ExplorationLimits } from '../machines/inspection/exploration-limits.ts';
+import { givenSteps } from '../machines/inspection/given-steps.ts';
+import { isRecord, parseOrThrow } from '../machines/validate.ts';
 import type { ChartAdapter } from './chart-adapter.ts';
 import { CountedCover } from './chart-cover.ts';
 import type { ChartCover } from './chart-cover.ts';
 import { plansOf } from './chart-plans.ts';
 import type { Plan } from './chart-plans.ts';
-import { disagreementError } from './chart-story.ts';
 import { Disagreement, follow, followExactly } from './chart-trial.ts';
-import type { AnyAdapter, Trial } from './chart-trial.ts';
-import { checkedSteps, refuseBadAdapter, refuseBadReplay } from './check-input.ts';
-import { invalidCheck } from './invalid-check.ts';
+import type { AnyAdapter, DoneStep, Trial } from './chart-trial.ts';
+import { INVALID_CHECK, invalidCheck } from './invalid-check.ts';
 import { loadFastCheck } from './load-fast-check.ts';
 
 /** A machine, or one with samples of what events and answers carry. */
@@ -136,4 +137,92 @@ function refuseUnknownEvents<Real>({ walk, adapter }: Trial<Real>, { samples = {
 function wholeOr(given: number | undefined, fallback: number, name: string): number {
   if (given === undefined || (Number.isSafeInteger(given) && given >= 0)) return given ?? fallback;
   throw invalidCheck(`expected a whole number for ${name}, received ${String(given)}`);
+}
+
+// What a test gives to a check: what is malformed or misspelt must not pass for done.
+
+/** @returns the steps as they were given @throws RuntimeError CHART_CHECK_INVALID */
+function checkedSteps(steps: readonly ChartStep[]): readonly ChartStep[] {
+  parseOrThrow(givenSteps, steps, { what: 'the list of steps', ...INVALID_CHECK });
+  return steps;
+}
+
+const OTHER_PARTS = ['expected', 'restart', 'stop'];
+
+/** @throws RuntimeError CHART_CHECK_INVALID */
+function refuseBadAdapter(adapter: unknown): void {
+  if (!isRecord(adapter)) throw invalidCheck('there is no adapter');
+  const { events, repeats = [] } = adapter;
+  if (!isRecord(events)) throw invalidCheck('the adapter has no events');
+  const parts = [
+    ...['start', 'read'].map((name) => [name, adapter[name]] as const),
+    ...[...OTHER_PARTS.map((name) => [name, adapter[name]] as const), ...Object.entries(events)].filter(
+      ([, part]) => part !== undefined,
+    ),
+  ];
+  const bad = parts.flatMap(([name, part]) => (typeof part === 'function' ? [] : [name]));
+  if (bad.length > 0) throw invalidCheck(`the adapter has no function for ${bad.join(', ')}`);
+  if (!Array.isArray(repeats)) throw invalidCheck('the adapter has no list of types for repeats');
+}
+
+/** @throws RuntimeError CHART_CHECK_INVALID */
+function refuseBadReplay(seed: number | undefined, path: string | undefined): void {
+  if (seed !== undefined && !Number.isSafeInteger(seed))
+    throw invalidCheck(`expected a whole number for seed, received ${String(seed)}`);
+  if (path !== undefined && seed === undefined)
+    throw invalidCheck('a path is one within the runs of a seed; there is none');
+}
+
+/** Where a random run that failed is found again; absent for steps that were given. */
+interface Finding {
+  readonly chart: string;
+  readonly seed?: number | undefined;
+  readonly path?: string | null | undefined;
+}
+
+/** Tells what happened before a real thing and its chart disagreed, and how to see it again. */
+function disagreementError({ chart, seed, path }: Finding, found: Disagreement): RuntimeError {
+  const steps = found.done.flatMap(({ step }) => (step === undefined ? [] : [step]));
+  const { expected, received } = found.done.at(-1) ?? { expected: undefined, received: undefined };
+  const replay = seed === undefined ? undefined : { seed, path: path ?? '' };
+  return new RuntimeError(
+    'CHART_DISAGREES',
+    [
+      `the real thing and the chart "${chart}" disagree about ${found.message}`,
+      ...storyLines(found.done),
+      `expected: ${textOf(expected)}`,
+      `received: ${textOf(received)}`,
+      ...(replay === undefined ? [] : [`again:    checkChart(…, …, { seed: ${replay.seed}, path: '${replay.path}' })`]),
+      `only it:  checkChart(…, …, { steps: ${stepsText(steps)} })`,
+    ].join('\n  '),
+    {
+      category: 'validation',
+      hint: 'Correct the one of the two that is wrong, and keep the steps as a test.',
+      details: { about: found.message, steps, expected, received, ...replay },
+      cause: found,
+    },
+  );
+}
+
+/** @returns one line for each step, the start first */
+function storyLines(done: readonly DoneStep[]): readonly string[] {
+  const texts = done.map(({ step }) => (step === undefined ? 'start' : stepText(step)));
+  const width = Math.max(0, ...texts.map((text) => text.length));
+  return done.map(({ expected, received }, index) => {
+    const isLast = index === done.length - 1;
+    const stands = isLast ? `chart ${textOf(expected)}, real thing ${textOf(received)}` : textOf(expected);
+    return `${String(index).padStart(2)}. ${(texts[index] ?? '').padEnd(width)}  ${stands}`;
+  });
+}
+
+function stepsText(steps: readonly ChartStep[]): string {
+  return textOf(steps);
+}
+
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
 }

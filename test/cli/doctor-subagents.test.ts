@@ -8,7 +8,7 @@ import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import type { WorktreeStore } from '../../src/actors/subagent/worktree-adapter.ts';
 import { checkWorktrees } from '../../src/cli/doctor/check-worktrees.ts';
 import { createGitWorktreeIsolationAdapter } from '../../src/adapters/git/git-worktree-adapter.ts';
-import { readOwner } from '../../src/adapters/git/host-identity.ts';
+import { readOwner } from '../../src/adapters/git/owner-files.ts';
 import { createFileJobRecords } from '../../src/adapters/subagent-files/file-job-records.ts';
 import { jobRecordOf } from '../../src/machines/subagent/job-record.ts';
 import type { JobRecord } from '../../src/machines/subagent/job-record.ts';

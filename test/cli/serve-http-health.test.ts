@@ -1,6 +1,6 @@
 /** What probes of `wakechart serve http` are told. */
 import { expect, it } from 'vitest';
-import { withHealth } from '../../src/cli/serve/with-health.ts';
+import { withHealth } from '../../src/cli/serve/http.ts';
 
 const TOKEN = '0123456789abcdef0123';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { requestLines } from '../../src/cli/permission/request-text.ts';
+import { requestLines } from '../../src/cli/permission/text.ts';
 import { broken, displayWidth, fitted, wrapped } from '../../src/cli/terminal/text-width.ts';
 import { outerLines } from '../../src/cli/terminal/text.ts';
 

@@ -9,7 +9,7 @@ import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import type { PreparedSubagentWorktree, WorktreeStore } from '../../src/actors/subagent/worktree-adapter.ts';
 import { WORKTREES_FOLDER } from '../../src/cli/worktree/worktrees.ts';
 import { createGitWorktreeIsolationAdapter } from '../../src/adapters/git/git-worktree-adapter.ts';
-import { readOwner } from '../../src/adapters/git/host-identity.ts';
+import { readOwner } from '../../src/adapters/git/owner-files.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 import type { Ended } from './command-line.ts';

@@ -1,8 +1,7 @@
 /** What every store of accounts does: the published cases, run with vitest. */
 import { describe, it } from 'vitest';
 import type { AuthProfiles } from '../../src/actors/run/auth-profiles.ts';
-import type { SecretCommandEnd } from '../../src/actors/run/secret-command.ts';
-import type { SecretReaderOptions } from '../../src/actors/run/secret-reader.ts';
+import type { SecretCommandEnd, SecretReaderOptions } from '../../src/actors/run/secret-reader.ts';
 import { authProfilesContract } from '../../src/testing/auth-profiles-contract.ts';
 
 /** Opens two stores over the same accounts, where there can be two. */

@@ -1,7 +1,7 @@
 /** The contracts of accounts and of the health of candidates find what is wrong with stores that have one flaw each. */
 import { describe, expect, it } from 'vitest';
 import type { CandidateHealthStore } from '../../src/actors/run/candidate-health-store.ts';
-import type { SecretCommandEnd } from '../../src/actors/run/secret-command.ts';
+import type { SecretCommandEnd } from '../../src/actors/run/secret-reader.ts';
 import { MemoryAuthProfiles } from '../../src/adapters/memory/memory-auth-profiles.ts';
 import { MemoryCandidateHealthStore } from '../../src/adapters/memory/memory-candidate-health-store.ts';
 import { authProfilesContract, candidateHealthContract } from '../../src/testing.ts';

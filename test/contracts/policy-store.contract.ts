@@ -1,6 +1,6 @@
 /** What every store of permission rules does. Each implementation runs these tests. */
 import { describe, expect, it } from 'vitest';
-import type { KeptRule, PolicyStore } from '../../src/actors/permission/policy-store.ts';
+import type { KeptRule, PolicyStore } from '../../src/actors/permission/permission-ports.ts';
 import { formatRule, parseRule } from '../../src/machines/permission/permission-rule.ts';
 import { codeOf } from './event-store.contract.ts';
 

@@ -4,7 +4,7 @@
  */
 import { createSimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
 import type { SimulatedClock } from '../../src/actors/clock/simulated-clock.ts';
-import type { PolicyStore } from '../../src/actors/permission/policy-store.ts';
+import type { PolicyStore } from '../../src/actors/permission/permission-ports.ts';
 import type { AgentRunParams, AgentRunResult, AgentRuntime } from '../../src/actors/run/agent-runtime.ts';
 import type { EventStore } from '../../src/actors/session/event-store.ts';
 import { BackgroundTaskManager } from '../../src/actors/task/background-task-manager.ts';

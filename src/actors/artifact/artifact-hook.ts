@@ -19,7 +19,6 @@ import type { HookedWake } from '../turn/tool.ts';
 import type { WakeHook } from '../wake/wake-hook.ts';
 import type { ArtifactFiles } from './artifact-files.ts';
 import { LogTails } from './log-tails.ts';
-import type { ShellView } from './shell-view.ts';
 
 // What is known in a wake, as the plain facts that are laid out for its agent.
 
@@ -63,6 +62,12 @@ function environmentFacts({
   secrets,
 }: SessionEnvironment): EnvironmentFacts {
   return { definition, fingerprint, within, sandbox: sandbox?.kind, mounts, secrets: secrets.names };
+}
+
+/** The port to the shells of a session, for those who only check. */
+export interface ShellView {
+  /** What is known of them now, the one opened first at the beginning. Cheap: asked before every model step. */
+  describe(session: SessionIdentity): readonly ShownShell[] | Promise<readonly ShownShell[]>;
 }
 
 export interface ArtifactOptions {

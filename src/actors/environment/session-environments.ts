@@ -1,8 +1,8 @@
 /** Enters environments: finds out what holds for a session, shuts in what has to be, and opens what may be used. */
 import { fingerprintText } from '../../machines/environment/environment-definition.ts';
-import type { EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
+import type { DeclaredMount, EnvironmentDefinition } from '../../machines/environment/environment-definition.ts';
 import { mountTable } from '../../machines/environment/mount-table.ts';
-import type { Mount } from '../../machines/environment/mount-table.ts';
+import type { Mount, MountFolders } from '../../machines/environment/mount-table.ts';
 import { agentWithin } from '../../machines/environment/strictest-environment.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
@@ -11,11 +11,52 @@ import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { CommandSandbox, Sandboxes } from './command-sandbox.ts';
 import type { EnvironmentCatalog } from './environment-catalog.ts';
 import { declaredFor, environmentNames } from './environment-names.ts';
-import type { MountPlaces } from './mount-places.ts';
 import type { EnvironmentRequest, SessionEnvironment, SessionEnvironments } from './session-environment.ts';
 import { NO_SECRETS } from './session-secrets.ts';
 import type { SessionSecrets } from './session-secrets.ts';
-import type { Vaults } from './vaults-port.ts';
+
+// The port to the folders of the host that stand behind the mounts of a session.
+
+export interface MountRequest {
+  readonly session: SessionIdentity;
+  /** Absolute; it exists. */
+  readonly workspaceDirectory: string;
+  readonly declared: readonly DeclaredMount[];
+  /** What declares them, for errors. */
+  readonly environmentId: string;
+  /** Whether commands are shut in: then the workspace is checked as declared mounts are. */
+  readonly sandbox: 'required' | 'off';
+}
+
+export interface MountPlaces {
+  /**
+   * The folders behind all mounts, every link followed. Those of the runtime's own are made where they are missing.
+   * @throws RuntimeError MOUNT_UNAVAILABLE for a source that is missing, no folder, or not to be mounted, naming the
+   * environment, and for a workspace or a home that no process can be shut in with; STORAGE_FAILED when a folder cannot
+   * be made
+   */
+  resolve(
+    request: MountRequest,
+  ): Promise<{ readonly folders: MountFolders; readonly declared: readonly DeclaredMount[] }>;
+}
+
+// The port to vaults: the secrets that people have put there, opened for one session.
+
+export interface OpenVaultsOptions {
+  /**
+   * Vaults whose secrets the session may not use, and which are taken out of what it says all the same: those of the
+   * sessions that it works for.
+   */
+  readonly takenOut?: readonly string[] | undefined;
+}
+
+export interface Vaults {
+  /**
+   * The secrets of these vaults. One that cannot be had now is known by name and refused when it is used.
+   * @throws RuntimeError VAULT_NOT_FOUND, VAULT_INVALID naming the file, never a value
+   */
+  open(session: SessionIdentity, vaults: readonly string[], options?: OpenVaultsOptions): Promise<SessionSecrets>;
+}
 
 export interface SessionEnvironmentPorts {
   readonly catalog: EnvironmentCatalog;

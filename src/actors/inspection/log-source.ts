@@ -13,8 +13,6 @@ import { letOthersRun } from '../clock/waiting.ts';
 import { InspectedText } from './inspected-text.ts';
 import type { Redact } from './inspected-text.ts';
 import type { InspectionAbout } from './inspection-source.ts';
-import { CAUGHT_UP } from './log-pieces.ts';
-import type { LogPiece } from './log-pieces.ts';
 import { RecordNotifier } from './record-notifier.ts';
 import { RememberedRecords } from './remembered-records.ts';
 import type { RememberedLimits } from './remembered-records.ts';
@@ -22,6 +20,14 @@ import { RecordedSessions } from './recorded-sessions.ts';
 import { createRuntimeSource } from './runtime-source.ts';
 import type { ClosableSource } from './runtime-source.ts';
 import { wholeData } from './shown-data.ts';
+
+// The port to whatever gives a stored inspection log piece by piece: a file, a pipe.
+
+/** A piece of the log, or something about it that the viewer has to know. */
+export type LogPiece = string | { readonly note: string } | typeof CAUGHT_UP;
+
+/** All that is there has been given; what comes from then on is new. */
+export const CAUGHT_UP = Symbol('caught up');
 
 export interface LogSourceOptions {
   /** In a few words: the name of the file. */

@@ -1,8 +1,9 @@
 /** What an inspector shows where there is nothing but what a recorder sees: no sessions, so nothing to answer. */
+import { RuntimeError } from '../../machines/errors.ts';
+import type { InspectionSource } from './inspection-source.ts';
 import type { Recorder } from './recorder.ts';
 import { recorderNotes } from './recorder-notes.ts';
 import type { ClosableSource } from './runtime-source.ts';
-import { withoutSessions } from './without-sessions.ts';
 
 export interface RecorderSourceOptions {
   readonly recorder: Pick<
@@ -32,5 +33,30 @@ export function createRecorderSource({ recorder, title }: RecorderSourceOptions)
     }),
     // The maker of the recorder detaches it.
     close: () => undefined,
+  };
+}
+
+// The sessions of a source that has none.
+
+type SessionPart = Pick<
+  InspectionSource,
+  'recordingOf' | 'sessions' | 'session' | 'events' | 'processes' | 'changes' | 'answer'
+>;
+
+/** @param what is checked instead, for people */
+function withoutSessions(what: string): SessionPart {
+  return {
+    recordingOf: async () => undefined,
+    sessions: async () => ({ sessions: [], total: 0 }),
+    session: async () => undefined,
+    events: async () => undefined,
+    processes: async () => [],
+    changes: async () => [],
+    answer: async () => {
+      throw new RuntimeError('SESSION_NOT_FOUND', `there are no sessions in ${what}`, {
+        category: 'not_found',
+        hint: 'Answer where the session is: in its runtime, or with `wakechart session` over its home.',
+      });
+    },
   };
 }

@@ -25,9 +25,9 @@ import { MEMORY_FILE } from '../../machines/memory/shared-file-path.ts';
 import { STAGE_FOLDER } from '../../machines/stored-names.ts';
 import { requirePromotion } from '../outcome/promotion-gate.ts';
 import type { Tool, ToolContext } from '../turn/tool.ts';
-import { stageDigest } from './stage-digest.ts';
 import { stagedDifferences } from './staged-differences.ts';
 import type { Stage, SharedFilesStage } from './shared-files-stage.ts';
+import { stageDigest } from './shared-files-stage.ts';
 import type { SharedFilesEdit, SharedFilesStore } from './shared-files-store.ts';
 import { shownText, shownVersion, textOf, wakeOf } from './tool-parts.ts';
 

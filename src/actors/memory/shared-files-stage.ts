@@ -2,6 +2,8 @@
  * The port to the folder of a workspace in which an agent edits copies of what its sessions share. What lies there is
  * the agent's: nothing of it is believed.
  */
+import { canonicalJson } from '../../machines/canonical-json.ts';
+import { sha256Hex } from '../sha256.ts';
 
 export interface StagedFile {
   readonly path: string;
@@ -26,4 +28,12 @@ export interface SharedFilesStage {
    * What lies there: plain files only, and no links. @throws RuntimeError STAGE_UNSAFE, STAGE_TOO_LARGE, STORAGE_FAILED
    */
   read(workspaceDirectory: string): Promise<Stage>;
+}
+
+// Tells one content of a stage from another: what was there when an outcome was evaluated is what may be shared.
+
+/** SHA-256 as 64 hexadecimal digits, over every file and over what was staged before, which says what was taken out. */
+export async function stageDigest({ files, origin }: Stage): Promise<string> {
+  const contents = await Promise.all(files.map(async ({ path, content }) => [path, await sha256Hex(content)]));
+  return sha256Hex(canonicalJson([contents, origin === undefined ? null : origin.paths.toSorted()]));
 }

@@ -2,10 +2,9 @@
  * The port to the index of an agent: a cache beside the store of what its sessions hold. Losing it costs time and
  * nothing else, and nothing that goes wrong with it may cost more.
  */
-import type { DocumentFacts } from '../../machines/retrieval/document-facts.ts';
 import type { QueryTerm } from '../../machines/retrieval/query.ts';
 import type { TextHit } from '../../machines/retrieval/ranking.ts';
-import type { RetrievalDocument } from '../../machines/retrieval/retrieval-document.ts';
+import type { DocumentFacts, RetrievalDocument } from '../../machines/retrieval/retrieval-document.ts';
 import type { SessionCursor } from '../../machines/retrieval/session-documents.ts';
 
 export interface IndexSearch {

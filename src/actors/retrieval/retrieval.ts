@@ -6,11 +6,10 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import { candidateOf } from '../../machines/retrieval/candidate.ts';
 import type { RetrievalCandidate } from '../../machines/retrieval/candidate.ts';
-import { factsOf } from '../../machines/retrieval/document-facts.ts';
-import type { DocumentFacts } from '../../machines/retrieval/document-facts.ts';
 import { prepareQuery } from '../../machines/retrieval/query.ts';
 import { rank } from '../../machines/retrieval/ranking.ts';
-import type { RetrievalKind } from '../../machines/retrieval/retrieval-document.ts';
+import type { DocumentFacts, RetrievalKind } from '../../machines/retrieval/retrieval-document.ts';
+import { factsOf } from '../../machines/retrieval/retrieval-document.ts';
 import { DEFAULT_CANDIDATES, MAX_HITS } from '../../machines/retrieval/retrieval-limits.ts';
 import { isWithin, relationshipOf } from '../../machines/retrieval/session-relations.ts';
 import type { Relationship, SessionRelation } from '../../machines/retrieval/session-relations.ts';
@@ -18,6 +17,7 @@ import type { Clock } from '../clock/clock.ts';
 import { KeyedMutex } from '../concurrency/mutex.ts';
 import { parentsOf } from '../session/session-tools-relations.ts';
 import type { SessionParents } from '../session/session-tools-relations.ts';
+import type { WakeHook } from '../wake/wake-hook.ts';
 import { refreshSession, refreshSessions, refreshShared } from './index-refresh.ts';
 import type { RefreshPorts, RefreshReport } from './index-refresh.ts';
 import type { IndexSize } from './retrieval-index.ts';
@@ -230,4 +230,13 @@ function timeOf(text: string | undefined, name: string, otherwise: number): numb
     `expected a time for "${name}", received ${JSON.stringify(text)}`,
     { category: 'validation', hint: 'Write a date or a time like 2026-03-01 or 2026-03-01T12:00:00Z.' },
   );
+}
+
+/** Goes along with wakes: what a wake has said is found from its end on, since the next search reads what is new. */
+export function createRetrievalHook(retrieval: Retrieval): WakeHook {
+  return {
+    name: 'retrieval',
+    ended: async (wake) => retrieval.expectNews(wake.state().agentId),
+    needsRight: () => false,
+  };
 }

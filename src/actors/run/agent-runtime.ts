@@ -205,3 +205,8 @@ export interface AgentRuntime {
   /** Gives an active run another message to read. False when it cannot take it, as when it is not active. */
   queueMessage?(runId: string, message: string): Promise<boolean>;
 }
+
+/** The conversation of a run, whichever way it was given. */
+export function messagesOf({ messages, prompt }: AgentRunParams): readonly ProviderMessage[] {
+  return messages ?? [{ role: 'user', content: [{ type: 'text', text: prompt }] }];
+}

@@ -3,7 +3,7 @@
  * like a model that fails.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import { profileNotFound } from '../../machines/run/auth-profile-errors.ts';
+import { profileNotFound } from '../../machines/run/auth-profile.ts';
 import { candidateKey } from '../../machines/run/candidate.ts';
 import type { Candidate } from '../../machines/run/candidate.ts';
 import type { OrderOptions, OrderedCandidate } from '../../machines/run/candidate-order.ts';

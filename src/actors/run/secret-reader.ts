@@ -7,10 +7,24 @@ import { RuntimeError } from '../../machines/errors.ts';
 import type { AuthProfile } from '../../machines/run/auth-profile.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { RunCredential } from './agent-runtime.ts';
-import type { SecretCommand } from './secret-command.ts';
 
 /** How long the value of a command is good, in milliseconds. */
 export const SECRET_KEPT_MS = 5 * 60_000;
+
+// The port to commands that print a secret, such as those of keychains.
+
+export type SecretCommandEnd =
+  | { readonly kind: 'printed'; readonly text: string }
+  /** `because`: the end of a sentence that begins with "the command". Nothing that it has written is in it. */
+  | { readonly kind: 'failed'; readonly because: string };
+
+export interface SecretCommand {
+  /**
+   * Runs a program with its arguments, not through a shell, and resolves when it has ended, or was ended for taking too
+   * long or saying too much. When `signal` aborts it is ended; what it resolves with then does not matter.
+   */
+  (command: readonly string[], options: { readonly signal: AbortSignal }): Promise<SecretCommandEnd>;
+}
 
 export interface SecretReaderOptions {
   readonly clock: Pick<Clock, 'steadyNow'>;

@@ -2,8 +2,7 @@
 import type { AnyActorRef } from 'xstate';
 import type { ScheduleLimits } from '../../machines/schedule/schedule-options.ts';
 import type { Clock } from '../clock/clock.ts';
-import { ScheduleJournal } from './schedule-journal.ts';
-import { ScheduleLog } from './schedule-log.ts';
+import { ScheduleJournal, ScheduleLog } from './schedule-journal.ts';
 import type { SlotOwners } from './slot-owners.ts';
 import type { ScheduleStore } from './schedule-store.ts';
 import { Mutex } from '../concurrency/mutex.ts';

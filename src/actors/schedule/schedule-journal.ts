@@ -3,8 +3,9 @@ import { messageOf } from '../../machines/errors.ts';
 import { describeRecord } from '../../machines/schedule/record-text.ts';
 import type { ScheduleHistory } from '../../machines/schedule/slot-ledger.ts';
 import type { ScheduleRecord, ScheduleRecordType } from '../../machines/schedule/slot-record.ts';
+import { LogRing } from '../../machines/task/log-ring.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import type { ScheduleLog } from './schedule-log.ts';
+import type { BackgroundTaskLogCursor, BackgroundTaskLogPage } from '../../machines/task/task-state.ts';
 import type { ScheduleStore } from './schedule-store.ts';
 
 const RECORD_FAILED = 'SCHEDULE_RECORD';
@@ -105,4 +106,27 @@ function recordFailed(scheduleId: string, participle: 'read' | 'stored', cause: 
 
 export function isRecordFailure(thrown: unknown): thrown is BackgroundTaskError {
   return BackgroundTaskError.is(thrown) && thrown.code === RECORD_FAILED;
+}
+
+/** A schedule speaks for itself: it has no output of its own, its fires have theirs. */
+const SOURCE = 'system';
+
+/** What happened to a schedule, as lines of its task's log. */
+export class ScheduleLog {
+  readonly #taskId: string;
+  readonly #ring: LogRing;
+
+  /** @param limitBytes memory for the newest lines; older ones go */
+  constructor(taskId: string, limitBytes: number) {
+    this.#taskId = taskId;
+    this.#ring = new LogRing({ limitBytes });
+  }
+
+  write(text: string): void {
+    this.#ring.appendText(SOURCE, text);
+  }
+
+  page(cursor?: BackgroundTaskLogCursor): BackgroundTaskLogPage {
+    return this.#ring.page(this.#taskId, cursor);
+  }
 }

@@ -14,7 +14,7 @@ import { depthOf } from '../../machines/session/session-state.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { heldBySubflows, sumOf } from '../../machines/wake/held-budget.ts';
 import type { SessionEnvironments } from '../environment/session-environment.ts';
-import type { PolicyStore } from '../permission/policy-store.ts';
+import type { PolicyStore } from '../permission/permission-ports.ts';
 import type { PreparedAgent } from '../turn/tool.ts';
 import { remainingOf, wakeLimits } from '../wake/wake-budget.ts';
 import type { AgentCatalog } from './agent-catalog.ts';

@@ -16,7 +16,17 @@ import { isoTimeOf } from '../clock/iso-time.ts';
 import { MAX_READ_EVENTS, sessionNotFound } from './event-store.ts';
 import type { AppendResult, EventStore, NewSessionEvents, SessionIdentity, WakeRight } from './event-store.ts';
 import type { IdSource } from './id-source.ts';
-import type { LogRedaction } from './log-redaction.ts';
+
+/** The port to what takes out of events what no log may keep. */
+export interface LogRedaction {
+  /**
+   * What has to be found out before these can be stored in the log of a session; undefined when it is known. Never
+   * rejects.
+   */
+  lookUp(drafts: readonly SessionEventDraft[], state: SessionState): Promise<void> | undefined;
+  /** Those in which there is nothing to take out stay the same. */
+  drafts(drafts: readonly SessionEventDraft[]): readonly SessionEventDraft[];
+}
 
 export interface JournalPorts {
   readonly store: EventStore;

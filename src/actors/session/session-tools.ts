@@ -2,11 +2,14 @@
  * The tools by which an agent opens the sessions of its own, and has others work for it. Nothing of another agent's,
  * nor of another owner's, can be opened.
  */
+import type { ToolAttachment } from '../../machines/agent/tool-attachment.ts';
+import { RuntimeError } from '../../machines/errors.ts';
 import { HINTS_NOTE } from '../../machines/retrieval/retrieval-tool.ts';
 import type {
   NoInput,
   SessionContextOutput,
   SessionDelegateInput,
+  SessionDelegateOutput,
   SessionDescribeOutput,
   SessionEventsInput,
   SessionListInput,
@@ -29,17 +32,24 @@ import {
 } from '../../machines/session-tools/session-tool-definitions.ts';
 import { MAX_SNAPSHOT_ITEMS } from '../../machines/session-tools/session-tool-limits.ts';
 import { definedOnly, snapshotOf } from '../../machines/session-tools/snapshot.ts';
+import { OWN_KEYS } from '../../machines/session/session-requests.ts';
 import { contextOutlook } from '../../machines/turn/context-outlook.ts';
 import { contextPressure } from '../../machines/turn/context-pressure.ts';
 import { describeContext } from '../../machines/turn/context-report.ts';
 import { turnStartOf } from '../retrieval/own-turn.ts';
 import type { Retrieval } from '../retrieval/retrieval.ts';
-import type { PreparedAgent, Tool, ToolContext } from '../turn/tool.ts';
+import type { PreparedAgent, Subflow, Tool, ToolContext } from '../turn/tool.ts';
 import { loadTranscript } from '../wake/session-transcript.ts';
 import { maxContextTokens } from '../wake/wake-context.ts';
+import type { AgentCatalog } from './agent-catalog.ts';
 import type { EventStore } from './event-store.ts';
-import type { DelegationPorts } from './session-tools-delegate.ts';
-import { agentsToAsk, delegate, runChild } from './session-tools-delegate.ts';
+import { keepView } from './event-store.ts';
+import { accept } from './ingress.ts';
+import type { LineagePorts } from './lineage.ts';
+import { announceChild, requireRoom } from './lineage.ts';
+import { beginSession } from './new-session.ts';
+import type { BoundsPorts } from './parent-bounds.ts';
+import { ParentBounds } from './parent-bounds.ts';
 import { isOfSameOwner, requireOwn } from './session-tools-relations.ts';
 import type { SessionReading } from './session-tools-reading.ts';
 import { listSessions, readEvents, readTrace } from './session-tools-reading.ts';
@@ -201,4 +211,77 @@ async function searchSession(
     limit,
   });
   return { sessionId: within, candidates: [...candidates], note: HINTS_NOTE };
+}
+
+// Gives work to other agents: those that the agent's file names, bound by whatever binds the one that asks.
+
+interface DelegationPorts extends LineagePorts, BoundsPorts {
+  readonly agents: AgentCatalog;
+}
+
+type AgentAttachment = Extract<ToolAttachment, { readonly type: 'agent' }>;
+
+/** Agents that may be asked: the file names each as a tool, and that tool was not taken away. */
+function agentsToAsk({ definition, tools }: Pick<PreparedAgent, 'definition' | 'tools'>): readonly AgentAttachment[] {
+  return (definition.tools ?? []).filter(
+    (attachment): attachment is AgentAttachment => attachment.type === 'agent' && tools.has(attachment.name),
+  );
+}
+
+/** @throws RuntimeError AGENT_NOT_NAMED */
+function runChild({ agentId, message }: SessionRunChildInput, agent: PreparedAgent | undefined): Subflow {
+  const { run, isolation } = requireNamed(agentId, agent);
+  return { agentId, message, ...(run === undefined ? {} : { run }), ...(isolation === undefined ? {} : { isolation }) };
+}
+
+/**
+ * @throws RuntimeError AGENT_NOT_NAMED, AGENT_NOT_FOUND, AGENT_INVALID, SESSION_TOO_DEEP, CHILD_LIMIT,
+ * SESSION_TERMINATED
+ */
+async function delegate(
+  { agentId, message, title }: SessionDelegateInput,
+  context: ToolContext,
+  ports: DelegationPorts,
+): Promise<SessionDelegateOutput> {
+  const { wake } = context;
+  requireNamed(agentId, wake?.agent);
+  await ports.agents.get(agentId);
+  const parent = wake?.state() ?? (await ports.journals.open(context.session.sessionId)).state;
+  const identity = { sessionId: ports.ids.next(), agentId };
+  const bounds = (await ParentBounds.of(parent, ports, wake?.agent)).bounds(parent, { kind: 'session' });
+  requireRoom(parent, identity);
+  const journal = await beginSession({ ...identity, title }, { kind: 'child', bounds }, ports);
+  try {
+    await announceChild(journal.state, ports);
+    // No process wakes it before it has its message: until then there is nothing to do for it.
+    const { seq } = await accept(
+      journal,
+      { type: 'user.message', text: message },
+      { idempotencyKey: `${OWN_KEYS}delegate:${context.callId}` },
+    );
+    await keepView(ports.store, journal.state);
+    return {
+      childSessionId: identity.sessionId,
+      agentId,
+      seq,
+      note: 'A worker runs it. When it rests, this session is told; session_get_snapshot shows how far it is.',
+    };
+  } catch (error) {
+    // A child that its parent does not know of, or that has nothing to do, is not left behind.
+    await ports.store.delete(identity.sessionId, { epoch: 0, isOpen: false }).catch(() => undefined);
+    ports.journals.forget(identity.sessionId);
+    throw error;
+  }
+}
+
+function requireNamed(agentId: string, agent: PreparedAgent | undefined): AgentAttachment {
+  const named = agent === undefined ? [] : agentsToAsk(agent);
+  const attachment = named.find((each) => each.agentId === agentId);
+  if (attachment !== undefined) return attachment;
+  const others = named.length === 0 ? 'it names none' : `it names ${named.map((each) => each.agentId).join(', ')}`;
+  throw new RuntimeError(
+    'AGENT_NOT_NAMED',
+    `the agent file does not name ${agentId} as one that may be asked; ${others}`,
+    { category: 'permission', hint: `A person may add "- agent: ${agentId}" to the tools of the agent file.` },
+  );
 }

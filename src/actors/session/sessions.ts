@@ -36,8 +36,8 @@ import type { SessionEnvironments } from '../environment/session-environment.ts'
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import { SafeObservable } from '../streams/safe-observable.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
-import { keepAttachments } from './kept-attachments.ts';
 import type { AttachmentStore } from './attachment-store.ts';
+import { keepAttachments } from './attachment-store.ts';
 import { keepView } from './event-store.ts';
 import type { AppendResult, SessionIdentity, SessionListing } from './event-store.ts';
 import { accept, appendAtHead, interrupt, receiptOf } from './ingress.ts';

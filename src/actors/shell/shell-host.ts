@@ -1,5 +1,10 @@
-/** The port to what the shell tools need of the system besides tasks. */
+/**
+ * The ports to what the shell tools need of the system besides tasks, and to what is kept of open shells outside of
+ * this process.
+ */
 import type { HostEnvironment } from '../../machines/turn/shell/environment.ts';
+import type { ShellRecord } from '../../machines/turn/shell/shell-record.ts';
+import type { SessionIdentity } from '../session/event-store.ts';
 
 /** Where a process is. `gone`: in a folder that was deleted. `unknown`: the system does not tell. */
 export type ProcessFolder =
@@ -37,4 +42,24 @@ export interface ShellHost {
    * throws.
    */
   folderOfProcess(processId: number): ProcessFolder;
+}
+
+// The port to what is kept of open shells outside of this process.
+
+/**
+ * One record by session and name. They are a cache of what the log and the processes tell: one that is lost or
+ * unreadable is none.
+ */
+export interface ShellRecords {
+  /** Undefined where there is none that can be read. Never throws. */
+  read(session: SessionIdentity, name: string): ShellRecord | undefined;
+  /** Of all shells of a session of which there is a record. Never throws. */
+  names(session: SessionIdentity): readonly string[];
+  /**
+   * Makes nothing for a session that is not there. @throws when it cannot be written; then there is none, or the one
+   * before
+   */
+  write(session: SessionIdentity, name: string, record: ShellRecord): Promise<void>;
+  /** Idempotent. */
+  remove(session: SessionIdentity, name: string): Promise<void>;
 }

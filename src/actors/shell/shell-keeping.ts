@@ -4,7 +4,7 @@
  */
 import type { ShellRecord } from '../../machines/turn/shell/shell-record.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
-import type { ShellRecords } from './shell-records.ts';
+import type { ShellRecords } from './shell-host.ts';
 
 export interface ShellKeepingOptions {
   readonly records: ShellRecords | undefined;

@@ -49,8 +49,7 @@ import { fromWorkspace, onHost, requireAllowedFolder } from './command-workspace
 import type { CommandPlace } from './command-workspace.ts';
 import type { RunningCommand } from './running-command.ts';
 import { shellAtRest, shellOfAnotherProcess } from './shell-errors.ts';
-import type { ShellHost } from './shell-host.ts';
-import type { ShellRecords } from './shell-records.ts';
+import type { ShellHost, ShellRecords } from './shell-host.ts';
 import { folderOfShell, historyOf, isSuperseded, openShell, usableShell } from './usable-shell.ts';
 import type { ShellPorts } from './usable-shell.ts';
 import type { SessionWatchPorts } from './session-watch.ts';

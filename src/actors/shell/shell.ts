@@ -42,7 +42,7 @@ import type { ShellSecrets } from './shell-exports.ts';
 import { ShellHistories } from './shell-history.ts';
 import type { EndEntry, HistoryBefore } from './shell-history.ts';
 import { ShellKeeping } from './shell-keeping.ts';
-import type { ShellRecords } from './shell-records.ts';
+import type { ShellRecords } from './shell-host.ts';
 import { ShellProcess } from './shell-process.ts';
 import type {
   OutputSink,

@@ -3,13 +3,14 @@
  * belong to.
  */
 import type { RuntimeError } from '../../machines/errors.ts';
+import { messageOf } from '../../machines/errors.ts';
 import {
   MAX_ENDED_SHELLS_PER_SESSION,
   MAX_OPEN_SHELLS,
   MAX_SHELLS_PER_SESSION,
 } from '../../machines/turn/shell/shell-limits.ts';
-import { FollowedSessions } from './followed-sessions.ts';
 import type { SessionEnd, SessionWatchPorts } from './session-watch.ts';
+import { SessionWatch } from './session-watch.ts';
 import { shellDidNotOpen, shellIsOpen, shellNotOpen, shellsAreClosed, tooManyShells } from './shell-errors.ts';
 import { Shell } from './shell.ts';
 import type { ShellEnding, ShellPorts, ShellRequest } from './shell.ts';
@@ -205,4 +206,58 @@ export class Shells {
 /** As a clause. */
 function whyOver(end: SessionEnd): string {
   return `its session was ${end}`;
+}
+
+interface FollowedSessionsOptions extends SessionWatchPorts {
+  readonly onEnd: (sessionId: string, end: SessionEnd) => void;
+}
+
+/**
+ * The sessions that are followed because something is known of shells of theirs. Nothing is watched or held open for
+ * any other.
+ */
+class FollowedSessions {
+  readonly #options: FollowedSessionsOptions;
+  readonly #watches = new Map<string, Promise<SessionWatch>>();
+
+  constructor(options: FollowedSessionsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the session is followed; it is until `leave`.
+   * @param shell the one that is to be opened in it @throws RuntimeError SHELL_NOT_OPENED when it cannot be followed
+   */
+  async follow(sessionId: string, shell: string): Promise<SessionWatch> {
+    try {
+      return await (this.#watches.get(sessionId) ?? this.#start(sessionId));
+    } catch (error) {
+      throw shellDidNotOpen(shell, `its session could not be checked: ${messageOf(error)}`, error);
+    }
+  }
+
+  /** Resolves when `onEnd` has been called if the session is not there any more. @throws when that cannot be seen */
+  async confirm(sessionId: string): Promise<void> {
+    await (await this.#watches.get(sessionId))?.confirm();
+  }
+
+  /** Idempotent. */
+  leave(sessionId: string): void {
+    const watch = this.#watches.get(sessionId);
+    this.#watches.delete(sessionId);
+    watch?.then(
+      (started) => started.stop(),
+      () => undefined,
+    );
+  }
+
+  #start(sessionId: string): Promise<SessionWatch> {
+    const watch = SessionWatch.start(this.#options, sessionId, (end) => {
+      if (this.#watches.get(sessionId) === watch) this.#options.onEnd(sessionId, end);
+    });
+    this.#watches.set(sessionId, watch);
+    // One that did not come about is tried again with the next shell.
+    watch.catch(() => this.#watches.get(sessionId) === watch && this.#watches.delete(sessionId));
+    return watch;
+  }
 }

@@ -13,8 +13,7 @@ import { commandIn, environmentIn, secretsFor } from './command-workspace.ts';
 import type { CommandPlace, SecretVariables } from './command-workspace.ts';
 import { entriesOfEnded } from './shell-history.ts';
 import type { HistoryBefore } from './shell-history.ts';
-import type { ShellHost } from './shell-host.ts';
-import type { ShellRecords } from './shell-records.ts';
+import type { ShellHost, ShellRecords } from './shell-host.ts';
 import type { Shell, ShellRequest } from './shell.ts';
 import type { Shells } from './shells.ts';
 

@@ -7,7 +7,7 @@ import { isUuidV7 } from '../../machines/ids.ts';
 import { continuesSession, sessionOf } from '../../machines/subagent/subagent-request.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
-import type { PlaceGuard } from '../permission/place-guard.ts';
+import type { PlaceGuard } from '../permission/permission-ports.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { requireSameAgent } from './continued-session.ts';
 

@@ -3,11 +3,12 @@
  * of children.
  */
 import type { InspectionEvent } from 'xstate';
-import { sessionOf } from '../../machines/subagent/subagent-request.ts';
+import { runOf, sessionOf } from '../../machines/subagent/subagent-request.ts';
 import type { SubagentLimitsInput } from '../../machines/subagent/subagent-limits.ts';
 import type { WorktreeHooks } from '../../machines/subagent/hook-config.ts';
+import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { PlaceGuard } from '../permission/place-guard.ts';
+import type { PlaceGuard } from '../permission/permission-ports.ts';
 import type { IdSource } from '../session/id-source.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { SessionDirectories } from '../session/session-directories.ts';
@@ -15,14 +16,13 @@ import type { OnListenerError } from '../streams/listener-errors.ts';
 import { countedIds } from '../task/task-admission.ts';
 import { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { WakeElsewhere } from '../wake/wake-ports.ts';
-import { createChoosingSubagentRunner } from './choosing-runner.ts';
 import { createInProcessSubagentRunner } from './in-process-runner.ts';
 import { requireAcceptable } from './job-acceptance.ts';
 import type { JobRecords } from './job-records.ts';
 import type { SessionWorkPorts } from './session-work.ts';
 import { createSubagentLog } from './subagent-log.ts';
 import { SubagentManager } from './subagent-manager.ts';
-import type { SubagentJobRequest, SubagentRunner } from './subagent-runner.ts';
+import type { SubagentJobRequest, SubagentJobStart, SubagentRunner } from './subagent-runner.ts';
 import { SubagentTaskRunner } from './subagent-task-runner.ts';
 import { createSubflowWorktrees } from './subflow-worktrees.ts';
 import type { SubflowWorktrees } from './subflow-worktrees.ts';
@@ -211,4 +211,48 @@ function filesOfJob(request: SubagentJobRequest, { filesOf }: SubagentPorts): st
 /** By default it lies beside the worktree. */
 function filesOfSessions({ ports }: SubagentServicesOptions): (session: SessionIdentity) => string | undefined {
   return (session) => ports.filesOf?.(session);
+}
+
+interface ChoosingRunnerOptions {
+  readonly process?: SubagentRunner | undefined;
+  readonly inProcess?: SubagentRunner | undefined;
+  /** For a job that does not say, where there is such a runner. Default `process`. */
+  readonly preferred?: 'process' | 'in-process' | undefined;
+}
+
+/**
+ * One runner out of two: each job runs in a process of its own, or in this one, as its request says; one that asked
+ * for a worktree only in a worktree.
+ */
+function createChoosingSubagentRunner({
+  process,
+  inProcess,
+  preferred = 'process',
+}: ChoosingRunnerOptions): SubagentRunner {
+  const usual = preferred === 'process' ? (process ?? inProcess) : (inProcess ?? process);
+  return {
+    start(start) {
+      requireWorktree(start);
+      const wanted = runOf(start.request);
+      const runner = wanted === 'in-process' ? inProcess : wanted === 'process' ? process : usual;
+      if (runner !== undefined) return runner.start(start);
+      throw new BackgroundTaskError(
+        'validation',
+        `job ${start.jobId} is to run ${wanted === 'in-process' ? 'in this process' : 'in a process of its own'}, and there is no runner for that`,
+        {
+          code: 'SUBAGENT_NO_RUNNER',
+          hint: 'Leave `run` out, or give the runtime such a runner.',
+        },
+      );
+    },
+  };
+}
+
+/** A job that asked for a worktree must not work in the folder of its caller. */
+function requireWorktree({ jobId, request }: SubagentJobStart): void {
+  if (request.isolation !== 'worktree' || request.worktreePath !== undefined) return;
+  throw new BackgroundTaskError('validation', `job ${jobId} is to work in a git worktree, and there are none here`, {
+    code: 'SUBAGENT_NO_WORKTREES',
+    hint: 'Give the runtime a keeper of worktrees (`subagents.worktrees`), or leave `isolation` out.',
+  });
 }

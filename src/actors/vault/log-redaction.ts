@@ -5,7 +5,7 @@
 import type { SessionEventDraft, SessionEventType } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { EnvironmentCatalog } from '../environment/environment-catalog.ts';
-import type { LogRedaction } from '../session/log-redaction.ts';
+import type { LogRedaction } from '../session/session-journal.ts';
 import type { SessionVaults } from './open-vaults.ts';
 
 /**

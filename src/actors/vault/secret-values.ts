@@ -7,7 +7,7 @@ import { messageOf } from '../../machines/errors.ts';
 import type { SecretDefinition } from '../../machines/vault/vault-definition.ts';
 import { sourceOf, valueProblem } from '../../machines/vault/vault-definition.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { SecretCommand } from '../run/secret-command.ts';
+import type { SecretCommand } from '../run/secret-reader.ts';
 
 // The port to the places where secrets are kept.
 

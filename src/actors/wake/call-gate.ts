@@ -18,13 +18,9 @@ import type { OpenToolCall, SessionState } from '../../machines/session/session-
 import type { ToolCallInput } from '../../machines/turn/tool-call-machine.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { Clock } from '../clock/clock.ts';
-import { environmentHash, grantHash, movingEnvironmentHash } from '../permission/grant-hash.ts';
-import { placeInWorkspace } from '../permission/grant-places.ts';
-import type { GrantPlace } from '../permission/grant-places.ts';
-import type { CommandPlaces } from '../permission/command-places.ts';
-import type { PlaceGuard } from '../permission/place-guard.ts';
-import type { PolicyStore } from '../permission/policy-store.ts';
-import type { ReadShell } from '../permission/shell-reader.ts';
+import type { GrantPlace } from '../permission/grant-hash.ts';
+import { environmentHash, grantHash, movingEnvironmentHash, placeInWorkspace } from '../permission/grant-hash.ts';
+import type { CommandPlaces, PlaceGuard, PolicyStore, ReadShell } from '../permission/permission-ports.ts';
 import type { SessionIdentity } from '../session/event-store.ts';
 import type { Tool, PreparedAgent } from '../turn/tool.ts';
 import { guardedPlace } from './guarded-places.ts';

@@ -5,7 +5,7 @@
 import type { PermissionSubject } from '../../machines/permission/permission-subject.ts';
 import { foldersOf } from '../../machines/permission/shell-reading.ts';
 import type { ShellCommand, ShellReading } from '../../machines/permission/shell-reading.ts';
-import type { PlaceGuard } from '../permission/place-guard.ts';
+import type { PlaceGuard } from '../permission/permission-ports.ts';
 
 export interface GuardedCall {
   readonly subject: PermissionSubject;

@@ -4,7 +4,13 @@
  */
 import { stat } from 'node:fs/promises';
 import { Readable, Writable } from 'node:stream';
-import type { AgentConnection, InitializeResponse, ListSessionsResponse, SessionInfo } from '@agentclientprotocol/sdk';
+import type {
+  AgentConnection,
+  ContentBlock,
+  InitializeResponse,
+  ListSessionsResponse,
+  SessionInfo,
+} from '@agentclientprotocol/sdk';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { ProtocolRuntime } from '../../actors/protocol/protocol-runtime.ts';
 import { createIdSource } from '../../actors/session/id-source.ts';
@@ -13,7 +19,6 @@ import type { SessionState } from '../../machines/session/session-state.ts';
 import { loadAcpAgentSdk } from './load-sdk.ts';
 import type { AcpAgentSdk } from './load-sdk.ts';
 import { OpenSession } from './open-session.ts';
-import { promptText } from './prompt-text.ts';
 
 export interface AcpAgentOptions {
   readonly version: string;
@@ -224,5 +229,36 @@ async function onlyAgent({ agents }: ProtocolRuntime): Promise<string> {
       first === undefined
         ? 'Make one: wakechart agent create helper --provider anthropic --model claude-sonnet-4-5'
         : 'Start it with --agent NAME.',
+  });
+}
+
+// A prompt of an editor as the text of one message.
+
+/** @throws RuntimeError ACP_PROMPT_INVALID for what was not offered, and for a prompt without text */
+function promptText(blocks: readonly ContentBlock[]): string {
+  const text = blocks.map(blockText).join('\n\n').trim();
+  if (text === '') throw invalid('it holds no text');
+  return text;
+}
+
+function blockText(block: ContentBlock): string {
+  switch (block.type) {
+    case 'text':
+      return block.text;
+    case 'resource_link':
+      return `[${block.name}](${block.uri})`;
+    case 'resource':
+      if ('text' in block.resource) return `${block.resource.uri}\n\`\`\`\n${block.resource.text}\n\`\`\``;
+      throw invalid('it holds a file that is no text');
+    case 'image':
+    case 'audio':
+      throw invalid(`it holds ${block.type}`);
+  }
+}
+
+function invalid(why: string): RuntimeError {
+  return new RuntimeError('ACP_PROMPT_INVALID', `the prompt cannot be taken: ${why}`, {
+    category: 'validation',
+    hint: 'Send text, links to files, or files of text.',
   });
 }

@@ -1,8 +1,8 @@
 /** One run of the backend: a turn of its agent, and the result of it all. */
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams, AgentRunResult } from '../../actors/run/agent-runtime.ts';
+import { messagesOf } from '../../actors/run/agent-runtime.ts';
 import type { RunEvents } from '../../actors/run/run-events.ts';
-import { messagesOf } from '../../actors/run/run-messages.ts';
 import { SaidSoFar } from '../../actors/run/said-so-far.ts';
 import { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';

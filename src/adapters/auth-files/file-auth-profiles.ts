@@ -9,10 +9,9 @@ import type { AuthProfiles } from '../../actors/run/auth-profiles.ts';
 import type { ExclusiveWork } from '../../actors/run/exclusive-work.ts';
 import { SecretReader } from '../../actors/run/secret-reader.ts';
 import type { SecretReaderOptions } from '../../actors/run/secret-reader.ts';
-import { authProfile } from '../../machines/run/auth-profile.ts';
+import { authProfile, profileExists, profileNotFound, tooManyProfiles } from '../../machines/run/auth-profile.ts';
 import type { AuthProfile } from '../../machines/run/auth-profile.ts';
 import { checkedAuthProfile } from '../../machines/run/auth-profile-check.ts';
-import { profileExists, profileNotFound, tooManyProfiles } from '../../machines/run/auth-profile-errors.ts';
 import { PROFILES } from './auth-errors.ts';
 import { KeptValue } from './kept-value.ts';
 

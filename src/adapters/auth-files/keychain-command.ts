@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Clock } from '../../actors/clock/clock.ts';
-import type { SecretCommand, SecretCommandEnd } from '../../actors/run/secret-command.ts';
+import type { SecretCommand, SecretCommandEnd } from '../../actors/run/secret-reader.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
 
 const DEFAULT_TIME_LIMIT_MS = 10_000;

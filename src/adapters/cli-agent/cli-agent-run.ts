@@ -5,8 +5,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Clock } from '../../actors/clock/clock.ts';
 import type { AgentRunParams, AgentRunResult } from '../../actors/run/agent-runtime.ts';
+import { messagesOf } from '../../actors/run/agent-runtime.ts';
 import type { RunEvents } from '../../actors/run/run-events.ts';
-import { messagesOf } from '../../actors/run/run-messages.ts';
 import { SaidSoFar } from '../../actors/run/said-so-far.ts';
 import { ToolLedger } from '../../actors/run/tool-ledger.ts';
 import type { ProcessTree } from '../../actors/task/process-tree.ts';

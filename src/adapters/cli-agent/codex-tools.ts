@@ -2,7 +2,6 @@
 import type { RunToolMeaning } from '../../actors/run/agent-runtime.ts';
 import { beginningOf } from '../../machines/cut-text.ts';
 import type { BackendToolOutcome } from '../../machines/run/run-output.ts';
-import { scriptOf } from './codex-command.ts';
 import type { CodexItem } from './codex-protocol.ts';
 import type { CliFact } from './dialect.ts';
 import { toolOutputText } from './tool-output.ts';
@@ -160,4 +159,37 @@ function snakeCase(name: string): string {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
+}
+
+// The command in what Codex says that it runs: the script itself, without the shell that it is given to.
+
+const SHELL = /^(?:.*\/)?(?:ba|z|da)?sh$/;
+/** A bare piece, one in single quotes, or one in double quotes, at the place where reading goes on. */
+const PIECE = /(?<bare>[\w@%+=:,./-]+)|'(?<single>[^']*)'|"(?<double>(?:[^"\\`$]|\\["\\`$])*)"/y;
+
+/** `/bin/bash -lc 'ls -l'` is `ls -l`. What cannot be read for sure stays as it is. */
+function scriptOf(command: string): string {
+  const [shell = '', flag = '', script, ...rest] = wordsOf(command) ?? [];
+  return script !== undefined && rest.length === 0 && SHELL.test(shell) && /^-l?c$/.test(flag) ? script : command;
+}
+
+function wordsOf(text: string): readonly string[] | undefined {
+  const words: string[] = [];
+  let word: string | undefined;
+  let at = 0;
+  while (at < text.length) {
+    if (text[at] === ' ') {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+      at += 1;
+      continue;
+    }
+    PIECE.lastIndex = at;
+    const found = PIECE.exec(text)?.groups;
+    if (found === undefined) return undefined;
+    const { bare, single, double } = found;
+    word = (word ?? '') + (bare ?? single ?? double?.replaceAll(/\\(["\\`$])/g, '$1') ?? '');
+    at = PIECE.lastIndex;
+  }
+  return word === undefined ? words : [...words, word];
 }

@@ -2,8 +2,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import type { CommandPlaces } from '../../actors/permission/command-places.ts';
-import type { PlaceGuard } from '../../actors/permission/place-guard.ts';
+import type { CommandPlaces, PlaceGuard } from '../../actors/permission/permission-ports.ts';
 import type { CommandCheck } from '../../machines/permission/command-check.ts';
 import { takesInSecrets } from '../../machines/permission/hidden-files.ts';
 import { nameMatcher } from '../../machines/permission/open-word.ts';
@@ -11,9 +10,8 @@ import { matchesGlob, mayMatchBelow } from '../../machines/permission/path-glob.
 import { hasSecretName } from '../../machines/permission/sensitive-path.ts';
 import { hasCode, systemCodeOf } from '../system/error-codes.ts';
 import { repositoryProblem } from './git-repository.ts';
-import { CheckFailed } from './check-failed.ts';
 import type { Existing } from './what-lies-there.ts';
-import { existing, readSmallFile } from './what-lies-there.ts';
+import { CheckFailed, existing, readSmallFile } from './what-lies-there.ts';
 
 // Examines the ignore files that rg obeys: what one of them takes back in is searched though it is hidden.
 

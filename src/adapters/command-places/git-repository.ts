@@ -7,8 +7,7 @@ import { dirname, join, relative } from 'node:path';
 import { readGitConfig } from './git-config.ts';
 import type { GitConfig } from './git-config.ts';
 import { readGitIndex } from './git-index.ts';
-import { CheckFailed } from './check-failed.ts';
-import { lstatOf, readSmallFile } from './what-lies-there.ts';
+import { CheckFailed, lstatOf, readSmallFile } from './what-lies-there.ts';
 
 const MAX_CONFIG_BYTES = 262_144;
 const MAX_ATTRIBUTES_BYTES = 262_144;

@@ -4,7 +4,6 @@ import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isMissing } from '../system/error-codes.ts';
 import { READING_NO_LINK, bytesOf } from '../system/own-files.ts';
-import { CheckFailed } from './check-failed.ts';
 
 export interface Existing {
   /** Of the thing, or of where it would be. */
@@ -63,4 +62,15 @@ export async function readSmallFile(
 function kindOf(stats: Stats): Existing['kind'] {
   if (stats.isFile()) return 'file';
   return stats.isDirectory() ? 'folder' : 'other';
+}
+
+/** Ends a search of the disk with what people are told. Never leaves this folder. */
+export class CheckFailed extends Error {
+  override readonly name = 'CheckFailed';
+  readonly because: string;
+
+  constructor(because: string) {
+    super(because);
+    this.because = because;
+  }
 }

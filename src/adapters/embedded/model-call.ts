@@ -3,8 +3,8 @@
  * cache what it read.
  */
 import type { AgentRunParams } from '../../actors/run/agent-runtime.ts';
+import { messagesOf } from '../../actors/run/agent-runtime.ts';
 import type { ProviderMessage } from '../../machines/turn/provider-message.ts';
-import { messagesOf } from '../../actors/run/run-messages.ts';
 import { beginningOf } from '../../machines/cut-text.ts';
 import type { CheckedProviderSettings } from '../../machines/run/provider-settings.ts';
 import { mayThink, readableBy, withoutReasoning } from './given-back.ts';

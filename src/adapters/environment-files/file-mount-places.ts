@@ -7,7 +7,7 @@ import type { BigIntStats } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
-import type { MountPlaces, MountRequest } from '../../actors/environment/mount-places.ts';
+import type { MountPlaces, MountRequest } from '../../actors/environment/session-environments.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import type { DeclaredMount } from '../../machines/environment/environment-definition.ts';
 import type { MountFolders } from '../../machines/environment/mount-table.ts';

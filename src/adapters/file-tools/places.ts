@@ -13,9 +13,17 @@ import { HeldFolder, pathOfHandle } from '../system/held-folder.ts';
 import { READING_NO_LINK } from '../system/own-files.ts';
 import { realPathOfOwn } from '../system/real-path.ts';
 import { isWithin } from '../system/whole-files.ts';
-import { fileFailed, movedSince, notAFile, notAFolder, notFound, outside } from './file-errors.ts';
+import {
+  fileFailed,
+  movedSince,
+  notAFile,
+  notAFolder,
+  notFound,
+  outside,
+  readOnlyMount,
+  vaultNotReadable,
+} from './file-errors.ts';
 import { KeptPlaces } from './kept-places.ts';
-import { readOnlyMount, vaultNotReadable } from './mount-errors.ts';
 import { MountRoots } from './mount-roots.ts';
 import type { NamedPlace, Root } from './mount-roots.ts';
 

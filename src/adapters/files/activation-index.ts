@@ -9,10 +9,10 @@
 import { readdirSync } from 'node:fs';
 import { opendir, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkActivation, isActivation } from '../../machines/session/activation-check.ts';
 import { dueSessions } from '../../machines/session/due-sessions.ts';
 import type { DueSession } from '../../machines/session/due-sessions.ts';
 import type { Activation } from '../../machines/session/activation.ts';
+import { checkActivation, isActivation } from '../../machines/session/activation.ts';
 import type { ActivationIndex, DueActivations, DueQuery } from '../../actors/session/activation-index.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { systemCodeOf } from '../system/error-codes.ts';

@@ -12,8 +12,8 @@
  * none from the other. Whatever else lies there is passed over.
  */
 import { isUuidV7 } from '../../machines/ids.ts';
-import { MAX_DUE_AT_MS } from '../../machines/session/activation-check.ts';
 import type { Activation, ActivationKind } from '../../machines/session/activation.ts';
+import { MAX_DUE_AT_MS } from '../../machines/session/activation.ts';
 
 /** Short, so that few sleeping sessions share a folder; long, so that a day has few of them. */
 const BUCKET_MS = 10 * 60_000;

@@ -3,20 +3,43 @@
  * the reader of its log, and like that is not safe against itself: one call at a time.
  */
 import { epochSuperseded, headMoved } from '../../actors/session/event-store.ts';
-import type { AppendResult } from '../../actors/session/event-store.ts';
+import type { AppendOptions, AppendResult, NewSessionEvents } from '../../actors/session/event-store.ts';
 import { epochOf } from '../../machines/session/log-admission.ts';
 import type { RecordPlace, Verdict } from '../../machines/session/log-admission.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { LogReader } from './log-reader.ts';
-import type { PendingAppend, Written } from './pending-append.ts';
 import { eventsOf } from './record-codec.ts';
-import type { ReadRecord } from './record-codec.ts';
+import type { EncodedRecord, ReadRecord } from './record-codec.ts';
 import type { EarlierRecords } from './tail-admission.ts';
 
 interface OutcomesOptions {
   readonly sessionId: string;
   readonly durability: 'disk' | 'os';
   readonly reader: LogReader;
+}
+
+// Appends on their way into a log, and how much is tried for them.
+
+/** Bytes that one write may hold. What waits beyond goes into the next. */
+export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+
+/** How often a record is written again that another process's write has cut in two. */
+export const MAX_WRITE_ATTEMPTS = 3;
+
+/** How often in a row a write may come too late, into a segment that another process has just sealed. */
+export const MAX_SEALED_WRITES = 1_000;
+
+/** One that waits for its turn, or for its receipt. */
+export interface PendingAppend {
+  readonly events: NewSessionEvents;
+  readonly options: AppendOptions;
+  readonly resolve: (result: AppendResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One whose record is written. */
+export interface Written extends EncodedRecord {
+  readonly pending: PendingAppend;
 }
 
 export class AppendOutcomes {

@@ -4,7 +4,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
-import type { PlaceGuard } from '../../actors/permission/place-guard.ts';
+import type { PlaceGuard } from '../../actors/permission/permission-ports.ts';
 import { nearestRealPath, realPathOfOwn } from '../system/real-path.ts';
 
 /**

@@ -19,7 +19,8 @@ import type {
   StoredRecord,
 } from '../../actors/session/event-store.ts';
 import { systemCodeOf } from '../system/error-codes.ts';
-import { AppendOutcomes } from './append-outcomes.ts';
+import type { PendingAppend, Written } from './append-outcomes.ts';
+import { AppendOutcomes, MAX_BATCH_BYTES, MAX_SEALED_WRITES, MAX_WRITE_ATTEMPTS } from './append-outcomes.ts';
 import type { FileOperations } from './file-operations.ts';
 import { LogEnd, encodedEnd } from './log-end.ts';
 import type { AcknowledgedEnd } from './log-end.ts';
@@ -30,8 +31,6 @@ import { LogReader } from './log-reader.ts';
 import { LogSegments } from './log-segments.ts';
 import { encodeRecord, encodeSeal, placedEvents } from './record-codec.ts';
 import type { EncodedRecord } from './record-codec.ts';
-import { MAX_BATCH_BYTES, MAX_SEALED_WRITES, MAX_WRITE_ATTEMPTS } from './pending-append.ts';
-import type { PendingAppend, Written } from './pending-append.ts';
 import { storageFailed } from './storage-errors.ts';
 
 export const DEFAULT_SEGMENT_BYTES = 32 * 1024 * 1024;

@@ -16,10 +16,9 @@ import { makeFolder } from '../system/whole-files.ts';
 import { commitsSince } from './commits-since.ts';
 import type { CommitsSince } from './commits-since.ts';
 import { GitCommand, shownPath } from './git-command.ts';
-import { isInside } from './is-inside.ts';
 import { plainContent, runPrivately } from './private-git.ts';
 import { userFilters } from './read-settings.ts';
-import { fileSettingsOf, locateRepository } from './repository.ts';
+import { fileSettingsOf, isInside, locateRepository } from './repository.ts';
 import type { Repository } from './repository.ts';
 import { whatIsUnderWay, workFinished, workUnderWay } from './work-under-way.ts';
 

@@ -9,9 +9,8 @@ import type { HostLife } from '../../actors/host/host-life.ts';
 import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { GitCommand } from './git-command.ts';
-import { readOwner } from './host-identity.ts';
 import type { WorktreeContext } from './worktree-context.ts';
-import { OwnerFiles } from './owner-files.ts';
+import { OwnerFiles, readOwner } from './owner-files.ts';
 import { RecordFiles } from './record-files.ts';
 
 export interface GitWorktreeOptions {

@@ -8,15 +8,16 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readFile, rm, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { HostLife } from '../../actors/host/host-life.ts';
 import { worktreeOwner } from '../../machines/subagent/worktree-record.ts';
 import type { WorktreeOwner } from '../../machines/subagent/worktree-record.ts';
 import { isMissing } from '../system/error-codes.ts';
 import type { Liveness } from '../system/process-life.ts';
+import { livenessOf as livenessOfProcess, systemHere, thisProcess } from '../system/process-life.ts';
 import { pause } from '../system/waiting.ts';
 import { makeFolder, namesIn, replaceFile } from '../system/whole-files.ts';
-import { isSameOwner, livenessOf } from './host-identity.ts';
 
 const OWNER_NAME = /^(?<id>[\w-]+)\.[\da-f-]{36}\.owner$/;
 const ATTEMPTS = 6;
@@ -198,4 +199,26 @@ function inWords({ owner, liveness }: OwnerFile): WorktreeHolder {
 /** What its system calls itself. */
 function hostOf({ system }: WorktreeOwner): string {
   return system.split('/')[0] ?? system;
+}
+
+// Which process owns a worktree, as that is stored, and whether it still runs.
+
+/** This process. The host name stands in front: two machines may share a folder of worktrees. */
+export function readOwner(): WorktreeOwner {
+  const { pid, began } = thisProcess();
+  const system = systemHere();
+  return { pid, startTime: began, system: system === undefined ? hostname() : `${hostname()}/${system}` };
+}
+
+function isSameOwner(one: WorktreeOwner, other: WorktreeOwner): boolean {
+  return one.pid === other.pid && one.startTime === other.startTime && one.system === other.system;
+}
+
+/** Nothing is taken from one of which it is `unknown`, unless a person says that it is gone. */
+function livenessOf({ pid, startTime, system, token }: WorktreeOwner, life: HostLife | undefined): Promise<Liveness> {
+  const [host, ...inHost] = system.split('/');
+  return livenessOfProcess(
+    { pid, began: startTime, system: inHost.length === 0 ? system : inHost.join('/'), host, token },
+    life,
+  );
 }

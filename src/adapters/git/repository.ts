@@ -1,12 +1,11 @@
 /** The repository around a folder, and what its checkout has that is in no commit. */
 import { realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import type { GitCommand } from './git-command.ts';
 import { shownPath } from './git-command.ts';
 import { FILE_SETTINGS } from './git-settings.ts';
 import type { RepositorySettings } from './git-settings.ts';
 import type { WorktreeContext } from './worktree-context.ts';
-import { isInside } from './is-inside.ts';
 import { runPrivately } from './private-git.ts';
 import { readSettings } from './read-settings.ts';
 import { parseStashes } from './reflog.ts';
@@ -149,4 +148,12 @@ async function refused(git: GitCommand, folder: string, error: unknown, signal?:
     throw cause instanceof GitFailure && cause.kind === 'failed' ? notARepository(folder, saidBy(cause)) : cause;
   });
   throw noCommit(shownPath(root).replace(/\n$/, ''));
+}
+
+// Paths as they are written, without reading the disk.
+
+/** Whether `path` is `folder`, or lies in it. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`));
 }

@@ -4,19 +4,19 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { sessionId as sessionIdSchema } from '../../machines/ids.ts';
 import { approvalScope } from '../../machines/session/event-parts.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS, MAX_MESSAGE_CHARACTERS } from '../../machines/session/limits.ts';
+import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { sendAnswers, uiPart } from './chat-answers.ts';
-import { json, route, streamed } from './route.ts';
+import type { ServedRuntime } from './handler-options.ts';
+import { json, queryNumber, route, streamed } from './route.ts';
 import type { Exchange, Route } from './route.ts';
 import { toldError } from './refusal.ts';
 import { answeredAt, isAtRest, newestReply, turnNews } from './turn.ts';
 import type { TurnEnd, TurnRequest } from './turn.ts';
 import { UiChunks } from './ui-chunks.ts';
 import type { UiChunk } from './ui-chunks.ts';
-import { queryNumber } from './query-number.ts';
 import { partFor, troubleOf } from './session-view.ts';
 import { UiMessages, replyIdOf } from './ui-messages.ts';
-import { newestPage } from './chat-page.ts';
 
 const HEADERS = { 'x-vercel-ai-ui-message-stream': 'v1' } as const;
 const DONE = 'data: [DONE]\n\n';
@@ -196,3 +196,34 @@ function refused(message: string, hint: string): RuntimeError {
 }
 
 export const chatRoutes: readonly Route[] = [post, resume, messages];
+
+// The newest events of a log that a page of a chat is made of: as much as may be held in memory for one request.
+
+const MAX_EVENTS = 10_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Those up to `end`. Where more come before, it begins with a message, if there is one in it. */
+async function newestPage(
+  { sessions }: ServedRuntime,
+  { sessionId, end }: { readonly sessionId: string; readonly end: number },
+): Promise<readonly SessionEvent[]> {
+  const from = Math.max(1, end - MAX_EVENTS + 1);
+  const limit = end - from + 1;
+  if (limit < 1) return [];
+  const kept: { readonly event: SessionEvent; readonly bytes: number }[] = [];
+  let bytes = 0;
+  for await (const event of sessions.events(sessionId, { from, limit })) {
+    const entry = { event, bytes: Buffer.byteLength(JSON.stringify(event)) };
+    kept.push(entry);
+    bytes += entry.bytes;
+    while (bytes > MAX_BYTES && kept.length > 1) bytes -= kept.shift()?.bytes ?? 0;
+  }
+  const page = kept.map(({ event }) => event);
+  if ((page[0]?.seq ?? 1) === 1) return page;
+  return page.slice(
+    Math.max(
+      0,
+      page.findIndex(({ type }) => type === 'user.message'),
+    ),
+  );
+}

@@ -1,6 +1,5 @@
 /** The handler: who asks, what for, and may it; then the route, or an error as JSON. */
 import { Access } from './access.ts';
-import { preflight, withCors } from './cors.ts';
 import { checkedOptions } from './handler-options.ts';
 import type { HandlerSettings, HttpHandlerOptions, ServedRuntime } from './handler-options.ts';
 import { OpenLimit, RateLimit, readJson } from './limits.ts';
@@ -115,4 +114,48 @@ function withoutBody(request: Request, response: Response): Response {
   if (request.method !== 'HEAD') return response;
   void response.body?.cancel().then(undefined, () => undefined);
   return new Response(null, { status: response.status, headers: response.headers });
+}
+
+// What browsers ask before pages of other origins may call. Unless origins are named, none may.
+
+type Cors = HandlerSettings['cors'];
+
+const HEADERS = 'authorization, content-type, idempotency-key, last-event-id';
+const EXPOSED = 'link, retry-after, x-vercel-ai-ui-message-stream';
+const KEPT_SECONDS = '600';
+
+/** A browser asks without credentials, so it is answered before anyone is authorized. */
+function preflight(request: Request, cors: Cors): Response | undefined {
+  if (request.method !== 'OPTIONS') return undefined;
+  const isAsking = request.headers.has('origin') && request.headers.has('access-control-request-method');
+  if (!isAsking || !isOpen(request, cors))
+    return new Response(null, { status: 204, headers: { allow: 'GET, HEAD, POST, OPTIONS', vary: 'Origin' } });
+  return withCors(
+    request,
+    new Response(null, {
+      status: 204,
+      headers: {
+        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-headers': HEADERS,
+        'access-control-max-age': KEPT_SECONDS,
+      },
+    }),
+    cors,
+  );
+}
+
+function withCors(request: Request, response: Response, cors: Cors): Response {
+  if (cors === undefined) return response;
+  // A response of the program's own may not be changed.
+  const answer = new Response(response.body, response);
+  answer.headers.append('vary', 'Origin');
+  if (!isOpen(request, cors)) return answer;
+  answer.headers.set('access-control-allow-origin', request.headers.get('origin') ?? '');
+  answer.headers.set('access-control-expose-headers', EXPOSED);
+  return answer;
+}
+
+function isOpen(request: Request, cors: Cors): boolean {
+  const origin = request.headers.get('origin');
+  return origin !== null && cors !== undefined && cors.origins.includes(origin);
 }

@@ -1,5 +1,5 @@
 /** What a route is: how it is asked for, what it takes and gives. The OpenAPI document is made of the same. */
-import type * as z from 'zod';
+import * as z from 'zod';
 import { RuntimeError } from '../../machines/errors.ts';
 import { parseOrThrow } from '../../machines/validate.ts';
 import type { Access } from './access.ts';
@@ -103,4 +103,18 @@ export function streamed(
     onEnd: give,
     onError: (error) => settings.onError(error, request),
   });
+}
+
+// Numbers in the query of a request, all read alike.
+
+const MOST = 999_999_999_999_999;
+
+/** A whole number from `min` on, written in digits. */
+export function queryNumber({ min, max = MOST }: { readonly min: number; readonly max?: number }): z.ZodType<number> {
+  const range = max === MOST ? `from ${min} on` : `from ${min} to ${max}`;
+  const error = `expected a whole number ${range}, in digits`;
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value),
+    z.int({ error }).min(min, { error }).max(max, { error }),
+  );
 }

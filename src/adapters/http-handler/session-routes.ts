@@ -8,8 +8,7 @@ import { approvalScope } from '../../machines/session/event-parts.ts';
 import type { SendOptions, SessionIngress } from '../../machines/session/session-requests.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { fullViewOf, receiptView, sessionView, viewOf } from './session-view.ts';
-import { queryNumber } from './query-number.ts';
-import { json, route } from './route.ts';
+import { json, queryNumber, route } from './route.ts';
 import type { Exchange, Route } from './route.ts';
 
 /** Of the sessions of a store, so many are searched for those of a caller at once. */

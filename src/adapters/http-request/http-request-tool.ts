@@ -13,7 +13,7 @@ import { beginningOf } from '../../machines/cut-text.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { HttpRequestInput, HttpRequestOutput } from '../../machines/turn/http-request.ts';
 import { httpRequestDefinition, MAX_REDIRECTS } from '../../machines/turn/http-request.ts';
-import { plainAddress } from '../../machines/turn/request-address.ts';
+import { plainAddress } from '../../machines/turn/http-request-address.ts';
 import { isLoopbackName } from '../system/loopback.ts';
 import { untilAborted } from '../system/waiting.ts';
 import type { FindAddresses } from './checked-address.ts';

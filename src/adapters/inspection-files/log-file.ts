@@ -6,8 +6,8 @@
 import { constants, createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { CAUGHT_UP } from '../../actors/inspection/log-pieces.ts';
-import type { LogPiece } from '../../actors/inspection/log-pieces.ts';
+import type { LogPiece } from '../../actors/inspection/log-source.ts';
+import { CAUGHT_UP } from '../../actors/inspection/log-source.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { isMissing, systemCodeOf } from '../system/error-codes.ts';
 import { pause } from '../system/waiting.ts';

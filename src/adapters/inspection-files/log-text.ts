@@ -2,8 +2,8 @@
 import type { Readable } from 'node:stream';
 import { PassThrough, pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { CAUGHT_UP } from '../../actors/inspection/log-pieces.ts';
-import type { LogPiece } from '../../actors/inspection/log-pieces.ts';
+import type { LogPiece } from '../../actors/inspection/log-source.ts';
+import { CAUGHT_UP } from '../../actors/inspection/log-source.ts';
 import { messageOf } from '../../machines/errors.ts';
 
 /** By how it begins. */

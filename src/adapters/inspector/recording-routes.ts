@@ -6,7 +6,6 @@ import { pipeline } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import type { InspectionRecording } from '../../actors/inspection/inspection-source.ts';
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
-import { soon } from './answer-soon.ts';
 import type { DrawnAhead } from './drawn-ahead.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
 import { sendLive } from './live-route.ts';
@@ -17,7 +16,7 @@ import { parametersOf } from './request-gate.ts';
 import type { Exchange } from './respond.ts';
 import { begin, sendJson, sendTagged, takesGzip } from './respond.ts';
 import type { Route, Visit } from './route.ts';
-import { READING, sequenceNumber, sessionNamed, sessionUnknown } from './route.ts';
+import { READING, sequenceNumber, sessionNamed, sessionUnknown, soon } from './route.ts';
 
 // What was recorded, as an inspection log: a header and one record a line, compressed where the client takes that.
 

@@ -3,7 +3,6 @@
  * page.
  */
 import { shownFleet } from '../../actors/inspection/fleet-words.ts';
-import { soon } from './answer-soon.ts';
 import { DrawnAhead } from './drawn-ahead.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
 import { PageFiles } from './page-files.ts';
@@ -14,7 +13,7 @@ import { decoded, methodRefused, parametersOf } from './request-gate.ts';
 import type { Exchange } from './respond.ts';
 import { sendJson, sendTagged, takesGzip } from './respond.ts';
 import type { Route, Visit } from './route.ts';
-import { READING } from './route.ts';
+import { READING, soon } from './route.ts';
 import { SessionRoutes } from './session-routes.ts';
 
 // What many workers do between them, where what is checked knows of it.

@@ -10,13 +10,12 @@ import {
 import * as z from 'zod';
 import { parseOrThrow } from '../../machines/validate.ts';
 import { AnswerIntake } from './answer-intake.ts';
-import { soon } from './answer-soon.ts';
 import type { CheckedInspectorOptions } from './inspector-options.ts';
 import { readJson } from './read-json.ts';
 import { numberOf, parametersOf } from './request-gate.ts';
 import { sendJson } from './respond.ts';
 import { Refusal } from './refusal.ts';
-import { READING, sequenceNumber, sessionNamed, sessionUnknown } from './route.ts';
+import { READING, sequenceNumber, sessionNamed, sessionUnknown, soon } from './route.ts';
 import type { Route, Visit } from './route.ts';
 
 /** What may be asked for at once; of sessions, more are said as a number. */

@@ -1,6 +1,6 @@
 /** The index of what is due, for the store in memory: nothing is ever lost, and every watcher is in this process. */
-import { checkActivation } from '../../machines/session/activation-check.ts';
 import type { Activation } from '../../machines/session/activation.ts';
+import { checkActivation } from '../../machines/session/activation.ts';
 import { dueSessions } from '../../machines/session/due-sessions.ts';
 import type { ActivationIndex, DueActivations, DueQuery } from '../../actors/session/activation-index.ts';
 

@@ -4,8 +4,8 @@ import type { RunCredential } from '../../actors/run/agent-runtime.ts';
 import { SecretReader } from '../../actors/run/secret-reader.ts';
 import type { SecretReaderOptions } from '../../actors/run/secret-reader.ts';
 import type { AuthProfile } from '../../machines/run/auth-profile.ts';
+import { profileExists, profileNotFound } from '../../machines/run/auth-profile.ts';
 import { checkedAuthProfile } from '../../machines/run/auth-profile-check.ts';
-import { profileExists, profileNotFound } from '../../machines/run/auth-profile-errors.ts';
 
 export class MemoryAuthProfiles implements AuthProfiles {
   readonly #profiles = new Map<string, AuthProfile>();

@@ -1,6 +1,6 @@
 /** The event store of tests and throw-away runtimes: the same contract, kept in this process and gone with it. */
 import { deepFrozen } from '../../machines/plain-copy.ts';
-import { checkActivation } from '../../machines/session/activation-check.ts';
+import { checkActivation } from '../../machines/session/activation.ts';
 import { epochOf } from '../../machines/session/log-admission.ts';
 import type { LogAdmission, LogRecord } from '../../machines/session/log-admission.ts';
 import { MAX_RECORD_BYTES } from '../../machines/session/limits.ts';

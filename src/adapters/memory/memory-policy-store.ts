@@ -1,7 +1,7 @@
 /** Rules remembered for as long as the process lives. */
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
-import type { KeptRule, PolicyStore } from '../../actors/permission/policy-store.ts';
+import type { KeptRule, PolicyStore } from '../../actors/permission/permission-ports.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
 import { checkRule, formatRule, parseRule } from '../../machines/permission/permission-rule.ts';
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';

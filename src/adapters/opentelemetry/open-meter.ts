@@ -4,7 +4,6 @@ import type { Meter } from '../../actors/telemetry/telemetry.ts';
 import { METRICS } from '../../machines/telemetry/metric-catalog.ts';
 import type { MetricChange, MetricLabels, MetricName, MetricReading } from '../../machines/telemetry/metric-catalog.ts';
 import { providerName } from '../../machines/telemetry/span-words.ts';
-import { isRegistered } from './registered.ts';
 
 type MetricsApi = Pick<typeof import('@opentelemetry/api'), 'metrics'>;
 
@@ -153,4 +152,13 @@ function attributesOf(labels: MetricLabels): Attributes {
       label === 'provider' ? providerName(value) : value,
     ]),
   );
+}
+
+/** Where the interface keeps what was registered, whichever copy of it did so. */
+const REGISTERED = Symbol.for('opentelemetry.js.api.1');
+
+/** Whether the program has registered a provider: asked for each event, without loading the interface. */
+export function isRegistered(signal: 'trace' | 'metrics'): boolean {
+  const registered: unknown = Reflect.get(globalThis, REGISTERED);
+  return typeof registered === 'object' && registered !== null && Reflect.get(registered, signal) !== undefined;
 }

@@ -5,10 +5,9 @@
 import { SpanFold } from '../../machines/telemetry/span-fold.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
 import type { Telemetry } from '../../actors/telemetry/telemetry.ts';
-import { OpenMeter } from './open-meter.ts';
+import { isRegistered, OpenMeter } from './open-meter.ts';
 import { OpenSpans } from './open-spans.ts';
 import type { TracingApi } from './open-spans.ts';
-import { isRegistered } from './registered.ts';
 
 /** Events that wait while the interface is loaded. More are dropped. */
 const MAX_WAITING_EVENTS = 10_000;

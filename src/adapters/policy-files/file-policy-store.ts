@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
-import type { KeptRule, PolicyStore } from '../../actors/permission/policy-store.ts';
+import type { KeptRule, PolicyStore } from '../../actors/permission/permission-ports.ts';
 import { RuntimeError } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
 import type { PermissionRule } from '../../machines/permission/permission-rule.ts';

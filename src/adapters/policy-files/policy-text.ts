@@ -10,7 +10,7 @@
 import { LineCounter, isMap, isSeq, parseDocument } from 'yaml';
 import type { Document, Node } from 'yaml';
 import * as z from 'zod';
-import type { KeptRule } from '../../actors/permission/policy-store.ts';
+import type { KeptRule } from '../../actors/permission/permission-ports.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { formatRule, parseRule } from '../../machines/permission/permission-rule.ts';
 import { pathOf } from '../../machines/validate.ts';

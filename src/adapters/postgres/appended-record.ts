@@ -2,8 +2,7 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import { deepFrozen } from '../../machines/plain-copy.ts';
 import { utf8Length } from '../../machines/utf8.ts';
-import { checkActivation, isActivation } from '../../machines/session/activation-check.ts';
-import { urgencyRank } from '../../machines/session/activation.ts';
+import { checkActivation, isActivation, urgencyRank } from '../../machines/session/activation.ts';
 import type { Activation } from '../../machines/session/activation.ts';
 import { claimsEpoch } from '../../machines/session/log-admission.ts';
 import type { LogRecord } from '../../machines/session/log-admission.ts';

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { isoTimeOf } from '../../actors/clock/iso-time.ts';
 import type { Clock } from '../../actors/clock/clock.ts';
-import type { KeptRule, PolicyStore } from '../../actors/permission/policy-store.ts';
+import type { KeptRule, PolicyStore } from '../../actors/permission/permission-ports.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import { agentId as agentIdSchema } from '../../machines/ids.ts';
 import { checkRule, formatRule, parseRule } from '../../machines/permission/permission-rule.ts';

@@ -1,15 +1,14 @@
 /** The index of what is due, as a table: hints commit with the events that make them, so that none is ever missing. */
-import { checkActivation, isActivation } from '../../machines/session/activation-check.ts';
 import { dueSessions } from '../../machines/session/due-sessions.ts';
 import type { DueSession, SessionOpening } from '../../machines/session/due-sessions.ts';
 import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { Activation } from '../../machines/session/activation.ts';
+import { checkActivation, isActivation } from '../../machines/session/activation.ts';
 import type { ActivationIndex, DueActivations, DueQuery } from '../../actors/session/activation-index.ts';
 import { hintColumns, hintNames } from './appended-record.ts';
 import { frequent, losable } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
-import { viewOf } from './session-rows.ts';
-import { eventOf } from './stored-rows.ts';
+import { eventOf, viewOf } from './session-rows.ts';
 
 export interface PostgresActivationsOptions {
   readonly database: PostgresDatabase;

@@ -122,3 +122,15 @@ function checkUrl(url: string): void {
     hint: 'Write it as postgres://user:password@host:5432/database; characters such as "@", "/", "?" and "#" in a password, and "@" anywhere else, have to be percent-encoded.',
   });
 }
+
+/** Stands for what has to be filled in: a URL that holds a password is not shown. */
+const NOT_SHOWN = 'URL';
+
+/** Which database is meant, as a word of a command that may be shown and typed again. */
+export function storeWord({ url, schema }: Pick<PostgresPlace, 'url' | 'schema'>): string {
+  if (!isPostgresUrl(url)) return NOT_SHOWN;
+  const { username, password, host, pathname, search } = new URL(url);
+  // Passwords come as parameters too.
+  if (password !== '' || search !== '') return NOT_SHOWN;
+  return `postgres://${username === '' ? '' : `${username}@`}${host}${pathname}${schema === undefined ? '' : `?schema=${schema}`}`;
+}

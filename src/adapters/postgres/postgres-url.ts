@@ -1,4 +1,5 @@
 /** URLs of databases: which text is one, and what of it may be shown to people. */
+import { decoded } from '../../machines/vault/secret-parts.ts';
 
 /** What comes behind the authority: its path, its parameters, its fragment. */
 const BEHIND_AUTHORITY = /^postgres(?:ql)?:\/\/[^/?#]*(?<rest>[^]*)$/;
@@ -63,4 +64,21 @@ export function shownUrl(url: string): string {
   if (!isPostgresUrl(url)) return 'postgres://…';
   const { host, pathname } = new URL(url);
   return `postgres://${host}${pathname}`;
+}
+
+// What of a database's URL no reader may see.
+
+/**
+ * The password as it is written and as it is meant. One that is the name of something there as well, such as that of
+ * the user, is left out: it could not be taken out of a text without tearing out the name.
+ * @param others words from elsewhere that may be its password
+ */
+export function secretsOfUrl(url: string, others: readonly string[] = []): readonly string[] {
+  if (!isPostgresUrl(url)) return [];
+  const { username, password, host, pathname, searchParams } = new URL(url);
+  const names = `${username} ${host}${pathname} wakechart postgres password`.toLowerCase();
+  const written = [password, searchParams.get('password') ?? '', ...others];
+  return [...new Set(written.flatMap((word) => [word, decoded(word)]))].filter(
+    (word) => word !== '' && !names.includes(word.toLowerCase()),
+  );
 }

@@ -7,15 +7,17 @@ import type {
   SessionListing,
   StoredRecord,
 } from '../../actors/session/event-store.ts';
+import { RuntimeError } from '../../machines/errors.ts';
 import { deepFrozen } from '../../machines/plain-copy.ts';
+import { quickStoredEvent } from '../../machines/session/quick-event.ts';
 import { SESSION_FOLD_VERSION } from '../../machines/session/session-fold.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
+import { placeEvent, readStoredEvent } from '../../machines/session/session-event.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
+import type { EventColumns } from './appended-record.ts';
 import { frequent, losable } from './postgres-database.ts';
 import type { PostgresDatabase } from './postgres-database.ts';
 import { columnOfKey, keyOfColumn } from './record-key.ts';
-import { EVENT_SELECTION, eventOf } from './stored-rows.ts';
-import type { EventRow } from './stored-rows.ts';
 
 interface FoundRow {
   readonly id: string;
@@ -232,5 +234,38 @@ export function viewOf(sessionId: string, text: string | null): { readonly view?
     return state.sessionId === sessionId ? { view: deepFrozen(state) } : {};
   } catch {
     return {};
+  }
+}
+
+// From rows to events and records. A row that is no event counts as damage: another program has written to the
+// database.
+
+interface EventRow extends EventColumns {
+  readonly seq: number;
+  readonly record_events: number | null;
+  readonly record_key: string | null;
+}
+
+/** Columns of `EventRow`, of `event` as e and `blob` as b. */
+const EVENT_SELECTION =
+  'e.seq, e.id, e.type, e.v, e.epoch, e.at, e.record_events, e.record_key, coalesce(e.data, b.data) AS data';
+
+/** @throws RuntimeError SESSION_LOG_DAMAGED */
+export function eventOf(sessionId: string, { seq, id, type, v, epoch, at, data }: EventRow): SessionEvent {
+  const value = { id, at, ...(epoch === null ? {} : { epoch }), type, v, data: parsed(data) };
+  const stored = quickStoredEvent(value) ?? readStoredEvent(value);
+  if (stored !== undefined) return deepFrozen(placeEvent(stored, sessionId, seq));
+  throw new RuntimeError('SESSION_LOG_DAMAGED', `event ${seq} of session ${sessionId} is no event of type ${type}`, {
+    category: 'storage',
+    hint: 'Something else has written to the table "event"; restore the row from a backup.',
+    details: { sessionId, seq },
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -17,8 +17,7 @@ import { launchIn } from './launch.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
 import type { ProcessRecord, ProcessRecords } from './records.ts';
 import type { SharedChecks } from './shared-checks.ts';
-import { signalMembers } from './signals.ts';
-import { TreeMembers } from './tree-members.ts';
+import { signalMembers, TreeMembers } from './tree-members.ts';
 import type { TreeCheck } from './tree-members.ts';
 
 /** Pauses between checks double from the first on: most trees are gone at once, few take long. */

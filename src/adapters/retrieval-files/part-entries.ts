@@ -2,8 +2,8 @@
  * Documents with their words, on the way into a part: made of documents, or taken out of a part without reading any
  * text again.
  */
-import { factsOf } from '../../machines/retrieval/document-facts.ts';
 import type { RetrievalDocument, RetrievalKind } from '../../machines/retrieval/retrieval-document.ts';
+import { factsOf } from '../../machines/retrieval/retrieval-document.ts';
 import { MAX_DOCUMENTS_PER_SESSION } from '../../machines/retrieval/retrieval-limits.ts';
 import { termsOf } from '../../machines/retrieval/terms.ts';
 import type { Part } from './part.ts';

@@ -2,9 +2,8 @@
  * The documents of one session, or of what all sessions share, with the words in them. Never changes: another one is
  * made instead.
  */
-import type { DocumentFacts } from '../../machines/retrieval/document-facts.ts';
 import { retrievalDocument, retrievalKind } from '../../machines/retrieval/retrieval-document.ts';
-import type { RetrievalDocument, RetrievalKind } from '../../machines/retrieval/retrieval-document.ts';
+import type { DocumentFacts, RetrievalDocument, RetrievalKind } from '../../machines/retrieval/retrieval-document.ts';
 import { bodySize, postedDocument, sectionsOf } from './part-layout.ts';
 import type { PartCounts, PartSections } from './part-layout.ts';
 

@@ -2,7 +2,7 @@
  * Finds the documents that the terms of a query fit best, by BM25+ over title and text, part by part: nothing of a
  * document is opened but what is counted. Gives the same however the documents came into the parts.
  */
-import type { DocumentFacts } from '../../machines/retrieval/document-facts.ts';
+import type { DocumentFacts } from '../../machines/retrieval/retrieval-document.ts';
 import { BestHits } from './best-hits.ts';
 import type { Ranked } from './best-hits.ts';
 import type { Part } from './part.ts';

@@ -3,7 +3,7 @@
  * it may be.
  */
 import type { GapSign } from './shell-gaps.ts';
-import { NotUnderstood } from './not-understood.ts';
+import { NotUnderstood } from './literal-word.ts';
 
 /** From where the line runs; empty for there. */
 type Folders = ReadonlySet<string>;

@@ -5,7 +5,6 @@
 import { openPatterns } from '../../machines/permission/open-word.ts';
 import type { OpenWord } from '../../machines/permission/shell-reading.ts';
 import { messageIn } from './message-document.ts';
-import { NotUnderstood } from './not-understood.ts';
 
 export interface ReadWord {
   /** What the program gets; of an open word, as it is written without its quotes. */
@@ -120,4 +119,15 @@ class WordReader {
 function assertPlain(character: string, before: string): void {
   if (PLAIN.test(character) || (character === '~' && BEFORE_PLAIN_TILDE.test(before))) return;
   throw new NotUnderstood(`it has an unquoted ${JSON.stringify(character)}, which a shell may expand`);
+}
+
+/** Ends the reading of a command line. Never leaves this folder. */
+export class NotUnderstood extends Error {
+  override readonly name = 'NotUnderstood';
+  readonly because: string;
+
+  constructor(because: string) {
+    super(because);
+    this.because = because;
+  }
 }

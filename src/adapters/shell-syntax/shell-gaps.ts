@@ -2,7 +2,7 @@
  * What stands around simple commands: separators, groups, comments and line ends. All of it is known, or the line is
  * not understood.
  */
-import { NotUnderstood } from './not-understood.ts';
+import { NotUnderstood } from './literal-word.ts';
 
 /** One letter for each thing that means something, so that their order can be held against a pattern. */
 export type GapSign = '&&' | '||' | '|' | ';' | 'line' | '(' | ')' | '{' | '}' | 'time' | 'redirection';

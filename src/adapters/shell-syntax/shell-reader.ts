@@ -8,14 +8,13 @@
  */
 import { parse } from 'unbash';
 import type { Command, PipelineNode, Redirection, Statement } from 'unbash';
-import type { ReadShell } from '../../actors/permission/shell-reader.ts';
+import type { ReadShell } from '../../actors/permission/permission-ports.ts';
 import { isHarmlessVariable, wrappedCommandAt } from '../../machines/permission/command-wrapping.ts';
 import { MAX_READ_CHARACTERS, MAX_READ_COMMANDS } from '../../machines/permission/shell-reading.ts';
 import type { OpenWord, ShellCommand } from '../../machines/permission/shell-reading.ts';
 import { EnteredFolders } from './entered-folders.ts';
-import { readWord, readsAsCommandName } from './literal-word.ts';
+import { NotUnderstood, readsAsCommandName, readWord } from './literal-word.ts';
 import type { ReadWord } from './literal-word.ts';
-import { NotUnderstood } from './not-understood.ts';
 import { HARMLESS_REDIRECTION, readGap } from './shell-gaps.ts';
 
 /** Between words a line may be broken, but a word may not. */

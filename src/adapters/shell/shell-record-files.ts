@@ -4,7 +4,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ShellRecords } from '../../actors/shell/shell-records.ts';
+import type { ShellRecords } from '../../actors/shell/shell-host.ts';
 import type { SessionIdentity } from '../../actors/session/event-store.ts';
 import { shellRecord } from '../../machines/turn/shell/shell-record.ts';
 import type { ShellRecord } from '../../machines/turn/shell/shell-record.ts';

@@ -13,7 +13,7 @@ import { bytesOf } from '../system/own-files.ts';
 import { linkFile } from './copy-links.ts';
 import type { RootPlace } from './copy-places.ts';
 import { syncFolder } from './copy-swap.ts';
-import { hashOf } from './hash.ts';
+import { hashOf } from './piece-batches.ts';
 import { checkOf } from './known-copy.ts';
 import { eachAtMost } from './at-most.ts';
 import { PieceSource } from './piece-source.ts';

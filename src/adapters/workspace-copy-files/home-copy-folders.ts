@@ -38,12 +38,11 @@ import type { CopyLayout } from './copy-places.ts';
 import { scanCopy } from './copy-scan.ts';
 import type { ScannedCopy } from './copy-scan.ts';
 import { beginSwap, endSwap, isHalfDone, lastSetAside } from './copy-swap.ts';
-import { hashOf } from './hash.ts';
 import { hostOfHome } from './host-id.ts';
 import { fileSystemNow, readKnown, trusted, writeKnown } from './known-copy.ts';
 import type { KnownCopy } from './known-copy.ts';
 import { eachAtMost } from './at-most.ts';
-import { PieceBatches } from './piece-batches.ts';
+import { hashOf, PieceBatches } from './piece-batches.ts';
 import { fetchPieces } from './piece-source.ts';
 
 const PRIVATE_FOLDER_MODE = 0o700;

@@ -12,7 +12,7 @@ import { RuntimeError } from '../../machines/errors.ts';
 import { readParts } from '../../machines/workspace-copy/copy-manifest.ts';
 import type { CopyEntry, WorkspaceCopyFile } from '../../machines/workspace-copy/copy-manifest.ts';
 import { isMissing } from './copy-errors.ts';
-import { hashOf } from './hash.ts';
+import { hashOf } from './piece-batches.ts';
 
 const FILE = 'known';
 const FILE_MODE = 0o600;

@@ -2,8 +2,8 @@
  * Pieces on their way out: sent a few at a time, so that neither the memory fills nor every small file takes a trip of
  * its own.
  */
+import { createHash } from 'node:crypto';
 import type { WorkspaceCopyPiece } from '../../actors/workspace-copy/copy-store.ts';
-import { hashOf } from './hash.ts';
 
 const MAX_BATCH_BYTES = 4_194_304;
 const MAX_BATCH_PIECES = 512;
@@ -38,4 +38,9 @@ export class PieceBatches {
     this.#going = this.#going.then(() => (batch.length === 0 ? undefined : this.#onPieces(batch)));
     await this.#going;
   }
+}
+
+/** What pieces are named by. */
+export function hashOf(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,7 +1,7 @@
 /** Pieces on their way in, in the order in which they are wanted: fetched a few ahead, and checked by their hash. */
 import type { WorkspaceCopyPiece } from '../../actors/workspace-copy/copy-store.ts';
 import { damaged } from '../../machines/workspace-copy/copy-manifest.ts';
-import { hashOf } from './hash.ts';
+import { hashOf } from './piece-batches.ts';
 
 const MAX_AHEAD_PIECES = 256;
 const MAX_AHEAD_BYTES = 4_194_304;

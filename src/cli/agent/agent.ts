@@ -26,7 +26,7 @@ import { fieldLines, tableLines } from '../terminal/table.ts';
 import { printable } from '../terminal/text.ts';
 import { readTextFile } from '../terminal/text-file.ts';
 import { isolationsOf, textOfIsolation } from '../isolation.ts';
-import { checkedAgentName } from '../names.ts';
+import { checkedAgentName } from '../usage.ts';
 
 /** A character takes at most four bytes. */
 const MAX_AGENT_FILE_BYTES = MAX_AGENT_FILE_CHARACTERS * 4;

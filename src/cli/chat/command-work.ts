@@ -2,13 +2,12 @@
 import { RuntimeError } from '../../machines/errors.ts';
 import { sessionId } from '../../machines/ids.ts';
 import { listAgents } from '../agent/agent.ts';
-import { checkedAgentName } from '../names.ts';
-import { MIN_ID_CHARACTERS, isShortId, sessionNamed } from '../open/named-id.ts';
+import { MIN_ID_CHARACTERS, isShortId, sessionNamed } from '../open/short-ids.ts';
 import { listSessions, showStatus } from '../session/session.ts';
 import { explainSession } from '../session/why.ts';
 import type { Output } from '../terminal/output.ts';
 import { wrapped } from '../terminal/text-width.ts';
-import { usageError } from '../usage.ts';
+import { checkedAgentName, usageError } from '../usage.ts';
 import type { Conversation } from './conversation.ts';
 import type { CommandContext } from '../context.ts';
 import type { Runtime } from '../../runtime.ts';

@@ -7,9 +7,8 @@ import type { NodeRuntime } from '../../node/node-runtime.ts';
 import type { Runtime } from '../../runtime.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
-import { checkedAgentName, checkedEnvironmentName } from '../names.ts';
-import { sessionNamed } from '../open/named-id.ts';
-import { usageError } from '../usage.ts';
+import { sessionNamed } from '../open/short-ids.ts';
+import { checkedAgentName, checkedEnvironmentName, usageError } from '../usage.ts';
 
 export interface ChatOptions {
   readonly agent: string | undefined;

@@ -15,8 +15,7 @@ import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../open/stores.ts';
 import { counted, printable } from '../terminal/text.ts';
-import { usageError } from '../usage.ts';
-import { checkedEnvironmentName } from '../names.ts';
+import { checkedEnvironmentName, usageError } from '../usage.ts';
 import { checkedSessionId } from '../session/session.ts';
 
 export interface CompareOptions {

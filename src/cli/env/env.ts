@@ -15,7 +15,7 @@ import { absolutePath, checkHome, makeHome } from '../home.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
 import { printable } from '../terminal/text.ts';
 import { readTextFile } from '../terminal/text-file.ts';
-import { checkedEnvironmentName } from '../names.ts';
+import { checkedEnvironmentName } from '../usage.ts';
 
 /** A character takes at most four bytes. */
 const MAX_FILE_BYTES = MAX_ENVIRONMENT_FILE_CHARACTERS * 4;

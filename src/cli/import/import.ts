@@ -12,7 +12,7 @@ import { absolutePath } from '../home.ts';
 import { withSessions } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { counted, oneLine, printable } from '../terminal/text.ts';
-import { checkedAgentName } from '../names.ts';
+import { checkedAgentName } from '../usage.ts';
 
 export interface ImportOptions {
   readonly path: string;

@@ -20,7 +20,7 @@ import { isHomeThere } from '../home.ts';
 import { withAgents } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { counted, oneLine } from '../terminal/text.ts';
-import { checkedAgentName } from '../names.ts';
+import { checkedAgentName } from '../usage.ts';
 
 export interface ToolsOptions {
   readonly agent: string | undefined;

@@ -5,7 +5,7 @@ import { createAgent } from '../agent/agent.ts';
 import { nextCommand } from '../context.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
-import { checkedAgentName } from '../names.ts';
+import { checkedAgentName } from '../usage.ts';
 import { withAgents } from '../open/stores.ts';
 import { LineInput } from '../terminal/line-input.ts';
 

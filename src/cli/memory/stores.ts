@@ -11,7 +11,7 @@ import { EXIT_SUCCESS } from '../failure.ts';
 import { withAgents } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { localTime } from '../terminal/text.ts';
-import { checkedAgentName } from '../names.ts';
+import { checkedAgentName } from '../usage.ts';
 
 export interface MemoryStores extends MemoryFiles {
   readonly memory: AgentMemory;

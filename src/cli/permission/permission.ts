@@ -1,7 +1,7 @@
 /** `wakechart permission …`: what is allowed for always, taking it back, and asking what would become of a command. */
 import { environmentsOf } from '../open/environments.ts';
 import { environmentNames } from '../../actors/environment/environment-names.ts';
-import type { KeptRule, PolicyStore } from '../../actors/permission/policy-store.ts';
+import type { KeptRule, PolicyStore } from '../../actors/permission/permission-ports.ts';
 import type { AgentDefinition } from '../../machines/agent/agent-definition.ts';
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
@@ -21,7 +21,7 @@ import { placesOf } from '../places.ts';
 import { withAgents, withSessions } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { counted, localTime, printable, shellQuoted } from '../terminal/text.ts';
-import { checkedAgentName } from '../names.ts';
+import { checkedAgentName } from '../usage.ts';
 import { checkedSessionId } from '../session/session.ts';
 
 /** A rule, and where it comes from. */

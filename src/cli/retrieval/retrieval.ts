@@ -16,8 +16,7 @@ import { EXIT_SUCCESS } from '../failure.ts';
 import { withSessions } from '../open/stores.ts';
 import { toldWhile } from '../terminal/progress.ts';
 import { counted, localTime, printable } from '../terminal/text.ts';
-import { usageError } from '../usage.ts';
-import { checkedAgentName } from '../names.ts';
+import { checkedAgentName, usageError } from '../usage.ts';
 import { memoryStores } from '../memory/stores.ts';
 import { checkedSessionId } from '../session/session.ts';
 

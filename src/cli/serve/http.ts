@@ -2,7 +2,7 @@
 import { createHealthHandler } from '../../adapters/health/health-handler.ts';
 import { createHttpHandler } from '../../adapters/http-handler/handler.ts';
 import { malformed } from '../../adapters/http-handler/node-listener.ts';
-import { authorityOf } from '../../adapters/system/loopback.ts';
+import { authorityOf, isLoopbackAddress, isLoopbackHost, isLoopbackName } from '../../adapters/system/loopback.ts';
 import { UnusableFile, readOwnText } from '../../adapters/system/own-files.ts';
 import { serveWeb } from '../../adapters/system/web-server.ts';
 import type { WebServer } from '../../adapters/system/web-server.ts';
@@ -17,7 +17,6 @@ import { printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 import type { ListenAddress } from '../worker/listening.ts';
 import { bears } from './bearer-token.ts';
-import { withHealth } from './with-health.ts';
 
 const MAX_TOKEN_FILE_BYTES = 4_096;
 const MIN_TOKEN_CHARACTERS = 16;
@@ -119,4 +118,39 @@ function listen(handler: WebHandler, at: ListenAddress, onTrouble: (error: unkno
         { category: 'process', hint: 'Choose another --listen, or leave it out for a free port.', cause },
       ),
   });
+}
+
+// Health beside the sessions that are served: probes bear no token, and are told no more than they need.
+
+type Handler = (request: Request) => Promise<Response>;
+
+interface HealthBeside {
+  readonly sessions: Handler;
+  readonly health: Handler;
+  readonly token: string;
+  /** Where it listens. */
+  readonly host: string;
+}
+
+/**
+ * Why it is not ready, and what scrapers read, such as what was spent, is for those who have the token. On loopback a
+ * probe names this machine as its host.
+ */
+export function withHealth({ sessions, health, token, host }: HealthBeside): Handler {
+  const isLocal = isLoopbackAddress(host) || isLoopbackName(host);
+  return async (request) => {
+    const { pathname } = new URL(request.url);
+    const isProbe = pathname === '/healthz' || pathname === '/readyz';
+    if (!isProbe && pathname !== '/metrics') return sessions(request);
+    if (bears(request, token)) return health(request);
+    if (!isProbe) return sessions(request);
+    if (isLocal && !isLoopbackHost(request.headers.get('host')))
+      return new Response('expected the name of this machine as host\n', { status: 421 });
+    return withoutReasons(await health(request));
+  };
+}
+
+async function withoutReasons(answered: Response): Promise<Response> {
+  const { reasons: _reasons, ...rest } = (await answered.json()) as Readonly<Record<string, unknown>>;
+  return new Response(`${JSON.stringify(rest)}\n`, { status: answered.status, headers: answered.headers });
 }

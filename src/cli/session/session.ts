@@ -16,13 +16,13 @@ import type { Output } from '../terminal/output.ts';
 import { placesOf } from '../places.ts';
 import { isolationsOf, shortTextOfIsolation, textOfIsolation } from '../isolation.ts';
 import type { Isolation } from '../isolation.ts';
-import { MIN_ID_CHARACTERS } from '../open/named-id.ts';
+import { MIN_ID_CHARACTERS } from '../open/short-ids.ts';
 import { withSessions } from '../open/stores.ts';
 import type { SessionStore } from '../open/stores.ts';
 import { toldWhile } from '../terminal/progress.ts';
 import { fieldLines, tableLines } from '../terminal/table.ts';
 import { counted, localTime, oneLine } from '../terminal/text.ts';
-import { checkedAgentName, checkedEnvironmentName } from '../names.ts';
+import { checkedAgentName, checkedEnvironmentName } from '../usage.ts';
 
 export interface CreateOptions {
   readonly agent: string;

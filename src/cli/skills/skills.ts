@@ -13,8 +13,7 @@ import { withAgents } from '../open/stores.ts';
 import { tableLines } from '../terminal/table.ts';
 import { printable } from '../terminal/text.ts';
 import { readTextFile } from '../terminal/text-file.ts';
-import { usageError } from '../usage.ts';
-import { checkedAgentName } from '../names.ts';
+import { checkedAgentName, usageError } from '../usage.ts';
 
 /** A character takes at most four bytes. */
 const MAX_SKILL_FILE_BYTES = MAX_SKILL_FILE_CHARACTERS * 4;

@@ -10,7 +10,7 @@ import { homeProcesses } from '../../node/tasks.ts';
 import type { CommandContext } from '../context.ts';
 import { nextCommand } from '../context.ts';
 import { checkHome } from '../home.ts';
-import { idNamed } from '../open/named-id.ts';
+import { idNamed } from '../open/short-ids.ts';
 import { counted, oneLine } from '../terminal/text.ts';
 
 /** More do not help. */

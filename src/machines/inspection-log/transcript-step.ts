@@ -6,7 +6,6 @@ import { markText } from '../agent/definition-mark.ts';
 import { restoredText } from '../workspace-copy/copy-notes.ts';
 import type { SessionEvent, SessionEventOf, SessionEventType } from '../session/session-event.ts';
 import { jsonText } from './data-parts.ts';
-import { outcomeTold } from './request-outcome.ts';
 import { VERDICTS } from './session-words.ts';
 import { callChange } from './transcript-calls.ts';
 import type { CallChange } from './transcript-calls.ts';
@@ -187,4 +186,32 @@ function endingText({ summary, error, budget }: SessionEventOf<'wake.ended'>['da
   return [summary, error === undefined ? undefined : `${error.message} [${error.code}]`, error?.hint, bound]
     .filter((part) => part !== undefined && part !== '')
     .join('\n');
+}
+
+// What became of a request, by the events of a session's log.
+
+const REACHES = { once: 'this once', session: 'for the session', always: 'always' } as const;
+
+/** What was decided; what was acted upon later says the same, or that no decision came in time. */
+const SENTENCES: { readonly [Type in SessionEventType]?: (event: SessionEventOf<Type>) => string | undefined } = {
+  'user.tool_confirmation': ({ data: { allowed, scope, note } }) =>
+    allowed ? `It was allowed ${REACHES[scope ?? 'once']}.` : `It was denied${note === undefined ? '.' : `: ${note}`}`,
+  'user.answer': ({ data }) => `It was answered: ${data.response}`,
+  'user.custom_tool_result': () => 'Its result was given.',
+  'request.cancelled': ({ data }) =>
+    `It was taken back: ${data.because === 'interrupt' ? 'a client interrupted the session' : data.because === 'fork' ? 'the session is a copy' : 'the session ended'}.`,
+  'permission.resolved': ({ data }) =>
+    data.decision === 'expired' ? 'No answer came in time: the call was denied.' : undefined,
+};
+
+const MAX_CHARACTERS = 1_000;
+
+/** As a sentence, cut where it is long. Undefined: the event settles none. */
+function outcomeTold(event: SessionEvent): string | undefined {
+  // The lookup by type ties the event and its sentence together, which the compiler cannot follow through a computed
+  // key.
+  return (SENTENCES[event.type] as ((event: SessionEvent) => string | undefined) | undefined)?.(event)?.slice(
+    0,
+    MAX_CHARACTERS,
+  );
 }

@@ -41,3 +41,19 @@ export function bounded(text: string, maxCharacters: number): string {
   const whole = space > maxCharacters * 0.8 ? cut.slice(0, space) : beginningOf(text, maxCharacters - 1);
   return `${whole}…`;
 }
+
+export interface DocumentFacts {
+  readonly kind: RetrievalKind;
+  readonly sessionId?: string | undefined;
+  /** The newest event that it was made of; 0 where no event says it. */
+  readonly lastSeq: number;
+  /** Milliseconds since the epoch; NaN where no time is known. */
+  readonly atMs: number;
+  /** Of a trace. */
+  readonly tool?: string | undefined;
+}
+
+/** What the filters of a search ask of a document. An index answers it without opening the document. */
+export function factsOf({ kind, sessionId, seqs, at, tool }: RetrievalDocument): DocumentFacts {
+  return { kind, sessionId, lastSeq: seqs.at(-1) ?? 0, atMs: at === undefined ? Number.NaN : Date.parse(at), tool };
+}

@@ -1,7 +1,7 @@
 /** What keeps a session from going on that its log cannot know of: the disk, and the schedules that send to it. */
 import type { SessionState } from './session-state.ts';
-import { spanText } from './span-text.ts';
 import type { Reason } from './why-reason.ts';
+import { spanText } from './why-reason.ts';
 
 export interface Conditions {
   /** What is left on the disk of its home, for this user. Absent: it is unknown. */

@@ -8,7 +8,6 @@ import { lackText } from './lack.ts';
 import type { Lack } from './lack.ts';
 import type { SessionEventData } from './session-event.ts';
 import type { OpenToolCall, PendingAction, SessionState } from './session-state.ts';
-import { spanText } from './span-text.ts';
 import { explainCharts } from './why-charts.ts';
 import type { ChartExplanation } from './why-charts.ts';
 import {
@@ -25,6 +24,7 @@ import {
 } from './why-movers.ts';
 import type { Mover } from './why-movers.ts';
 import type { Reason } from './why-reason.ts';
+import { spanText } from './why-reason.ts';
 import { dead, running } from './why-running.ts';
 import type { ModelWait } from './why-running.ts';
 import { diskReasons, scheduleReasons } from './why-conditions.ts';

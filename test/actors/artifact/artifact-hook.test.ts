@@ -2,9 +2,9 @@
 import { lstat, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ShellView } from '../../../src/actors/artifact/artifact-hook.ts';
 import { createArtifactHookSource } from '../../../src/actors/artifact/artifact-hook.ts';
 import { LogTails } from '../../../src/actors/artifact/log-tails.ts';
-import type { ShellView } from '../../../src/actors/artifact/shell-view.ts';
 import { createArtifactFiles } from '../../../src/adapters/file-tools/artifact-files.ts';
 import { createFileTools } from '../../../src/adapters/file-tools/file-tools.ts';
 import { MAX_FEED_EVENTS } from '../../../src/machines/artifact/log-tail.ts';

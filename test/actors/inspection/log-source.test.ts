@@ -1,9 +1,7 @@
 /** A stored inspection log as an inspector sees it, whole, torn, or while it is written. */
 import { describe, expect, it } from 'vitest';
-import { CAUGHT_UP } from '../../../src/actors/inspection/log-pieces.ts';
-import type { LogPiece } from '../../../src/actors/inspection/log-pieces.ts';
-import { openLogSource } from '../../../src/actors/inspection/log-source.ts';
-import type { LogSource, LogSourceOptions } from '../../../src/actors/inspection/log-source.ts';
+import { CAUGHT_UP, openLogSource } from '../../../src/actors/inspection/log-source.ts';
+import type { LogPiece, LogSource, LogSourceOptions } from '../../../src/actors/inspection/log-source.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { describeChart } from '../../../src/machines/inspection/describe-chart.ts';
 import { taskMachine } from '../../../src/machines/task/task-machine.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { AgentMemory } from '../../../src/actors/memory/agent-memory.ts';
 import { createMemoryHookSource } from '../../../src/actors/memory/memory-hook-source.ts';
-import { stageDigest } from '../../../src/actors/memory/stage-digest.ts';
+import { stageDigest } from '../../../src/actors/memory/shared-files-stage.ts';
 import type { Tool } from '../../../src/actors/turn/tool.ts';
 import type { MemoryFiles } from '../../../src/adapters/shared-files/memory-files.ts';
 import { openMemorySetup } from '../../support/memory-setup.ts';

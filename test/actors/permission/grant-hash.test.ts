@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { environmentHash, grantHash, movingEnvironmentHash } from '../../../src/actors/permission/grant-hash.ts';
-import { fromFolder, placeInWorkspace } from '../../../src/actors/permission/grant-places.ts';
+import {
+  environmentHash,
+  fromFolder,
+  grantHash,
+  movingEnvironmentHash,
+  placeInWorkspace,
+} from '../../../src/actors/permission/grant-hash.ts';
 import { NO_SECRETS } from '../../../src/actors/environment/session-secrets.ts';
 import type { SessionEnvironment } from '../../../src/actors/environment/session-environment.ts';
 import { HOST_ENVIRONMENT } from '../../../src/machines/environment/environment-definition.ts';

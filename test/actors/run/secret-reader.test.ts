@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { SecretCommandEnd } from '../../../src/actors/run/secret-reader.ts';
 import { SECRET_KEPT_MS, SecretReader } from '../../../src/actors/run/secret-reader.ts';
-import type { SecretCommandEnd } from '../../../src/actors/run/secret-command.ts';
 import type { AuthProfile } from '../../../src/machines/run/auth-profile.ts';
 
 const HOME: AuthProfile = { id: 'home', provider: 'p', secret: { command: ['keychain'] } };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryScheduleStore } from '../../../src/actors/schedule/memory-schedule-store.ts';
-import { ScheduleJournal, isRecordFailure } from '../../../src/actors/schedule/schedule-journal.ts';
-import { ScheduleLog } from '../../../src/actors/schedule/schedule-log.ts';
+import { isRecordFailure, ScheduleJournal, ScheduleLog } from '../../../src/actors/schedule/schedule-journal.ts';
 import type { ScheduleStore } from '../../../src/actors/schedule/schedule-store.ts';
 import { claimed, fired, recordsOf } from './schedule-store-contract.ts';
 

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createRetrievalHook } from '../../../src/actors/retrieval/retrieval-hook.ts';
 import { createRetrievalTools } from '../../../src/actors/retrieval/retrieval-tools.ts';
-import { Retrieval } from '../../../src/actors/retrieval/retrieval.ts';
+import { createRetrievalHook, Retrieval } from '../../../src/actors/retrieval/retrieval.ts';
 import { createSessionTools } from '../../../src/actors/session/session-tools.ts';
 import { FileRetrievalIndex } from '../../../src/adapters/retrieval-files/file-retrieval-index.ts';
 import type { Tool, ToolContext } from '../../../src/actors/turn/tool.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
-import type { ShellRecords } from '../../../src/actors/shell/shell-records.ts';
+import type { ShellRecords } from '../../../src/actors/shell/shell-host.ts';
 import type { ToolContext, HookedWake } from '../../../src/actors/turn/tool.ts';
 import { createShellRecordFiles } from '../../../src/adapters/shell/shell-record-files.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';

@@ -2,7 +2,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ShellRecords } from '../../../src/actors/shell/shell-records.ts';
+import type { ShellRecords } from '../../../src/actors/shell/shell-host.ts';
 import type { ToolContext } from '../../../src/actors/turn/tool.ts';
 import { knownSecrets, leftOpen } from '../../support/sandbox.ts';
 import type { ShellStage } from './shell-stage.ts';

@@ -1,6 +1,7 @@
 /** Diagrams of charts as files. */
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { setup } from 'xstate';
 import { drawPicture } from '../../../src/adapters/diagram/chart-picture.ts';
 import { DRAWING_VERSION, diagramHash, diagramHashIn, sha256Of } from '../../../src/adapters/diagram/diagram-hash.ts';
 import { forgetDrawings } from '../../../src/adapters/diagram/diagram-cache.ts';
@@ -8,10 +9,55 @@ import { renderChart } from '../../../src/adapters/diagram/render-chart.ts';
 import type { RenderOptions } from '../../../src/adapters/diagram/render-chart.ts';
 import { diagramStyles } from '../../../src/adapters/diagram/theme.ts';
 import type { ChartDescription } from '../../../src/machines/inspection/chart-description.ts';
-import { fixedChart } from './fixed-chart.ts';
+import { describeChart } from '../../../src/machines/inspection/describe-chart.ts';
 import { ourChart } from './our-charts.ts';
 import { randomChart } from './random-chart.ts';
 import { markupFaults, valuesOf } from './svg-check.ts';
+
+const fixedMachine = setup({
+  guards: { isReady: () => true },
+  actions: { keep: () => undefined },
+  actors: {},
+}).createMachine({
+  id: 'fixed',
+  version: '1',
+  initial: 'waiting',
+  on: { STOP: { target: '.stopped' }, NOTE: { actions: 'keep' } },
+  states: {
+    waiting: {
+      tags: ['idle'],
+      after: { 1500: { target: 'both' } },
+      on: {
+        GO: [{ guard: 'isReady', target: 'both', actions: 'keep' }, { target: 'stopped' }],
+        AGAIN: { target: 'waiting', reenter: true },
+        NEVER: {},
+      },
+    },
+    both: {
+      type: 'parallel',
+      on: { PAUSE: 'waiting', RESET: '.left.one' },
+      states: {
+        left: {
+          initial: 'one',
+          states: {
+            one: { on: { NEXT: 'two' } },
+            two: { on: { BACK: 'one', RESTART: '#fixed.both.left' } },
+            last: { type: 'history', history: 'deep' },
+          },
+        },
+        right: {
+          initial: 'three',
+          states: { three: { always: { guard: 'isReady', target: 'four' } }, four: { type: 'final' } },
+        },
+      },
+      onDone: 'stopped',
+    },
+    stopped: { type: 'final' },
+  },
+});
+
+/** A chart that never changes, with one of everything that is drawn. */
+const fixedChart = describeChart(fixedMachine);
 
 const SLOW_MACHINE_MS = 120_000;
 

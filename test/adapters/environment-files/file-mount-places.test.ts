@@ -1,7 +1,7 @@
 import { mkdir, readdir, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MountPlaces } from '../../../src/actors/environment/mount-places.ts';
+import type { MountPlaces } from '../../../src/actors/environment/session-environments.ts';
 import { createFileMountPlaces, sourceProblems } from '../../../src/adapters/environment-files/file-mount-places.ts';
 import { HomeLayout } from '../../../src/adapters/files/layout.ts';
 import { temporaryHome } from '../../support/temporary-home.ts';

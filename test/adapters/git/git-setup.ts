@@ -16,8 +16,8 @@ import { dirname, join } from 'node:path';
 import { GitWorktreeIsolationAdapter } from '../../../src/adapters/git/git-worktree-adapter.ts';
 import type { GitWorktreeOptions } from '../../../src/adapters/git/git-worktree-options.ts';
 import type { PreparedSubagentWorktree, WorktreeRequest } from '../../../src/actors/subagent/worktree-adapter.ts';
-import { readOwner } from '../../../src/adapters/git/host-identity.ts';
-import { getCrashedHost } from './crashed-host.ts';
+import { readOwner } from '../../../src/adapters/git/owner-files.ts';
+import type { WorktreeOwner } from '../../../src/machines/subagent/worktree-record.ts';
 
 /** Says who commits, and nothing else of the machine's owner. */
 const IDENTITY = {
@@ -158,4 +158,11 @@ export function tracesOf(setup: GitSetup, { worktreePath, branchName, id = '' }:
 
 export function contentOf(path: string): string {
   return readFileSync(path, 'utf8');
+}
+
+// The identity of a process of this system that has ended: what a record names after a crash.
+
+/** The same pid at another time: whoever compares only pids takes it for alive. */
+function getCrashedHost(host: WorktreeOwner): WorktreeOwner {
+  return { ...host, startTime: '1' };
 }

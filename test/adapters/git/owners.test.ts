@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { HostLife } from '../../../src/actors/host/host-life.ts';
 import type { PreparedSubagentWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
 import type { GitWorktreeIsolationAdapter } from '../../../src/adapters/git/git-worktree-adapter.ts';
-import { readOwner } from '../../../src/adapters/git/host-identity.ts';
+import { readOwner } from '../../../src/adapters/git/owner-files.ts';
 import { createHostLife } from '../../../src/adapters/host-life/socket-host-life.ts';
 import type { WorktreeOwner } from '../../../src/machines/subagent/worktree-record.ts';
 import { gitSetup, removeTemplate, tracesOf } from './git-setup.ts';

@@ -1,7 +1,7 @@
 /** How a database is named in a command that is shown. */
 import { describe, expect, it } from 'vitest';
 import { shownUrl } from '../../../src/adapters/postgres/postgres-url.ts';
-import { storeWord } from '../../../src/adapters/postgres/store-word.ts';
+import { storeWord } from '../../../src/adapters/postgres/postgres-options.ts';
 
 describe('a database in a command', () => {
   it.each([

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { secretsOfUrl } from '../../../src/adapters/postgres/url-secrets.ts';
+import { secretsOfUrl } from '../../../src/adapters/postgres/postgres-url.ts';
 import { createNodeRuntime } from '../../../src/node.ts';
 import { emptyStores } from './empty-stores.ts';
 

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PIECE_BYTES, indexText } from '../../../src/machines/workspace-copy/copy-manifest.ts';
-import { hashOf } from '../../../src/adapters/workspace-copy-files/hash.ts';
+import { hashOf } from '../../../src/adapters/workspace-copy-files/piece-batches.ts';
 import { hostIdOf, hostOfHome } from '../../../src/adapters/workspace-copy-files/host-id.ts';
 import { HeldFolder } from '../../../src/adapters/system/held-folder.ts';
 import { PLACE, sharingMachines, treeOf } from '../../support/sharing-machines.ts';

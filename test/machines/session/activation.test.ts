@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isActivation } from '../../../src/machines/session/activation-check.ts';
-import { compareUrgency, urgencyRank } from '../../../src/machines/session/activation.ts';
+import { compareUrgency, isActivation, urgencyRank } from '../../../src/machines/session/activation.ts';
 import type { Activation } from '../../../src/machines/session/activation.ts';
 import {
   activationChange,

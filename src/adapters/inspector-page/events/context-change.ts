@@ -1,4 +1,6 @@
 /** What is different between two contexts, by path. Bounded: the payload has all of it. */
+import type { InspectedValue, InspectionRecordOf } from '../../../machines/inspection-log/inspection-record.ts';
+import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
 
 export interface ContextChange {
   /** `input.command`; empty for the whole. */
@@ -46,4 +48,31 @@ function own(branch: Readonly<Record<string, unknown>>, key: string): unknown {
 function isSame(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;
   return isBranch(one) && isBranch(other) && JSON.stringify(one) === JSON.stringify(other);
+}
+
+// How an actor stood before one of its steps.
+
+/** So far back a context is searched for, in records of the actor: recorders write it when it changes. */
+const MOST = 2_000;
+
+/** The state before the step; undefined where none is known. */
+export function stepBefore(
+  timeline: InspectionTimeline,
+  { a, s }: InspectionRecordOf<'step'>,
+): InspectedValue | undefined {
+  return timeline.at(s - 1).actor(a)?.value;
+}
+
+/** The context that was recorded last before the step. */
+export function contextBefore(
+  timeline: InspectionTimeline,
+  { a, s }: InspectionRecordOf<'step'>,
+): { readonly isKnown: boolean; readonly context?: unknown } {
+  const records = timeline.sequence(a);
+  const last = records.indexUpTo(s - 1);
+  for (let index = last; index >= Math.max(0, last - MOST); index -= 1) {
+    const record = records.at(index);
+    if (record?.k === 'step' && record.context !== undefined) return { isKnown: true, context: record.context };
+  }
+  return { isKnown: false };
 }

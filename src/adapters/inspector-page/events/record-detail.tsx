@@ -11,11 +11,10 @@ import { amount, clockTime, duration, stateText, wholeTime } from '../model/word
 import { JsonView } from '../shared/json-view.tsx';
 import { Sign } from '../shared/sign.tsx';
 import type { ContextChange } from './context-change.ts';
-import { contextChanges } from './context-change.ts';
+import { contextBefore, contextChanges, stepBefore } from './context-change.ts';
 import { latestNames } from './latest-names.ts';
 import { RecordLink } from './record-row.tsx';
 import { isIgnoring, recordWords } from './record-words.ts';
-import { contextBefore, stepBefore } from './steps-before.ts';
 
 // A transition in words.
 

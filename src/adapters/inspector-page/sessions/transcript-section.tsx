@@ -1,12 +1,14 @@
 /** What happened in a session, as a conversation: the newest at the end, older ones above when they are asked for. */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { InspectedSpeech } from '../../../actors/inspection/inspection-source.ts';
+import { isInPast, recording } from '../model/view.ts';
+import { visibleLines, visibleText } from '../model/visible-text.ts';
 import { counted } from '../model/words.ts';
 import { pastEntries } from './past-entries.ts';
 import { Section } from './section.tsx';
 import type { SessionWatch } from './session-watch.ts';
 import type { Entry } from './transcript.ts';
-import { SaidNow, speechOf } from './said-now.tsx';
 import { TranscriptEntry } from './transcript-entry.tsx';
 
 /** About as many as a screen has room for. */
@@ -86,4 +88,51 @@ function useKeptEnd(last: string): { readonly current: HTMLDivElement | null } {
     if (isAtEnd) pane.scrollTop = pane.scrollHeight;
   }, [last]);
   return box;
+}
+
+// What is being said in a session, below what its log tells, until that tells it too.
+
+const TITLES = { text: 'Agent', reasoning: 'Reasoning' } as const;
+const ENTRIES = { text: 'said', reasoning: 'thought' } as const;
+
+/** Undefined: nothing, or the log has it by now. */
+function speechOf({ id, log, session }: SessionWatch): InspectedSpeech | undefined {
+  const speech = recording.value.id === id && !isInPast.value ? recording.value.speech.value : undefined;
+  if (speech === undefined) return undefined;
+  const head = log.steps.value.at(-1)?.seq ?? 0;
+  const open = session.value?.state.openToolCalls ?? [];
+  const isLogged = speech.loggedAfter !== undefined && head > speech.loggedAfter;
+  const parts = isLogged ? [] : speech.parts;
+  const calls = speech.calls.filter(({ callId }) => open.some((call) => call.callId === callId));
+  return parts.length === 0 && calls.length === 0 ? undefined : { ...speech, parts, calls };
+}
+
+function SaidNow({ speech }: { readonly speech: InspectedSpeech }): JSX.Element {
+  const { parts, isCut, calls } = speech;
+  return (
+    <ol role="group" aria-label="Being said now" class="said-now">
+      {parts.map(({ kind, text }, index) => (
+        <li key={index} class={`entry is-${ENTRIES[kind]}`}>
+          <span class="entry-time">now</span>
+          <div class="entry-body">
+            <p class="entry-title">
+              {TITLES[kind]} <span class="badge is-running">{index === parts.length - 1 ? 'speaks' : 'said'}</span>
+            </p>
+            {isCut && index === 0 ? <p class="left-out">What came before is told when the step ends.</p> : undefined}
+            <div class="text">
+              <p class="prose">{visibleLines(text)}</p>
+            </div>
+          </div>
+        </li>
+      ))}
+      {calls.map(({ callId, text }) => (
+        <li key={callId} class="entry is-call">
+          <span class="entry-time">now</span>
+          <div class="entry-body">
+            <p class="entry-title">{visibleText(text, 300)}</p>
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
 }
