@@ -43,10 +43,10 @@ interface AskedProcess {
   end(signal: AbortSignal, from: () => number | undefined): Promise<EndElsewhere>;
   page(offset: number): Promise<{ readonly page: BackgroundTaskLogPage; readonly logPath?: string | undefined }>;
   /** Whether it answers now, and with what its log ends. */
-  standing(signal: AbortSignal): Promise<TaskStanding>;
+  liveness(signal: AbortSignal): Promise<TaskLiveness>;
 }
 
-export interface TaskStanding {
+export interface TaskLiveness {
   readonly isSilent: boolean;
   /** The last page of its log, without lines. */
   readonly page?: BackgroundTaskLogPage | undefined;
@@ -120,7 +120,7 @@ class KnownEnd {
 
 /** The process of the task while its log says nothing. */
 class WatchedOwner {
-  readonly #asked: Pick<AskedProcess, 'clock' | 'standing'>;
+  readonly #asked: Pick<AskedProcess, 'clock' | 'liveness'>;
   readonly #tellsUnfinished: boolean;
   #askAt = 0;
   #isSilent: boolean;
@@ -158,7 +158,7 @@ class WatchedOwner {
   async news(signal: AbortSignal): Promise<FollowedTaskNews | undefined> {
     const { clock } = this.#asked;
     if (clock.steadyNow() < this.#askAt) return undefined;
-    const { isSilent, page } = await this.#asked.standing(signal);
+    const { isSilent, page } = await this.#asked.liveness(signal);
     this.#rest();
     if (signal.aborted) return undefined;
     const wasSilent = this.#isSilent;

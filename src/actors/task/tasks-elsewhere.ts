@@ -23,7 +23,7 @@ import { pause } from '../clock/waiting.ts';
 import type { AskOptions, HostExchange } from '../host/host-exchange.ts';
 import type { HostLife } from '../host/host-life.ts';
 import { followTask } from './followed-task.ts';
-import type { EndElsewhere, FollowTaskOptions, FollowedTaskNews, TaskStanding } from './followed-task.ts';
+import type { EndElsewhere, FollowTaskOptions, FollowedTaskNews, TaskLiveness } from './followed-task.ts';
 import type { ProcessTree } from './process-tree.ts';
 import { elsewhereId, endUnknown, lostState, nameOfToken, placeOfId, recordedTask } from './task-elsewhere.ts';
 import type { FoundRecord, TaskElsewhere } from './task-elsewhere.ts';
@@ -114,7 +114,7 @@ export class TasksElsewhere {
       ...this.#ports,
       end: (signal, from) => this.#end(task, { signal, from }),
       page: (offset) => this.#page(id, offset),
-      standing: (signal) => this.#standing(id, signal),
+      liveness: (signal) => this.#livenessOf(id, signal),
     });
   }
 
@@ -227,7 +227,7 @@ export class TasksElsewhere {
     return { page: { taskId: id, cursor: { offset: first }, lines, ...next }, logPath };
   }
 
-  async #standing(id: string, signal: AbortSignal): Promise<TaskStanding> {
+  async #livenessOf(id: string, signal: AbortSignal): Promise<TaskLiveness> {
     const question = { ask: 'log', task: placeOfId(id).taskId, offset: Number.MAX_SAFE_INTEGER } as const;
     try {
       const answer = await this.#asked(id, question, { timeoutMs: PATIENCE_MS, signal });
