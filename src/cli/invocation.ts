@@ -16,12 +16,17 @@ const OURS = /^["']?wakechart\b/;
 
 let words: readonly string[] | undefined;
 
-let commands: readonly string[] = [];
+/** What follows the name of the program where a command is meant; in a sentence it is another word. */
+export const COMMANDS: readonly string[] = [
+  ...['demo', 'init', 'agent', 'session', 'env', 'outcome', 'learnings', 'memory', 'resources', 'retrieval', 'skills'],
+  ...['permission', 'vault', 'auth', 'chat', 'wake', 'worker', 'serve', 'task', 'schedule', 'worktree', 'tools'],
+  ...['import', 'audit', 'inspect', 'store', 'fleet', 'doctor', 'explain', 'completion'],
+];
 
-/** Which words after the name of the program are commands of ours. */
-export function nameCommands(names: readonly string[]): void {
-  commands = names;
-}
+const NAMED = new RegExp(
+  String.raw`(?<![\w./-])wakechart (?=(?:${COMMANDS.join('|')})\b)(?![^\n]* --(?:home|store)\b)`,
+  'g',
+);
 
 /**
  * `wakechart`, or the link that was called, where that name leads here; `npx wakechart` where it was called so; else
@@ -37,12 +42,7 @@ export function invocation(): readonly string[] {
  * pasted. @param typed the program as it was called, with what was typed of home and store
  */
 export function asTyped(text: string, typed: readonly string[] = invocation()): string {
-  if (commands.length === 0) return text;
-  const named = new RegExp(
-    String.raw`(?<![\w./-])wakechart (?=(?:${commands.join('|')})\b)(?![^\n]* --(?:home|store)\b)`,
-    'g',
-  );
-  return text.replaceAll(named, () => `${shellQuoted(typed)} `);
+  return text.replaceAll(NAMED, () => `${shellQuoted(typed)} `);
 }
 
 function findInvocation(): readonly string[] {

@@ -18,7 +18,6 @@ import type { InspectionWords } from './inspect/words.ts';
 import { addImportCommand, addToolsCommand } from './import/program.ts';
 import { addOutcomeCommands } from './outcome/program.ts';
 import { addRetrievalCommands } from './retrieval/program.ts';
-import { nameCommands } from './invocation.ts';
 import { addMemoryCommands } from './memory/program.ts';
 import { packageVersion } from './package-version.ts';
 import { addPermissionCommands } from './permission/program.ts';
@@ -68,7 +67,6 @@ export function createProgram(run: RunWork): Command {
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
   addCommands(program, run);
-  nameCommands(program.commands.map((command) => command.name()));
   return program;
 }
 

@@ -11,6 +11,7 @@ import { Markdown } from '../../src/cli/chat/markdown.ts';
 import { Prompt } from '../../src/cli/chat/prompt.ts';
 import { Speech } from '../../src/cli/chat/speech.ts';
 import { failureText } from '../../src/cli/failure.ts';
+import { asTyped } from '../../src/cli/invocation.ts';
 import { EMPTY, draftOf, drawnDraft, edited, inserted, movedByLine } from '../../src/cli/terminal/line-editor.ts';
 import type { Draft } from '../../src/cli/terminal/line-editor.ts';
 import type { Key } from '../../src/cli/terminal/keys.ts';
@@ -305,7 +306,7 @@ describe('what has failed in a chat', () => {
       '  hint: Make one that works',
       '        with a model:',
     ]);
-    expect(lines[4]).toContain(command);
+    expect(lines[4]).toContain(`  ${asTyped(command.trim())}`);
   });
 
   it.each(['zz', 'abc', 'not-an-id'])('is the id of no session: %s', async (word) => {

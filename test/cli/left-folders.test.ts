@@ -41,7 +41,7 @@ it('stay when the session is deleted, which is said, and are named by the doctor
   expect(await run('session', 'delete', '--session', sessionId, '--yes')).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      /^Deleted session \S+, with its log and the copy of its folder\n {2}The folder itself stays on \S+[^]* doctor /,
+      /^Deleted session \S+, with its log and the copy of its folder\n {2}The folder itself stays on \S+[^]* doctor --home /,
     ) as string,
   });
   const found = await run('doctor');

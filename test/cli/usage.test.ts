@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { examplesOf } from '../../src/cli/command-words.ts';
+import { COMMANDS } from '../../src/cli/invocation.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import { run } from './command-line.ts';
@@ -20,6 +21,10 @@ const all = commandsOf(program);
 const leaves = all.filter(({ path, command }) => path.length > 0 && command.commands.length === 0);
 
 describe('the commands', () => {
+  it('are those that hints name', () => {
+    expect(COMMANDS).toEqual(program.commands.map((command) => command.name()));
+  });
+
   it('are those that this version has, and no others', () => {
     expect(leaves.map(({ path }) => path.join(' '))).toEqual([
       'demo',
