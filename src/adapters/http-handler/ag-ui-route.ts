@@ -201,9 +201,9 @@ interface Run {
 
 function lastEvent(
   { body: { threadId, runId }, access, view: { ofClient } }: Run,
-  { over: rest, because }: TurnEnd,
+  { over: rest }: TurnEnd,
 ): AgUiEvent {
-  const trouble = because ?? (rest === undefined ? undefined : troubleOf(rest, access));
+  const trouble = rest === undefined ? undefined : troubleOf(rest, access);
   if (trouble !== undefined) return { type: 'RUN_ERROR', message: trouble };
   const finished = { type: 'RUN_FINISHED', threadId, runId };
   const told = (text: string): string => (rest === undefined ? text : toldBy(text, rest, access));
