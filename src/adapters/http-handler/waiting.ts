@@ -8,7 +8,7 @@ import type { ServedRuntime } from './handler-options.ts';
 export const waiting = z.object({
   phase: z
     .enum(['waiting', 'elsewhere'])
-    .describe('`elsewhere`: this server lacks what it needs and leaves it to others, and none has taken it: none has that, or all are busy.'),
+    .describe('`elsewhere`: this server lacks what it needs; of those that have it none runs, or all are busy.'),
   reason: z.enum(['untaken', 'agent_missing', 'environment_missing']),
   since: z.string(),
 });
