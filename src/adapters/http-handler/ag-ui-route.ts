@@ -199,10 +199,7 @@ interface Run {
   readonly view: AgUiEvents;
 }
 
-function lastEvent(
-  { body: { threadId, runId }, access, view: { ofClient } }: Run,
-  { over: rest }: TurnEnd,
-): AgUiEvent {
+function lastEvent({ body: { threadId, runId }, access, view: { ofClient } }: Run, { over: rest }: TurnEnd): AgUiEvent {
   const trouble = rest === undefined ? undefined : troubleOf(rest, access);
   if (trouble !== undefined) return { type: 'RUN_ERROR', message: trouble };
   const finished = { type: 'RUN_FINISHED', threadId, runId };
