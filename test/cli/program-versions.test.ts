@@ -33,6 +33,14 @@ async function politeProgram(): Promise<string> {
   return file;
 }
 
+/** One that was tried, and has something else to say this time. */
+async function updatedProgram(): Promise<string> {
+  const file = join(folder.path, 'updated');
+  const script = `#!/bin/sh\n[ "$1" = --version ] && echo "${newest} (Claude Code)" || echo "Updated, start it again"\n`;
+  await writeFile(file, script, { mode: 0o755 });
+  return file;
+}
+
 const agentFile = (provider: string): string =>
   `---\nname: Helper\nprovider: ${provider}\nmodel: default\n---\n\nHelp.\n`;
 const asked = async (file: string): Promise<number> => (await readFile(`${file}.asked`, 'utf8')).split('\n').length - 1;
@@ -69,6 +77,7 @@ beforeAll(async () => {
     stranger: { backend: 'acp', program: { command: 'no-such-agent', args: ['acp'] } },
     known: { backend: 'acp', program: { command: '/bin/cat' } },
     polite: { backend: 'cli-agent', dialect: 'claude', program: { command: await politeProgram() } },
+    updated: { backend: 'cli-agent', dialect: 'claude', program: { command: await updatedProgram() } },
   };
   // JSON is YAML.
   await writeFile(join(home, 'providers.yaml'), JSON.stringify(providers));
@@ -137,6 +146,13 @@ describe('a program in a version', () => {
     expect(text).toContain('[BACKEND_NOT_UNDERSTOOD]');
     expect(text).toContain(`Use a version of Claude Code that was tried: ${newest}`);
     expect(await asked(join(folder.path, 'polite'))).toBe(before + 1);
+  });
+
+  it('that was tried is tried again, whatever it said', async () => {
+    await runInProcess(['agent', 'create', 'updated', '--from', join(folder.path, 'updated.md'), '--home', home]);
+    const text = await woken('updated');
+    expect(text).toContain('are no messages, the last is: Updated, start it again');
+    expect(text).toContain('[RUN_FAILED]');
   });
 
   it('is asked once, and again when its file has changed', async () => {

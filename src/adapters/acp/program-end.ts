@@ -103,7 +103,8 @@ export interface ToldEnd {
 
 /** A program that has ended before it answered. */
 export function endFailure({ exit, errorOutput, noise, isNotUnderstood, name, now }: ToldEnd): RunFailed {
-  const failure = endedProgramFailure({ exit, errorOutput, isNotUnderstood, name }, now);
+  const printed = isNotUnderstood ? noise : undefined;
+  const failure = endedProgramFailure({ exit, errorOutput, isNotUnderstood, printed, name }, now);
   const words = [
     `${exitText(exit)} before it had answered`,
     ...(errorOutput === '' ? [] : [`its error output ends with: ${errorOutput}`]),

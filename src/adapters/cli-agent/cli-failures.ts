@@ -59,7 +59,10 @@ export function endFailure(
 ): RunFailure {
   const said = complaint === undefined ? undefined : toldFailure(complaint, surroundings);
   if (said !== undefined && said.kind !== 'unknown') return said;
-  const ended = { exit, errorOutput, complaint: complaint?.message, isNotUnderstood, name };
+  // One of a version that was tried speaks our language, whatever it says now.
+  const isOther = isNotUnderstood && (name === undefined || untried !== undefined);
+  const printed = isNotUnderstood ? noise : undefined;
+  const ended = { exit, errorOutput, complaint: complaint?.message, isNotUnderstood: isOther, printed, name };
   const failure = endedProgramFailure(ended, surroundings.now);
   const words = [
     complaint?.message,

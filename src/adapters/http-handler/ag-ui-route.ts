@@ -199,11 +199,8 @@ interface Run {
   readonly view: AgUiEvents;
 }
 
-function lastEvent(
-  { body: { threadId, runId }, access, view: { ofClient } }: Run,
-  { over: rest, because }: TurnEnd,
-): AgUiEvent {
-  const trouble = because ?? (rest === undefined ? undefined : troubleOf(rest, access));
+function lastEvent({ body: { threadId, runId }, access, view: { ofClient } }: Run, { over: rest }: TurnEnd): AgUiEvent {
+  const trouble = rest === undefined ? undefined : troubleOf(rest, access);
   if (trouble !== undefined) return { type: 'RUN_ERROR', message: trouble };
   const finished = { type: 'RUN_FINISHED', threadId, runId };
   const told = (text: string): string => (rest === undefined ? text : toldBy(text, rest, access));

@@ -170,8 +170,8 @@ function chunked(exchange: Exchange, { messageId, from, reading, read, isReplaye
   });
 }
 
-function lastChunks({ over: rest, because }: TurnEnd, access: Exchange['access']): readonly UiChunk[] {
-  const trouble = because ?? (rest === undefined ? undefined : troubleOf(rest, access));
+function lastChunks({ over: rest }: TurnEnd, access: Exchange['access']): readonly UiChunk[] {
+  const trouble = rest === undefined ? undefined : troubleOf(rest, access);
   if (trouble !== undefined)
     return [
       { type: 'error', errorText: trouble },

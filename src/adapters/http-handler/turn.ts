@@ -10,7 +10,7 @@ import { merged, wordsOf } from './merged.ts';
 import type { Tick, Told } from './merged.ts';
 import { TurnParts } from './turn-parts.ts';
 import type { TurnPart } from './turn-part.ts';
-import { givenUp, waitingOf } from './waiting.ts';
+import { waitingOf } from './waiting.ts';
 import type { Waiting } from './waiting.ts';
 
 /** A session that tries again this soon is still at it. */
@@ -44,8 +44,6 @@ export interface TurnRequest {
 export interface TurnEnd {
   /** The session that rests. Undefined: another turn begins. */
   readonly over: SessionState | undefined;
-  /** Why it ends without a rest: no process takes it on. */
-  readonly because?: string | undefined;
 }
 
 /** The last of its news is its end, unless it is cut short. */
@@ -67,8 +65,6 @@ export async function* turnNews(request: TurnRequest): AsyncGenerator<TurnNews, 
       const now = await waitingOf(runtime, state, clock.now());
       if (now !== undefined && now.reason !== waiting?.reason) yield { part: { type: 'waiting', ...now }, in: state };
       waiting = now;
-      const because = now === undefined ? undefined : givenUp(now, clock.now());
-      if (because !== undefined) return yield { over: state, because };
       continue;
     }
     for (const part of parts.of(told)) {

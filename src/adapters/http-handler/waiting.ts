@@ -8,7 +8,7 @@ import type { ServedRuntime } from './handler-options.ts';
 export const waiting = z.object({
   phase: z
     .enum(['waiting', 'elsewhere'])
-    .describe('`elsewhere`: this server lacks what it needs and leaves it to others, and none has taken it.'),
+    .describe('`elsewhere`: this server lacks what it needs; of those that have it none runs, or all are busy.'),
   reason: z.enum(['untaken', 'agent_missing', 'environment_missing']),
   since: z.string(),
 });
@@ -33,15 +33,4 @@ export async function waitingOf(
 /** Of what tells it. */
 export function waitingIn({ phase, reason, since }: Waiting): Waiting {
   return { phase, reason, since };
-}
-
-/** After as long in `elsewhere` a client that waits for the answer is told that there is none for now. */
-const GIVES_UP_MS = 60_000;
-
-const NEEDED = { agent_missing: 'the agent', environment_missing: 'the environment' } as const;
-
-/** Undefined where waiting goes on. */
-export function givenUp({ phase, reason, since }: Waiting, nowMs: number): string | undefined {
-  if (phase !== 'elsewhere' || reason === 'untaken' || nowMs - Date.parse(since) < GIVES_UP_MS) return undefined;
-  return `No process that runs has ${NEEDED[reason]} of this session [${reason}]. What was said is kept, and is answered once there is one.`;
 }

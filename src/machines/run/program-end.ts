@@ -26,20 +26,22 @@ interface EndedProgram {
   readonly complaint?: string | undefined;
   /** Whether it has printed something, and none of it was a message. */
   readonly isNotUnderstood: boolean;
+  /** What it printed, where none of it was a message. */
+  readonly printed?: string | undefined;
   readonly name: TriedProgramName | undefined;
 }
 
 /**
  * What it means that a program has ended before it answered. A crash, which ends without a word or by a signal, is the
  * program's own: it may be begun once more. One that printed what is no message, and was content with that, does the
- * same again. Unrecognized words may say anything.
+ * same again, unless its words say what failed. Unrecognized words may say anything.
  */
 export function endedProgramFailure(
-  { exit, errorOutput, complaint = '', isNotUnderstood, name }: EndedProgram,
+  { exit, errorOutput, complaint = '', isNotUnderstood, printed = '', name }: EndedProgram,
   now: number,
 ): RunFailure {
   const failure = classifyRunFailure(
-    { exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput, message: complaint },
+    { exitCode: exit?.code, signal: exit?.signal, stderr: errorOutput, message: `${complaint}\n${printed}`.trim() },
     { now },
   );
   if (failure.kind === 'unknown' && isNotUnderstood && exit?.code === 0)

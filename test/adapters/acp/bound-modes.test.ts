@@ -8,11 +8,17 @@ import type { WakeOutcome } from '../../../src/machines/wake/wake-outcome.ts';
 import type { Abilities } from '../../fixtures/acp-agents/agent.mjs';
 import { acpSetup } from './acp-setup.ts';
 
-const CHANGES = { update: { sessionUpdate: 'current_mode_update', currentModeId: 'yolo' } };
+const changesTo = (currentModeId: string): object => ({
+  update: { sessionUpdate: 'current_mode_update', currentModeId },
+});
 
-async function woken(abilities: Abilities, permission: AgentFrontmatter['permission']): Promise<WakeOutcome> {
+async function woken(
+  abilities: Abilities,
+  permission: AgentFrontmatter['permission'],
+  modes: readonly string[] = ['yolo'],
+): Promise<WakeOutcome> {
   const setup = await acpSetup();
-  const model = await setup.scenario(CHANGES, { say: 'Done.' });
+  const model = await setup.scenario(...modes.map(changesTo), { say: 'Done.' });
   const home = join(setup.directory, 'home');
   await mkdir(home);
   // JSON is YAML.
@@ -44,6 +50,11 @@ it('is stopped where its program changes to such a mode, under rules too', async
   const changed = failedFor('it has changed to its mode "yolo" in the middle of the turn');
   expect(await woken({}, 'ask')).toMatchObject(changed);
   expect(await woken({}, { mode: 'preapproved', deny: ['write(secret/**)'] })).toMatchObject(changed);
+});
+
+it('goes on in modes in which its program asks', async () => {
+  const went = { outcome: 'sleep', summary: 'Done.' };
+  expect(await woken({}, 'ask', ['plan', 'default'])).toMatchObject(went);
 });
 
 it('goes on where no permission binds it', async () => {

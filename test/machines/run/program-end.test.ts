@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitText, programNotStarted } from '../../../src/machines/run/program-end.ts';
+import { endedProgramFailure, exitText, programNotStarted } from '../../../src/machines/run/program-end.ts';
 
 describe('the end of a program', () => {
   it.each([
@@ -31,5 +31,25 @@ describe('a program that could not be started', () => {
   it('is known to be missing, and keeps its cause', () => {
     const cause = thrown('ENOENT');
     expect(programNotStarted(cause)).toMatchObject({ message: 'there is no such program', because: 'missing', cause });
+  });
+});
+
+describe('a program that printed no message, and was content with that', () => {
+  const failure = (printed: string): object => {
+    const end = { exit: { code: 0, signal: undefined }, errorOutput: '', isNotUnderstood: true, name: undefined };
+    return endedProgramFailure({ ...end, printed }, 0);
+  };
+
+  it('is not understood', () => {
+    expect(failure('hello, type help')).toMatchObject({ kind: 'format', isNotUnderstood: true });
+  });
+
+  it.each([
+    ['Rate limit exceeded, try again later', 'rate_limit'],
+    ['Error: connect ECONNREFUSED 127.0.0.1:80', 'server_error'],
+    ['Not logged in', 'auth'],
+  ])('is taken at its word where that says what failed: %s', (printed, kind) => {
+    expect(failure(printed)).toMatchObject({ kind });
+    expect(failure(printed)).not.toHaveProperty('isNotUnderstood');
   });
 });
