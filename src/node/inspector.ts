@@ -272,8 +272,9 @@ function reportToConsole(error: unknown): void {
 function ownPage(): string {
   const root = packageAround(dirname(fileURLToPath(import.meta.url)));
   const folder = root === undefined ? undefined : join(root, 'dist', PAGE_FOLDER);
-  if (folder !== undefined && statSync(join(folder, 'index.html'), { throwIfNoEntry: false })?.isFile() === true)
-    return folder;
+  // The package has it compressed only.
+  const names = ['index.html', 'index.html.gz'];
+  if (folder !== undefined && names.some((name) => isFile(join(folder, name)))) return folder;
   throw new RuntimeError(
     'INSPECTOR_PAGE_MISSING',
     folder === undefined
@@ -284,6 +285,10 @@ function ownPage(): string {
       hint: 'In a checkout, run "npm run build". In an application that was bundled, leave wakechart out of the bundle, or pass pageDirectory.',
     },
   );
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function checkedOptions(options: CreateInspectorOptions): CreateInspectorOptions {
