@@ -1,8 +1,8 @@
 /**
  * The crash matrix: a real process is killed in place of every change it would make to a disk, of every change it would
- * ask a database for, while that is at it, and of every effect, one after the other (crash-points.ts). After each death another process takes
- * over: what was acknowledged is there, no effect was started twice, every session can be read and comes to rest, and
- * what still had to be done was known to be due.
+ * ask a database for, while that is at it, and of every effect, one after the other (crash-points.ts). After each death
+ * another process takes over: what was acknowledged is there, no effect was started twice, every session can be read
+ * and comes to rest, and what still had to be done was known to be due.
  */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
