@@ -63,7 +63,7 @@ const COMPILING = areLongRunsAskedFor
 /** They run the programs of others, with a configuration of their own: `npm run test:programs`. */
 const OTHERS = ['test/programs/**'];
 
-/** What holds for both. The folders and programs that all files share are set up once, so that is not among it. */
+/** What holds for all of them. The folders and programs that all files share are set up once, so that is not among it. */
 const EACH = {
   setupFiles: ['test/setup/leave-nothing-behind.ts', 'test/setup/chart-hits.ts', 'test/setup/property-seed.ts'],
   pool: 'forks',

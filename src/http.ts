@@ -2,4 +2,4 @@
 export { createHttpHandler } from './adapters/http-handler/handler.ts';
 export type { HttpHandler } from './adapters/http-handler/handler.ts';
 export { toNodeListener } from './adapters/http-handler/node-listener.ts';
-export type { HttpCaller, HttpHandlerOptions } from './adapters/http-handler/handler-options.ts';
+export type { HttpAction, HttpCaller, HttpHandlerOptions } from './adapters/http-handler/handler-options.ts';

@@ -52,6 +52,5 @@ export { admitted, recordsOf } from './machines/session/log-records.ts';
 export { MAX_RECORD_BYTES } from './machines/session/limits.ts';
 export { placeEvent, readStoredEvent } from './machines/session/session-event.ts';
 export type { StoredEvent } from './machines/session/session-event.ts';
-export { checkActivation } from './machines/session/activation.ts';
-export { compareUrgency } from './machines/session/activation.ts';
+export { checkActivation, compareUrgency } from './machines/session/activation.ts';
 export { dueSessions } from './machines/session/due-sessions.ts';

@@ -32,7 +32,7 @@ export type { ScheduleHistory } from './machines/schedule/slot-ledger.ts';
 export type { ScheduleRecord } from './machines/schedule/slot-record.ts';
 
 export type { AgentCatalog, AgentListing, NewAgent } from './actors/session/agent-catalog.ts';
-export type { AgentFrontmatter } from './machines/agent/agent-definition.ts';
+export type { AgentDefinition, AgentFrontmatter } from './machines/agent/agent-definition.ts';
 export type { IdSource } from './actors/session/id-source.ts';
 export type { SessionDirectories, SessionPlace } from './actors/session/session-directories.ts';
 
@@ -103,7 +103,7 @@ export type { Meter, Telemetry } from './actors/telemetry/telemetry.ts';
 export type { Readiness, RuntimeOperations } from './actors/telemetry/runtime-operations.ts';
 export type { MetricFamily } from './machines/telemetry/metric-registry.ts';
 export type { MetricChange, MetricLabels, MetricReading } from './machines/telemetry/metric-catalog.ts';
-export type { AgentRunEvent, OpaquePart, RunUsage } from './machines/run/run-output.ts';
+export type { AgentRunEvent, AgentRunEventBody, OpaquePart, RunPayload, RunUsage } from './machines/run/run-output.ts';
 export type { RunFailure, RunFailureKind } from './machines/run/run-failure.ts';
 export type {
   AssistantMessage,
@@ -131,11 +131,14 @@ export type { AttachmentStore } from './actors/session/attachment-store.ts';
 export type { ProcessFolder, ShellHost } from './actors/shell/shell-host.ts';
 export type { CommandEnvironmentSettings, HostEnvironment } from './machines/turn/shell/environment.ts';
 export type { ToolServerRequest, ToolSource } from './actors/turn/tool-source.ts';
-export type { ReadShell } from './actors/permission/permission-ports.ts';
+export type {
+  CommandPlaces,
+  KeptRule,
+  PlaceGuard,
+  PolicyStore,
+  ReadShell,
+} from './actors/permission/permission-ports.ts';
 export type { ShellCommand, ShellReading } from './machines/permission/shell-reading.ts';
-export type { CommandPlaces } from './actors/permission/permission-ports.ts';
-export type { PlaceGuard } from './actors/permission/permission-ports.ts';
-export type { KeptRule, PolicyStore } from './actors/permission/permission-ports.ts';
 export type { PermissionRule } from './machines/permission/permission-rule.ts';
 export type { PermissionSubject } from './machines/permission/permission-subject.ts';
 
@@ -183,7 +186,6 @@ export type { ProviderSettings } from './machines/run/provider-settings.ts';
 export { StreamStepMessageBuilder } from './machines/turn/step-message.ts';
 export { buildTools, loadAgent, mapAgentTool } from './actors/turn/agent-tools.ts';
 export type { BuiltTools } from './actors/turn/agent-tools.ts';
-export type { AgentDefinition } from './machines/agent/agent-definition.ts';
 export type { ToolAttachment } from './machines/agent/tool-attachment.ts';
 export type { McpServer } from './machines/agent/mcp-server.ts';
 

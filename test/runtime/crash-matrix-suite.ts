@@ -1,8 +1,8 @@
 /**
  * The crash matrix: a real process is killed in place of every change it would make to a disk, of every change it would
- * ask a database for, while that is at it, and of every effect, one after the other (crash-points.ts). After each death another process takes
- * over: what was acknowledged is there, no effect was started twice, every session can be read and comes to rest, and
- * what still had to be done was known to be due.
+ * ask a database for, while that is at it, and of every effect, one after the other (crash-points.ts). After each death
+ * another process takes over: what was acknowledged is there, no effect was started twice or is told as never
+ * begun, every session can be read and comes to rest, and what still had to be done was known to be due.
  */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -211,6 +211,7 @@ async function checkRecovery(store: StoreUnderTest, place: Place, { acknowledged
       expectWhole(await logOf(runtime, sessionId));
     }
     await expectNoEffectTwice(place.home);
+    await expectNoEffectDenied(runtime, place.home);
     await expectOneChildPerCall(runtime);
   } finally {
     await runtime.shutdown();
@@ -269,9 +270,22 @@ async function expectOneChildPerCall(runtime: Runtime): Promise<void> {
 }
 
 async function expectNoEffectTwice(home: string): Promise<void> {
-  const lines = (await readFile(join(home, 'effects.txt'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
-  const calls = lines.map((line) => line.split(' ')[0]);
+  const calls = await callsWithEffect(home);
   expect(new Set(calls).size).toBe(calls.length);
+}
+
+/** No log says of a call that has had its effect that nothing of it was begun. */
+async function expectNoEffectDenied(runtime: Runtime, home: string): Promise<void> {
+  const calls = new Set(await callsWithEffect(home));
+  const logs = await Promise.all((await runtime.sessions.list()).map(({ sessionId }) => logOf(runtime, sessionId)));
+  const results = logs.flat().flatMap((event) => (event.type === 'agent.tool_result' ? [event.data] : []));
+  const outcomes = results.filter(({ callId }) => calls.has(callId)).map(({ outcome }) => outcome);
+  expect(outcomes.filter((outcome) => outcome !== 'completed' && outcome !== 'unknown')).toEqual([]);
+}
+
+async function callsWithEffect(home: string): Promise<string[]> {
+  const lines = (await readFile(join(home, 'effects.txt'), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+  return lines.flatMap((line) => line.split(' ').slice(0, 1));
 }
 
 interface Template extends Setup {

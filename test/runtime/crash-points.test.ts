@@ -13,14 +13,17 @@ it('kills in place of every change, and not again in place of its flush', () => 
   ]);
 });
 
-it('kills before every statement, and while the server is at every other one', () => {
-  expect(worth(['ask one', 'answer one', 'ask two', 'answer two', 'ask three', 'answer three'])).toEqual([
-    '1 ask one',
-    '2 answer one',
-    '3 ask two',
-    '5 ask three',
-    '6 answer three',
-  ]);
+it('kills in place of a flush that nothing comes after', () => {
+  expect(worth(['write', 'sync', 'rename a', 'sync'])).toEqual(['1 write', '3 rename a', '4 sync']);
+});
+
+it('kills before every statement, and while the server is at it', () => {
+  const operations = ['ask one', 'answer one', 'ask two', 'answer two'];
+  expect(pointsWorthKilling(operations)).toEqual([1, 2, 3, 4]);
+});
+
+it('kills in place of each of many writes to open files', () => {
+  expect(pointsWorthKilling(['write', 'write', 'write', 'write', 'write'])).toEqual([1, 2, 3, 4, 5]);
 });
 
 it('kills in place of the first, one in the middle and the last of many that are begun at once', () => {

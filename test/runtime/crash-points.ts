@@ -9,8 +9,8 @@
  */
 const FLUSH = /^(?:data)?sync$/;
 
-/** Of a database that was asked for a change: the process is killed while the server is still at it. */
-const ANSWER = /^answer /;
+/** To a file that is open, as to a log: one after the other, each of which leaves something else. */
+const WRITE = /^write$/;
 
 /** What differs from one life to the next, and between files of one kind. */
 const NAMES = /[0-9a-f-]{8,}|\d+/g;
@@ -20,18 +20,16 @@ const AT_ONCE = 4;
 
 /** @returns numbers of `operations`, from 1 on, in their order */
 export function pointsWorthKilling(operations: readonly string[]): number[] {
-  let answers = 0;
   const kinds = operations.map((operation) => operation.replace(NAMES, ''));
   return kinds.flatMap((kind, index) => {
-    if (FLUSH.test(kind)) return [];
-    // Every other one: when the answer has come, the next operation finds what this one would.
-    if (ANSWER.test(kind) && (answers += 1) % 2 === 0) return [];
-    return isAmongMany(kinds, index) ? [] : [index + 1];
+    const isSameAsNext = FLUSH.test(kind) && index < kinds.length - 1;
+    return isSameAsNext || isAmongMany(kinds, index) ? [] : [index + 1];
   });
 }
 
 /** Whether many are begun at once, and this is not the first, the middle or the last of them. */
 function isAmongMany(kinds: readonly string[], index: number): boolean {
+  if (WRITE.test(kinds[index] ?? '')) return false;
   let [first, last] = [index, index];
   while (first > 0 && kinds[first - 1] === kinds[index]) first -= 1;
   while (last < kinds.length - 1 && kinds[last + 1] === kinds[index]) last += 1;

@@ -20,50 +20,6 @@ import type { WakeHook } from '../wake/wake-hook.ts';
 import type { ArtifactFiles } from './artifact-files.ts';
 import { LogTails } from './log-tails.ts';
 
-// What is known in a wake, as the plain facts that are laid out for its agent.
-
-interface FactSources {
-  readonly tail: LogTail;
-  readonly shells?: readonly ShownShell[] | undefined;
-}
-
-const knownAgents = new WeakMap<HookedWake['agent'], AgentFacts>();
-
-/** The same as long as the agent is. */
-function agentFacts(agent: HookedWake['agent']): AgentFacts {
-  const { definition, tools, skippedTools: skipped } = agent;
-  const facts = knownAgents.get(agent) ?? {
-    definition,
-    tools: [...tools.values()].map((tool) => tool.definition),
-    skipped,
-  };
-  knownAgents.set(agent, facts);
-  return facts;
-}
-
-function factsOf({ agent, context, ...wake }: HookedWake, { tail, shells }: FactSources): SessionFacts {
-  const { environment } = agent;
-  return {
-    state: wake.state(),
-    agent: agentFacts(agent),
-    tail,
-    ...(environment === undefined ? {} : { environment: environmentFacts(environment) }),
-    ...(context === undefined ? {} : { context }),
-    ...(shells === undefined ? {} : { shells }),
-  };
-}
-
-function environmentFacts({
-  definition,
-  fingerprint,
-  within,
-  sandbox,
-  mounts,
-  secrets,
-}: SessionEnvironment): EnvironmentFacts {
-  return { definition, fingerprint, within, sandbox: sandbox?.kind, mounts, secrets: secrets.names };
-}
-
 /** The port to the shells of a session, for those who only check. */
 export interface ShellView {
   /** What is known of them now, the one opened first at the beginning. Cheap: asked before every model step. */
@@ -216,4 +172,48 @@ class ArtifactHook implements WakeHook {
 function withoutSecrets(artifact: Artifact, secrets: SessionSecrets): Artifact {
   const text = secrets.text(artifact.text);
   return text === artifact.text ? artifact : { ...artifact, text };
+}
+
+// What is known in a wake, as the plain facts that are laid out for its agent.
+
+interface FactSources {
+  readonly tail: LogTail;
+  readonly shells?: readonly ShownShell[] | undefined;
+}
+
+const knownAgents = new WeakMap<HookedWake['agent'], AgentFacts>();
+
+/** The same as long as the agent is. */
+function agentFacts(agent: HookedWake['agent']): AgentFacts {
+  const { definition, tools, skippedTools: skipped } = agent;
+  const facts = knownAgents.get(agent) ?? {
+    definition,
+    tools: [...tools.values()].map((tool) => tool.definition),
+    skipped,
+  };
+  knownAgents.set(agent, facts);
+  return facts;
+}
+
+function factsOf({ agent, context, ...wake }: HookedWake, { tail, shells }: FactSources): SessionFacts {
+  const { environment } = agent;
+  return {
+    state: wake.state(),
+    agent: agentFacts(agent),
+    tail,
+    ...(environment === undefined ? {} : { environment: environmentFacts(environment) }),
+    ...(context === undefined ? {} : { context }),
+    ...(shells === undefined ? {} : { shells }),
+  };
+}
+
+function environmentFacts({
+  definition,
+  fingerprint,
+  within,
+  sandbox,
+  mounts,
+  secrets,
+}: SessionEnvironment): EnvironmentFacts {
+  return { definition, fingerprint, within, sandbox: sandbox?.kind, mounts, secrets: secrets.names };
 }

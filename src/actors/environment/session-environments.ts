@@ -15,8 +15,6 @@ import type { EnvironmentRequest, SessionEnvironment, SessionEnvironments } from
 import { NO_SECRETS } from './session-secrets.ts';
 import type { SessionSecrets } from './session-secrets.ts';
 
-// The port to the folders of the host that stand behind the mounts of a session.
-
 export interface MountRequest {
   readonly session: SessionIdentity;
   /** Absolute; it exists. */
@@ -28,6 +26,7 @@ export interface MountRequest {
   readonly sandbox: 'required' | 'off';
 }
 
+/** The port to the folders of the host that stand behind the mounts of a session. */
 export interface MountPlaces {
   /**
    * The folders behind all mounts, every link followed. Those of the runtime's own are made where they are missing.
@@ -40,8 +39,6 @@ export interface MountPlaces {
   ): Promise<{ readonly folders: MountFolders; readonly declared: readonly DeclaredMount[] }>;
 }
 
-// The port to vaults: the secrets that people have put there, opened for one session.
-
 export interface OpenVaultsOptions {
   /**
    * Vaults whose secrets the session may not use, and which are taken out of what it says all the same: those of the
@@ -50,6 +47,7 @@ export interface OpenVaultsOptions {
   readonly takenOut?: readonly string[] | undefined;
 }
 
+/** The port to vaults: the secrets that people have put there, opened for one session. */
 export interface Vaults {
   /**
    * The secrets of these vaults. One that cannot be had now is known by name and refused when it is used.

@@ -16,7 +16,7 @@ export interface RecorderSourceOptions {
 
 export function createRecorderSource({ recorder, title }: RecorderSourceOptions): ClosableSource {
   return {
-    ...withoutSessions('this program'),
+    ...withoutSessions(),
     header: recorder.header,
     range: () => recorder.range(),
     records: (from) => recorder.records(from),
@@ -36,15 +36,13 @@ export function createRecorderSource({ recorder, title }: RecorderSourceOptions)
   };
 }
 
-// The sessions of a source that has none.
-
 type SessionPart = Pick<
   InspectionSource,
   'recordingOf' | 'sessions' | 'session' | 'events' | 'processes' | 'changes' | 'answer'
 >;
 
-/** @param what is checked instead, for people */
-function withoutSessions(what: string): SessionPart {
+/** The sessions of a source that has none. */
+function withoutSessions(): SessionPart {
   return {
     recordingOf: async () => undefined,
     sessions: async () => ({ sessions: [], total: 0 }),
@@ -53,7 +51,7 @@ function withoutSessions(what: string): SessionPart {
     processes: async () => [],
     changes: async () => [],
     answer: async () => {
-      throw new RuntimeError('SESSION_NOT_FOUND', `there are no sessions in ${what}`, {
+      throw new RuntimeError('SESSION_NOT_FOUND', 'there are no sessions in this program', {
         category: 'not_found',
         hint: 'Answer where the session is: in its runtime, or with `wakechart session` over its home.',
       });

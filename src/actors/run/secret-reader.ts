@@ -11,13 +11,12 @@ import type { RunCredential } from './agent-runtime.ts';
 /** How long the value of a command is good, in milliseconds. */
 export const SECRET_KEPT_MS = 5 * 60_000;
 
-// The port to commands that print a secret, such as those of keychains.
-
 export type SecretCommandEnd =
   | { readonly kind: 'printed'; readonly text: string }
   /** `because`: the end of a sentence that begins with "the command". Nothing that it has written is in it. */
   | { readonly kind: 'failed'; readonly because: string };
 
+/** The port to commands that print a secret, such as those of keychains. */
 export interface SecretCommand {
   /**
    * Runs a program with its arguments, not through a shell, and resolves when it has ended, or was ended for taking too

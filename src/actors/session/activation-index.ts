@@ -55,7 +55,7 @@ export interface ActivationIndex {
   /**
    * Asked before a wake begins, where `due` shows the same sessions to every worker: whether they are left to the
    * caller. False when another worker came first, or what made the session due is gone. The right to wake decides; this
-   * only spares the others a examine the session.
+   * only spares the others an examination of the session.
    */
   reserve?(session: DueSession): boolean;
 

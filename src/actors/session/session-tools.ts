@@ -54,73 +54,6 @@ import { isOfSameOwner, requireOwn } from './session-tools-relations.ts';
 import type { SessionReading } from './session-tools-reading.ts';
 import { listSessions, readEvents, readTrace } from './session-tools-reading.ts';
 
-// What a session can tell of itself: what its context is spent on, and what it is.
-
-/**
- * Where no step of the wake is known nothing is known of the context; what its conversation holds is told all the same.
- */
-async function describeOwnContext(
-  { session, wake }: ToolContext,
-  { store, sessions }: SessionReading,
-): Promise<SessionContextOutput> {
-  const state = wake?.state() ?? (await sessions.get(session.sessionId));
-  const definition = wake?.agent.definition;
-  const transcript = await loadTranscript(
-    store,
-    state,
-    definition === undefined ? {} : { maxTokens: maxContextTokens(definition) },
-  );
-  const outlook = contextOutlook(transcript.messages(), definition?.context.whenFull);
-  const report = wake?.context;
-  return {
-    isKnown: report !== undefined,
-    ...(report === undefined
-      ? {}
-      : {
-          report: Object.fromEntries(
-            Object.entries(report).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
-          ),
-          words: describeContext(report),
-          pressure: contextPressure(report),
-        }),
-    next: [...outlook.next],
-    protected: outlook.protected,
-  };
-}
-
-async function describeSession(
-  { session, wake }: ToolContext,
-  { sessions }: { readonly store: EventStore } & SessionReading,
-): Promise<SessionDescribeOutput> {
-  const state = wake?.state() ?? (await sessions.get(session.sessionId));
-  const parent = state.parent?.sessionId;
-  const siblings =
-    parent === undefined
-      ? []
-      : (await sessions.list({ agentId: state.agentId })).filter(
-          (other) =>
-            other.parent?.sessionId === parent && other.sessionId !== state.sessionId && isOfSameOwner(other, state),
-        );
-  return {
-    session: snapshotOf(state),
-    ...definedOnly({ agent: agentOf(wake) }),
-    siblings: siblings.slice(-MAX_SNAPSHOT_ITEMS).map(({ sessionId }) => sessionId),
-  };
-}
-
-function agentOf(wake: ToolContext['wake']): SessionDescribeOutput['agent'] {
-  if (wake === undefined) return undefined;
-  const { agentId, name, provider, model } = wake.agent.definition;
-  return {
-    agentId,
-    name,
-    provider,
-    model,
-    tools: [...wake.agent.tools.keys()],
-    agents: agentsToAsk(wake.agent).map((each) => each.agentId),
-  };
-}
-
 /** What the runtime offers to what goes along with its wakes. */
 export interface SessionToolServices extends SessionReading, DelegationPorts {}
 
@@ -284,4 +217,71 @@ function requireNamed(agentId: string, agent: PreparedAgent | undefined): AgentA
     `the agent file does not name ${agentId} as one that may be asked; ${others}`,
     { category: 'permission', hint: `A person may add "- agent: ${agentId}" to the tools of the agent file.` },
   );
+}
+
+// What a session can tell of itself: what its context is spent on, and what it is.
+
+/**
+ * Where no step of the wake is known nothing is known of the context; what its conversation holds is told all the same.
+ */
+async function describeOwnContext(
+  { session, wake }: ToolContext,
+  { store, sessions }: SessionReading,
+): Promise<SessionContextOutput> {
+  const state = wake?.state() ?? (await sessions.get(session.sessionId));
+  const definition = wake?.agent.definition;
+  const transcript = await loadTranscript(
+    store,
+    state,
+    definition === undefined ? {} : { maxTokens: maxContextTokens(definition) },
+  );
+  const outlook = contextOutlook(transcript.messages(), definition?.context.whenFull);
+  const report = wake?.context;
+  return {
+    isKnown: report !== undefined,
+    ...(report === undefined
+      ? {}
+      : {
+          report: Object.fromEntries(
+            Object.entries(report).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+          ),
+          words: describeContext(report),
+          pressure: contextPressure(report),
+        }),
+    next: [...outlook.next],
+    protected: outlook.protected,
+  };
+}
+
+async function describeSession(
+  { session, wake }: ToolContext,
+  { sessions }: { readonly store: EventStore } & SessionReading,
+): Promise<SessionDescribeOutput> {
+  const state = wake?.state() ?? (await sessions.get(session.sessionId));
+  const parent = state.parent?.sessionId;
+  const siblings =
+    parent === undefined
+      ? []
+      : (await sessions.list({ agentId: state.agentId })).filter(
+          (other) =>
+            other.parent?.sessionId === parent && other.sessionId !== state.sessionId && isOfSameOwner(other, state),
+        );
+  return {
+    session: snapshotOf(state),
+    ...definedOnly({ agent: agentOf(wake) }),
+    siblings: siblings.slice(-MAX_SNAPSHOT_ITEMS).map(({ sessionId }) => sessionId),
+  };
+}
+
+function agentOf(wake: ToolContext['wake']): SessionDescribeOutput['agent'] {
+  if (wake === undefined) return undefined;
+  const { agentId, name, provider, model } = wake.agent.definition;
+  return {
+    agentId,
+    name,
+    provider,
+    model,
+    tools: [...wake.agent.tools.keys()],
+    agents: agentsToAsk(wake.agent).map((each) => each.agentId),
+  };
 }

@@ -118,7 +118,7 @@ function staleTask(task: BackgroundTaskState, now: string): BackgroundTaskState 
   return endedTask(task, { kind: 'failed', error: watchdogError('stale_worker', what) }, now);
 }
 
-/** What becomes of it cannot be told before it has. The process that deals with it checks after its job next. */
+/** What becomes of it cannot be told before it has. The process that deals with it sees to its job next. */
 async function isWorktreeInHand(task: BackgroundTaskState, worktrees: Worktrees | undefined): Promise<boolean> {
   if (task.isolation !== 'worktree' || worktrees === undefined) return false;
   // What cannot be listed keeps no job from its end.

@@ -9,8 +9,7 @@ import { sourceOf, valueProblem } from '../../machines/vault/vault-definition.ts
 import type { Clock } from '../clock/clock.ts';
 import type { SecretCommand } from '../run/secret-reader.ts';
 
-// The port to the places where secrets are kept.
-
+/** The port to the places where secrets are kept. */
 export interface SecretSources {
   /** Looked up each time anew. */
   readonly environment: () => Readonly<Record<string, string | undefined>>;

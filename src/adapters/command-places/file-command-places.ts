@@ -13,102 +13,6 @@ import { repositoryProblem } from './git-repository.ts';
 import type { Existing } from './what-lies-there.ts';
 import { CheckFailed, existing, readSmallFile } from './what-lies-there.ts';
 
-// Examines the ignore files that rg obeys: what one of them takes back in is searched though it is hidden.
-
-const IGNORE_FILES: ReadonlySet<string> = new Set(['.gitignore', '.ignore', '.rgignore']);
-/** What is installed, and what git keeps: an ignore file there takes in nothing outside. */
-const NOT_ENTERED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
-const MAX_FOLDERS = 20_000;
-const MAX_BYTES = 262_144;
-
-interface Place {
-  /** Real paths, the first in or below the second. */
-  readonly cwd: string;
-  readonly workspace: string;
-}
-
-/** Why a search below the folder may show secrets, for people. @throws CheckFailed when it cannot be told */
-async function ignoreFilesProblem({ cwd, workspace }: Place): Promise<string | undefined> {
-  for (let folder = cwd; folder !== workspace && folder !== dirname(folder);) {
-    folder = dirname(folder);
-    const problem = await problemIn(folder, await readdir(folder, { withFileTypes: true }), workspace);
-    if (problem !== undefined) return problem;
-  }
-  const folders = [cwd];
-  for (let at = 0; at < folders.length; at += 1) {
-    const folder = folders[at] ?? cwd;
-    const entries = await readdir(folder, { withFileTypes: true });
-    const problem = await problemIn(folder, entries, workspace);
-    if (problem !== undefined) return problem;
-    for (const entry of entries)
-      if (entry.isDirectory() && !NOT_ENTERED.has(entry.name)) folders.push(join(folder, entry.name));
-    if (folders.length > MAX_FOLDERS) throw new CheckFailed(`there are more than ${MAX_FOLDERS} folders to search`);
-  }
-  return undefined;
-}
-
-async function problemIn(folder: string, entries: readonly Dirent[], workspace: string): Promise<string | undefined> {
-  const places = entries.filter(({ name }) => IGNORE_FILES.has(name)).map(({ name }) => join(folder, name));
-  if (entries.some((entry) => entry.name === '.git' && entry.isDirectory()))
-    places.push(join(folder, '.git', 'info', 'exclude'));
-  for (const place of places) {
-    const what = relative(workspace, place);
-    const bytes = await readSmallFile(place, { what, maxBytes: MAX_BYTES });
-    const line = bytes
-      ?.toString('utf8')
-      .split(/\r?\n/)
-      .find((each) => takesInSecrets(each));
-    if (line !== undefined)
-      return `${what} says "${line.trim()}", for which rg searches hidden files that may hold secrets`;
-  }
-  return undefined;
-}
-
-// What a pattern of a shell finds on the disk: at least what any shell would put in its place.
-
-/** Names of one folder beyond which no caller waits for them. */
-const MAX_NAMES = 20_000;
-
-/**
- * From the folder, as the pattern writes them; the pattern itself when it has no wildcard. @throws CheckFailed when
- * there are too many
- */
-async function placesFound(folder: string, pattern: string, max: number): Promise<readonly string[]> {
-  let found: readonly string[] = [''];
-  for (const segment of pattern.split('/')) {
-    const matcher = nameMatcher(segment);
-    const next: string[] = [];
-    for (const place of found)
-      next.push(
-        ...(matcher === undefined
-          ? [join(place, segment)]
-          : (await namesIn(join(folder, place), matcher)).map((name) => join(place, name))),
-      );
-    if (next.length > max) throw new CheckFailed(`"${pattern}" finds more than ${max} places`);
-    found = next;
-  }
-  return found;
-}
-
-async function namesIn(folder: string, matcher: RegExp): Promise<readonly string[]> {
-  const names = (await namesOf(folder)).filter((name) => matcher.test(name));
-  const odd = names.find((name) => name.includes('\uFFFD'));
-  if (odd !== undefined) throw new CheckFailed(`"${odd}" has a name that is no text`);
-  return names;
-}
-
-async function namesOf(folder: string): Promise<readonly string[]> {
-  try {
-    const names = await readdir(folder);
-    if (names.length > MAX_NAMES) throw new CheckFailed(`"${folder}" holds more than ${MAX_NAMES} names`);
-    return names;
-  } catch (error) {
-    // A shell finds nothing there either.
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return [];
-    throw error;
-  }
-}
-
 /** Words that name places, of one line. Beyond that no person has written it. */
 const MAX_PLACES = 500;
 
@@ -228,4 +132,100 @@ function forbiddenProblem(
       (kind === 'folder' && mayMatchBelow(each, inside, { matching: 'wide' })),
   );
   return glob === undefined ? undefined : `"${path}" leads to "${inside}", and a rule is against reading "${glob}"`;
+}
+
+// Examines the ignore files that rg obeys: what one of them takes back in is searched though it is hidden.
+
+const IGNORE_FILES: ReadonlySet<string> = new Set(['.gitignore', '.ignore', '.rgignore']);
+/** What is installed, and what git keeps: an ignore file there takes in nothing outside. */
+const NOT_ENTERED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+const MAX_FOLDERS = 20_000;
+const MAX_BYTES = 262_144;
+
+interface Place {
+  /** Real paths, the first in or below the second. */
+  readonly cwd: string;
+  readonly workspace: string;
+}
+
+/** Why a search below the folder may show secrets, for people. @throws CheckFailed when it cannot be told */
+async function ignoreFilesProblem({ cwd, workspace }: Place): Promise<string | undefined> {
+  for (let folder = cwd; folder !== workspace && folder !== dirname(folder);) {
+    folder = dirname(folder);
+    const problem = await problemIn(folder, await readdir(folder, { withFileTypes: true }), workspace);
+    if (problem !== undefined) return problem;
+  }
+  const folders = [cwd];
+  for (let at = 0; at < folders.length; at += 1) {
+    const folder = folders[at] ?? cwd;
+    const entries = await readdir(folder, { withFileTypes: true });
+    const problem = await problemIn(folder, entries, workspace);
+    if (problem !== undefined) return problem;
+    for (const entry of entries)
+      if (entry.isDirectory() && !NOT_ENTERED.has(entry.name)) folders.push(join(folder, entry.name));
+    if (folders.length > MAX_FOLDERS) throw new CheckFailed(`there are more than ${MAX_FOLDERS} folders to search`);
+  }
+  return undefined;
+}
+
+async function problemIn(folder: string, entries: readonly Dirent[], workspace: string): Promise<string | undefined> {
+  const places = entries.filter(({ name }) => IGNORE_FILES.has(name)).map(({ name }) => join(folder, name));
+  if (entries.some((entry) => entry.name === '.git' && entry.isDirectory()))
+    places.push(join(folder, '.git', 'info', 'exclude'));
+  for (const place of places) {
+    const what = relative(workspace, place);
+    const bytes = await readSmallFile(place, { what, maxBytes: MAX_BYTES });
+    const line = bytes
+      ?.toString('utf8')
+      .split(/\r?\n/)
+      .find((each) => takesInSecrets(each));
+    if (line !== undefined)
+      return `${what} says "${line.trim()}", for which rg searches hidden files that may hold secrets`;
+  }
+  return undefined;
+}
+
+// What a pattern of a shell finds on the disk: at least what any shell would put in its place.
+
+/** Names of one folder beyond which no caller waits for them. */
+const MAX_NAMES = 20_000;
+
+/**
+ * From the folder, as the pattern writes them; the pattern itself when it has no wildcard. @throws CheckFailed when
+ * there are too many
+ */
+async function placesFound(folder: string, pattern: string, max: number): Promise<readonly string[]> {
+  let found: readonly string[] = [''];
+  for (const segment of pattern.split('/')) {
+    const matcher = nameMatcher(segment);
+    const next: string[] = [];
+    for (const place of found)
+      next.push(
+        ...(matcher === undefined
+          ? [join(place, segment)]
+          : (await namesIn(join(folder, place), matcher)).map((name) => join(place, name))),
+      );
+    if (next.length > max) throw new CheckFailed(`"${pattern}" finds more than ${max} places`);
+    found = next;
+  }
+  return found;
+}
+
+async function namesIn(folder: string, matcher: RegExp): Promise<readonly string[]> {
+  const names = (await namesOf(folder)).filter((name) => matcher.test(name));
+  const odd = names.find((name) => name.includes('\uFFFD'));
+  if (odd !== undefined) throw new CheckFailed(`"${odd}" has a name that is no text`);
+  return names;
+}
+
+async function namesOf(folder: string): Promise<readonly string[]> {
+  try {
+    const names = await readdir(folder);
+    if (names.length > MAX_NAMES) throw new CheckFailed(`"${folder}" holds more than ${MAX_NAMES} names`);
+    return names;
+  } catch (error) {
+    // A shell finds nothing there either.
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return [];
+    throw error;
+  }
 }

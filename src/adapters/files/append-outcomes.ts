@@ -12,15 +12,7 @@ import { eventsOf } from './record-codec.ts';
 import type { EncodedRecord, ReadRecord } from './record-codec.ts';
 import type { EarlierRecords } from './tail-admission.ts';
 
-interface OutcomesOptions {
-  readonly sessionId: string;
-  readonly durability: 'disk' | 'os';
-  readonly reader: LogReader;
-}
-
-// Appends on their way into a log, and how much is tried for them.
-
-/** Bytes that one write may hold. What waits beyond goes into the next. */
+/** Bytes that one write of appends may hold. What waits beyond goes into the next. */
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 /** How often a record is written again that another process's write has cut in two. */
@@ -29,7 +21,7 @@ export const MAX_WRITE_ATTEMPTS = 3;
 /** How often in a row a write may come too late, into a segment that another process has just sealed. */
 export const MAX_SEALED_WRITES = 1_000;
 
-/** One that waits for its turn, or for its receipt. */
+/** An append that waits for its turn, or for its receipt. */
 export interface PendingAppend {
   readonly events: NewSessionEvents;
   readonly options: AppendOptions;
@@ -40,6 +32,12 @@ export interface PendingAppend {
 /** One whose record is written. */
 export interface Written extends EncodedRecord {
   readonly pending: PendingAppend;
+}
+
+interface OutcomesOptions {
+  readonly sessionId: string;
+  readonly durability: 'disk' | 'os';
+  readonly reader: LogReader;
 }
 
 export class AppendOutcomes {

@@ -16,32 +16,6 @@ import type { Route, Visit } from './route.ts';
 import { READING, soon } from './route.ts';
 import { SessionRoutes } from './session-routes.ts';
 
-// What many workers do between them, where what is checked knows of it.
-
-function fleetRoute({ source, limits }: CheckedInspectorOptions): Route {
-  const answer = async ({ query, ...exchange }: Visit): Promise<void> => {
-    parametersOf(query, []);
-    if (source.fleet === undefined)
-      throw new Refusal(404, 'INSPECTOR_NO_FLEET', 'other workers are unknown here', {
-        hint: 'A database that many share does: wakechart inspect --store URL',
-      });
-    sendJson(exchange, 200, shownFleet(await soon(source.fleet(), limits.requestMs)));
-  };
-  return { pattern: /^\/api\/fleet$/, methods: READING, answer };
-}
-
-function schedulesRoute({ source, limits }: CheckedInspectorOptions): Route {
-  const answer = async ({ query, ...exchange }: Visit): Promise<void> => {
-    parametersOf(query, []);
-    if (source.schedules === undefined)
-      throw new Refusal(404, 'INSPECTOR_NO_SCHEDULES', 'schedules are unknown here', {
-        hint: 'A home has them: wakechart inspect --home PATH',
-      });
-    sendJson(exchange, 200, await soon(source.schedules(), limits.requestMs));
-  };
-  return { pattern: /^\/api\/schedules$/, methods: READING, answer };
-}
-
 export class Routes {
   readonly ahead: DrawnAhead;
   readonly #page: PageFiles | undefined;
@@ -94,4 +68,30 @@ function notFound(): Refusal {
   return new Refusal(404, 'INSPECTOR_NOT_FOUND', 'there is nothing at this address', {
     hint: 'Go back to the start of the page.',
   });
+}
+
+// What many workers do between them, where what is checked knows of it.
+
+function fleetRoute({ source, limits }: CheckedInspectorOptions): Route {
+  const answer = async ({ query, ...exchange }: Visit): Promise<void> => {
+    parametersOf(query, []);
+    if (source.fleet === undefined)
+      throw new Refusal(404, 'INSPECTOR_NO_FLEET', 'other workers are unknown here', {
+        hint: 'A database that many share does: wakechart inspect --store URL',
+      });
+    sendJson(exchange, 200, shownFleet(await soon(source.fleet(), limits.requestMs)));
+  };
+  return { pattern: /^\/api\/fleet$/, methods: READING, answer };
+}
+
+function schedulesRoute({ source, limits }: CheckedInspectorOptions): Route {
+  const answer = async ({ query, ...exchange }: Visit): Promise<void> => {
+    parametersOf(query, []);
+    if (source.schedules === undefined)
+      throw new Refusal(404, 'INSPECTOR_NO_SCHEDULES', 'schedules are unknown here', {
+        hint: 'A home has them: wakechart inspect --home PATH',
+      });
+    sendJson(exchange, 200, await soon(source.schedules(), limits.requestMs));
+  };
+  return { pattern: /^\/api\/schedules$/, methods: READING, answer };
 }

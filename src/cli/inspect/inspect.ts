@@ -27,7 +27,7 @@ import { addressAt, showUntilInterrupted } from './shown-inspector.ts';
 // A stored inspection log as an inspector shows it: from a file, which may still be written to, or from what is
 // piped in.
 
-/** So long a pipe is read before the page opens without a check for the session. */
+/** So long a pipe is read before the page opens without waiting for the session. */
 const PIPE_PATIENCE_MS = 1_000;
 
 /**

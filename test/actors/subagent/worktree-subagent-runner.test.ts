@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { SubagentManager } from '../../../src/actors/subagent/subagent-manager.ts';
 import type { SubagentJobStart } from '../../../src/actors/subagent/subagent-runner.ts';
 import { SESSION_KEY } from '../../../src/machines/subagent/subagent-request.ts';
+import type { SubagentSpawnRequest } from '../../../src/machines/subagent/subagent-request.ts';
 import type { BackgroundTaskRunnerEvent } from '../../../src/machines/task/task-state.ts';
 import { settled } from '../../support/manual-runner.ts';
 import { agentTask, createMemoryWorktrees, createScriptedRunner } from '../../support/scripted-subagents.ts';
@@ -19,6 +20,8 @@ const ENDINGS: Record<
   string,
   {
     readonly status: string;
+    readonly timeoutReason?: string;
+    readonly limits?: Partial<SubagentSpawnRequest>;
     readonly prepare?: (at: WorktreeStage) => void;
     readonly end: (at: WorktreeStage, jobId: string) => Promise<void> | void;
   }
@@ -50,8 +53,17 @@ const ENDINGS: Record<
     },
     end: ({ manager }, id) => manager.cancel(id),
   },
-  'a watchdog': {
+  'the watchdog of a job that says nothing': {
     status: 'failed',
+    timeoutReason: 'idle',
+    end: async ({ clock }) => {
+      await clock.advance(60_001);
+    },
+  },
+  'the watchdog of a job that goes on for too long': {
+    status: 'failed',
+    timeoutReason: 'max_runtime',
+    limits: { idleTimeoutMs: 0, maxRuntimeMs: 60_000 },
     end: async ({ clock }) => {
       await clock.advance(60_001);
     },
@@ -61,12 +73,12 @@ const ENDINGS: Record<
 
 const CONTENTS: readonly WorktreeContent[] = ['clean', 'dirty', 'unknown'];
 
-describe.each(Object.entries(ENDINGS))('a job that ends by %s', (_name, { status, prepare, end }) => {
+describe.each(Object.entries(ENDINGS))('a job that ends by %s', (_name, { status, timeoutReason, limits, prepare, end }) => {
   it.each(CONTENTS)('leaves a worktree that is %s as it must be left', async (content) => {
     const at = worktreeStage();
     at.worktrees.content = content;
     prepare?.(at);
-    const { id } = await at.manager.spawn(isolated());
+    const { id } = await at.manager.spawn(isolated(limits));
     await settledDeep();
     await end(at, id);
     await at.manager.wait(id).catch(() => undefined);
@@ -81,6 +93,7 @@ describe.each(Object.entries(ENDINGS))('a job that ends by %s', (_name, { status
       parentWorktreeStatus: '1 changed file',
     };
     expect(job).toMatchObject({ status, ...handoff });
+    expect(job?.timeoutReason).toBe(timeoutReason);
     expect(stored).toMatchObject({ stage: 'ended', task: { status, ...handoff } });
     expect(at.log.told.at(-1)?.[1]).toMatchObject({
       worktree: { worktreePath: handoff.worktreePath, worktreeStatus: handoff.worktreeStatus },

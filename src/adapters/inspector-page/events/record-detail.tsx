@@ -16,52 +16,6 @@ import { latestNames } from './latest-names.ts';
 import { RecordLink } from './record-row.tsx';
 import { isIgnoring, recordWords } from './record-words.ts';
 
-// A transition in words.
-
-/** Ids are `state|event|index`. */
-export function takenText(id: string, chart: ChartDescription | undefined): string {
-  const transition = chart?.transitions.find((each) => each.id === id);
-  if (transition === undefined) return id === HANDLED_BY_LOGIC ? 'none: no change of state' : visibleText(id);
-  const source = transition.source === '' ? 'any state' : transition.source;
-  const to = transition.targets.length === 0 ? 'stays' : transition.targets.join(', ');
-  const guard = transition.guard === undefined ? '' : ` if ${transition.guard.name}`;
-  return visibleText(`${source} — ${transition.event}${guard} → ${to}`);
-}
-
-// What a step changed in the context.
-
-const MOST = 160;
-
-/** @param changes undefined: the context before it is not known */
-function ContextDifference({ changes }: { readonly changes: readonly ContextChange[] | undefined }): JSX.Element {
-  return (
-    <section class="context-change" aria-label="Context change">
-      <h3>Context change</h3>
-      {changes === undefined ? (
-        <p class="quiet">No context was recorded before this one, so there is nothing to compare it with.</p>
-      ) : undefined}
-      {changes?.length === 0 ? <p class="quiet">Nothing that was recorded is different.</p> : undefined}
-      {changes === undefined || changes.length === 0 ? undefined : (
-        <ul class="mono">
-          {changes.map(({ path, kind, before, after }) => (
-            <li key={path} class={`is-${kind}`}>
-              <span class="context-path">{path === '' ? 'context' : visibleText(path)}</span>
-              <span class="unseen"> {kind}: </span>
-              {kind === 'added' ? undefined : <del>{short(before)}</del>}
-              {kind === 'changed' ? ' → ' : ' '}
-              {kind === 'removed' ? undefined : <ins>{short(after)}</ins>}
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
-  );
-}
-
-function short(value: unknown): string {
-  return visibleText(typeof value === 'string' ? `“${value}”` : (JSON.stringify(value) ?? 'undefined'), MOST);
-}
-
 interface Shown {
   readonly record: InspectionRecord;
 }
@@ -261,4 +215,50 @@ function Payloads({ record }: Shown): JSX.Element | undefined {
     case 'error':
       return undefined;
   }
+}
+
+// A transition in words.
+
+/** Ids are `state|event|index`. */
+export function takenText(id: string, chart: ChartDescription | undefined): string {
+  const transition = chart?.transitions.find((each) => each.id === id);
+  if (transition === undefined) return id === HANDLED_BY_LOGIC ? 'none: no change of state' : visibleText(id);
+  const source = transition.source === '' ? 'any state' : transition.source;
+  const to = transition.targets.length === 0 ? 'stays' : transition.targets.join(', ');
+  const guard = transition.guard === undefined ? '' : ` if ${transition.guard.name}`;
+  return visibleText(`${source} — ${transition.event}${guard} → ${to}`);
+}
+
+// What a step changed in the context.
+
+const MOST = 160;
+
+/** @param changes undefined: the context before it is not known */
+function ContextDifference({ changes }: { readonly changes: readonly ContextChange[] | undefined }): JSX.Element {
+  return (
+    <section class="context-change" aria-label="Context change">
+      <h3>Context change</h3>
+      {changes === undefined ? (
+        <p class="quiet">No context was recorded before this one, so there is nothing to compare it with.</p>
+      ) : undefined}
+      {changes?.length === 0 ? <p class="quiet">Nothing that was recorded is different.</p> : undefined}
+      {changes === undefined || changes.length === 0 ? undefined : (
+        <ul class="mono">
+          {changes.map(({ path, kind, before, after }) => (
+            <li key={path} class={`is-${kind}`}>
+              <span class="context-path">{path === '' ? 'context' : visibleText(path)}</span>
+              <span class="unseen"> {kind}: </span>
+              {kind === 'added' ? undefined : <del>{short(before)}</del>}
+              {kind === 'changed' ? ' → ' : ' '}
+              {kind === 'removed' ? undefined : <ins>{short(after)}</ins>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function short(value: unknown): string {
+  return visibleText(typeof value === 'string' ? `“${value}”` : (JSON.stringify(value) ?? 'undefined'), MOST);
 }
