@@ -12,6 +12,9 @@ import type { WebHandler, WebListenerOptions } from './web-listener.ts';
 /** The head of a request is short: a client that takes longer only holds a connection. */
 const HEAD_MS = 5_000;
 
+/** How long requests under way may take when the server closes. */
+const DRAIN_MS = 5_000;
+
 export interface ListenOptions {
   /** An address of this machine. Beyond loopback every machine that reaches it can ask. */
   readonly host: string;
@@ -33,7 +36,7 @@ export interface WebServerOptions extends ListenOptions, Omit<WebListenerOptions
 export interface WebServer {
   /** `http://127.0.0.1:9464` */
   readonly origin: string;
-  /** Ends every connection and frees the port. Idempotent. */
+  /** Takes no more requests, has those under way answered, ends streams of events, and frees the port. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -44,7 +47,7 @@ export async function serveWeb(options: WebServerOptions): Promise<WebServer> {
   const server = createServer({ requestTimeout: requestMs, headersTimeout, connectionsCheckingInterval: HEAD_MS });
   boundConnections(server, options.maxConnections);
   const origin = `http://${authorityOf(host, await listening(server, options, options.cannotListen))}`;
-  const close = closerOf(server);
+  const close = drainOf(server);
   const handler = await Promise.resolve(options.handler(origin)).catch(async (error: unknown) => {
     await close();
     throw error;
@@ -80,6 +83,34 @@ export async function listening(
     throw cannotListen(cause, systemCodeOf(cause) === 'EADDRINUSE');
   }
   return (server.address() as AddressInfo).port;
+}
+
+/** A stream of events would go on for ever, and its client goes on elsewhere from where it was. */
+function drainOf(server: Server): () => Promise<void> {
+  const underWay = new Set<ServerResponse>();
+  let draining: Promise<void> | undefined;
+  server.on('request', (_, response) => {
+    underWay.add(response);
+    response.once('close', () => {
+      underWay.delete(response);
+      if (draining !== undefined) server.closeIdleConnections();
+    });
+  });
+  return () => {
+    draining ??= new Promise((resolve) => {
+      const limit = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      server.close(() => {
+        clearTimeout(limit);
+        resolve();
+      });
+      for (const response of underWay) if (isOfEvents(response)) response.socket?.destroy();
+    });
+    return draining;
+  };
+}
+
+function isOfEvents(response: ServerResponse): boolean {
+  return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }
 
 /** Ends every connection and frees the port. Idempotent. */

@@ -7,14 +7,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { webListener } from '../../../src/adapters/system/web-listener.ts';
 import type { WebHandler } from '../../../src/adapters/system/web-listener.ts';
 import { serveWeb } from '../../../src/adapters/system/web-server.ts';
-import type { WebServerOptions } from '../../../src/adapters/system/web-server.ts';
+import type { WebServer, WebServerOptions } from '../../../src/adapters/system/web-server.ts';
 
 const cleanUps: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
 
-async function portOf(handler: WebHandler, options: Partial<WebServerOptions> = {}): Promise<number> {
+async function serverOf(handler: WebHandler, options: Partial<WebServerOptions> = {}): Promise<WebServer> {
   const server = await serveWeb({
     ...{ host: '127.0.0.1', port: 0, requestMs: 60_000, maxConnections: 16, hosts: 'own' },
     handler: () => handler,
@@ -22,7 +22,11 @@ async function portOf(handler: WebHandler, options: Partial<WebServerOptions> = 
     ...options,
   });
   cleanUps.push(() => server.close());
-  return Number(new URL(server.origin).port);
+  return server;
+}
+
+async function portOf(handler: WebHandler, options: Partial<WebServerOptions> = {}): Promise<number> {
+  return Number(new URL((await serverOf(handler, options)).origin).port);
 }
 
 interface Client {
@@ -61,6 +65,30 @@ describe('a client that waits before it sends its body', () => {
     await once(socket, 'close');
     expect(text()).toMatch(/^HTTP\/1.1 401 [^]*connection: close/i);
     expect(text()).not.toContain('100 Continue');
+  });
+});
+
+describe('a server that closes', () => {
+  it('answers what is under way, ends streams of events and takes no more', async () => {
+    let answer = (_: Response): void => undefined;
+    const held = new Promise<Response>((resolve) => (answer = resolve));
+    const events = new ReadableStream({ start: (stream) => stream.enqueue(new TextEncoder().encode('data: 1\n\n')) });
+    const stream = new Response(events, { headers: { 'content-type': 'text/event-stream' } });
+    const server = await serverOf((request) => (request.url.endsWith('/events') ? Promise.resolve(stream) : held));
+    const port = Number(new URL(server.origin).port);
+    const follower = await clientOf(port, 'GET /events HTTP/1.1', 'Host: 127.0.0.1');
+    await expect.poll(follower.text).toContain('data: 1');
+    const caller = await clientOf(port, ...POST, 'Content-Length: 0');
+    await expect.poll(() => caller.socket.bytesWritten).toBeGreaterThan(0);
+    const silent = connect(port, '127.0.0.1');
+    await once(silent, 'connect');
+    const ends = [follower.socket, caller.socket, silent].map((socket) => once(socket, 'close'));
+    const closed = server.close();
+    await ends[0];
+    answer(new Response('answered'));
+    await Promise.all([closed, ...ends]);
+    expect(caller.text()).toMatch(/^HTTP\/1\.1 200 OK[^]*answered/);
+    await expect(clientOf(port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 });
 
