@@ -73,47 +73,50 @@ const ENDINGS: Record<
 
 const CONTENTS: readonly WorktreeContent[] = ['clean', 'dirty', 'unknown'];
 
-describe.each(Object.entries(ENDINGS))('a job that ends by %s', (_name, { status, timeoutReason, limits, prepare, end }) => {
-  it.each(CONTENTS)('leaves a worktree that is %s as it must be left', async (content) => {
-    const at = worktreeStage();
-    at.worktrees.content = content;
-    prepare?.(at);
-    const { id } = await at.manager.spawn(isolated(limits));
-    await settledDeep();
-    await end(at, id);
-    await at.manager.wait(id).catch(() => undefined);
-    const job = at.manager.get(id);
-    const [stored] = [...at.records.stored.values()];
-    const isClean = content === 'clean';
-    const handoff = {
-      worktreePath: `/worktrees/${id}-1`,
-      branchName: `agents/${id}-1`,
-      worktreeStatus: isClean ? 'removed' : 'preserved',
-      worktreeBaseRevision: 'abc',
-      parentWorktreeStatus: '1 changed file',
-    };
-    expect(job).toMatchObject({ status, ...handoff });
-    expect(job?.timeoutReason).toBe(timeoutReason);
-    expect(stored).toMatchObject({ stage: 'ended', task: { status, ...handoff } });
-    expect(at.log.told.at(-1)?.[1]).toMatchObject({
-      worktree: { worktreePath: handoff.worktreePath, worktreeStatus: handoff.worktreeStatus },
+describe.each(Object.entries(ENDINGS))(
+  'a job that ends by %s',
+  (_name, { status, timeoutReason, limits, prepare, end }) => {
+    it.each(CONTENTS)('leaves a worktree that is %s as it must be left', async (content) => {
+      const at = worktreeStage();
+      at.worktrees.content = content;
+      prepare?.(at);
+      const { id } = await at.manager.spawn(isolated(limits));
+      await settledDeep();
+      await end(at, id);
+      await at.manager.wait(id).catch(() => undefined);
+      const job = at.manager.get(id);
+      const [stored] = [...at.records.stored.values()];
+      const isClean = content === 'clean';
+      const handoff = {
+        worktreePath: `/worktrees/${id}-1`,
+        branchName: `agents/${id}-1`,
+        worktreeStatus: isClean ? 'removed' : 'preserved',
+        worktreeBaseRevision: 'abc',
+        parentWorktreeStatus: '1 changed file',
+      };
+      expect(job).toMatchObject({ status, ...handoff });
+      expect(job?.timeoutReason).toBe(timeoutReason);
+      expect(stored).toMatchObject({ stage: 'ended', task: { status, ...handoff } });
+      expect(at.log.told.at(-1)?.[1]).toMatchObject({
+        worktree: { worktreePath: handoff.worktreePath, worktreeStatus: handoff.worktreeStatus },
+      });
+      expect(at.worktrees.calls.filter((call) => call === 'remove')).toHaveLength(isClean ? 1 : 0);
+      expect(at.worktrees.present.size).toBe(isClean ? 0 : 1);
+      if (isClean) expect(job?.worktreeNextAction).toBeUndefined();
+      else expect(job?.worktreeNextAction).toContain('git');
+      const beside = {
+        worktreePath: handoff.worktreePath,
+        branchName: handoff.branchName,
+        worktreeStatus: handoff.worktreeStatus,
+        baseRevision: 'abc',
+        parentStatus: '1 changed file',
+      };
+      if (status === 'completed') expect(job?.resultMetadata).toMatchObject(beside);
+      else expect(job?.failure?.details).toMatchObject(beside);
+      if (status !== 'completed') await expect(at.manager.wait(id)).rejects.toMatchObject({ details: beside });
     });
-    expect(at.worktrees.calls.filter((call) => call === 'remove')).toHaveLength(isClean ? 1 : 0);
-    expect(at.worktrees.present.size).toBe(isClean ? 0 : 1);
-    if (isClean) expect(job?.worktreeNextAction).toBeUndefined();
-    else expect(job?.worktreeNextAction).toContain('git');
-    const beside = {
-      worktreePath: handoff.worktreePath,
-      branchName: handoff.branchName,
-      worktreeStatus: handoff.worktreeStatus,
-      baseRevision: 'abc',
-      parentStatus: '1 changed file',
-    };
-    if (status === 'completed') expect(job?.resultMetadata).toMatchObject(beside);
-    else expect(job?.failure?.details).toMatchObject(beside);
-    if (status !== 'completed') await expect(at.manager.wait(id)).rejects.toMatchObject({ details: beside });
-  });
-});
+  },
+);
 
 describe('a job in a worktree', () => {
   it('works in the folder that its own is there, and its state says where from the moment there is one', async () => {
