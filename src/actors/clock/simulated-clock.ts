@@ -9,7 +9,13 @@ export interface SimulatedClock extends Clock {
    * everything that is ready to run gets to run, so that work which waits on one timer can arm the next.
    */
   advance(durationMs: number): Promise<void>;
-  /** The same without letting promises settle between timers. */
+  /**
+   * Moves time forward until `work` is settled, and gives what it gives. Work that never ends never lets it end.
+   * @param stepMs how far at once: what reads a disk or a port meanwhile sees that much time pass in each turn of the
+   *   event loop. Default 10
+   */
+  until<Result>(work: Promise<Result>, stepMs?: number): Promise<Result>;
+  /** The same as `advance` without letting promises settle between timers. */
   advanceNow(durationMs: number): void;
   /** Changes the wall clock only, as an administrator or a time server does. Timers do not notice. */
   jumpWallClock(byMs: number): void;
@@ -36,6 +42,14 @@ export function createSimulatedClock(options: SimulatedClockOptions = {}): Simul
     return true;
   };
 
+  const advance = async (durationMs: number): Promise<void> => {
+    const targetMs = steadyMs + durationMs;
+    await letOthersRun();
+    while (step(targetMs)) await letOthersRun();
+    steadyMs = targetMs;
+    await letOthersRun();
+  };
+
   return {
     now: () => wallOffsetMs + steadyMs,
     steadyNow: () => steadyMs,
@@ -43,12 +57,14 @@ export function createSimulatedClock(options: SimulatedClockOptions = {}): Simul
     setTimeout: (callback: () => void, delayMs: number): TimerHandle =>
       queue.add(steadyMs + Math.max(1, delayMs), callback),
     clearTimeout: (handle: TimerHandle | undefined): void => queue.delete(handle),
-    async advance(durationMs: number): Promise<void> {
-      const targetMs = steadyMs + durationMs;
+    advance,
+    async until<Result>(work: Promise<Result>, stepMs = 10): Promise<Result> {
+      let isSettled = false;
+      const settle = (): void => void (isSettled = true);
+      work.then(settle, settle);
       await letOthersRun();
-      while (step(targetMs)) await letOthersRun();
-      steadyMs = targetMs;
-      await letOthersRun();
+      while (!isSettled) await advance(stepMs);
+      return work;
     },
     advanceNow(durationMs: number): void {
       const targetMs = steadyMs + durationMs;

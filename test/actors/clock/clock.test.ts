@@ -54,6 +54,24 @@ describe('a simulated clock', () => {
     expect(seen).toHaveLength(30);
   });
 
+  it('moves until what waits on it is over, and no further', async () => {
+    const clock = createSimulatedClock();
+    const hours = async (): Promise<string> => {
+      for (let hour = 0; hour < 3; hour += 1) {
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, 3_600_000));
+        await new Promise(setImmediate);
+      }
+      return 'answered';
+    };
+    expect(await clock.until(hours(), 60_000)).toBe('answered');
+    expect(clock.steadyNow() - 3 * 3_600_000).toBeLessThan(10 * 60_000);
+    const failing = new Promise((_, reject) => void clock.setTimeout(() => reject(new Error('no model')), 5));
+    await expect(clock.until(failing)).rejects.toThrow('no model');
+    const at = clock.steadyNow();
+    expect(await clock.until(Promise.resolve('there'))).toBe('there');
+    expect(clock.steadyNow()).toBe(at);
+  });
+
   it('jumps the wall without any timer noticing', async () => {
     const clock = createSimulatedClock({ now: 1_000 });
     const fired = vi.fn();
