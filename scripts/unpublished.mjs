@@ -9,6 +9,9 @@ import { entriesOf } from './entries.mjs';
 
 const IMPORTED = /(?:from |import\()['"](?<path>\.[^'"]+)['"]/g;
 
+/** Of the page, which may be built after this is written. The server unpacks it for the few that take no gzip. */
+const PAGE = ['inspector-page/*.*', 'inspector-page/assets/*'].flatMap((files) => [`/${files}`, `!/${files}.gz`]);
+
 /** The declarations that a compiler reads for these. @param {readonly string[]} entries absolute */
 function declarationsFrom(entries) {
   const reached = new Set();
@@ -29,16 +32,10 @@ export function writeUnpublished(root, bundled) {
   const declared = declarationsFrom(entriesOf(root).modules.map((entry) => join(dist, `${entry}.d.ts`)));
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' })
     .map((file) => relative(dist, join(dist, file)).split(sep).join('/'))
-    .filter((file) => {
-      // The server unpacks them for the few that take no gzip.
-      if (file.startsWith('inspector-page/')) return existsSync(join(dist, `${file}.gz`));
-      return file.endsWith('.d.ts') ? !declared.has(join(dist, file)) : file.endsWith('.js') && !bundled.has(file);
-    });
-  writeFileSync(
-    join(dist, '.npmignore'),
-    files
-      .toSorted()
-      .map((file) => `/${file}\n`)
-      .join(''),
-  );
+    .filter((file) => !file.startsWith('inspector-page/'))
+    .filter((file) =>
+      file.endsWith('.d.ts') ? !declared.has(join(dist, file)) : file.endsWith('.js') && !bundled.has(file),
+    );
+  const lines = [...PAGE, ...files.toSorted().map((file) => `/${file}`)];
+  writeFileSync(join(dist, '.npmignore'), lines.map((line) => `${line}\n`).join(''));
 }
