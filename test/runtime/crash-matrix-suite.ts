@@ -218,7 +218,7 @@ async function checkRecovery(store: StoreUnderTest, place: Place, { acknowledged
   }
 }
 
-/** Somebody has to come for it. */
+/** A worker has to come for it. */
 const isUnfinished = (state: SessionState, nowMs = Date.now()): boolean =>
   state.openWake !== undefined ||
   state.owedToParent !== undefined ||

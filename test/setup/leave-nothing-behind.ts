@@ -17,7 +17,7 @@ import type { LeftProcess } from './processes-left.ts';
 
 const EVENTS = ['uncaughtException', 'unhandledRejection', 'warning', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** What it is to people, and something that is the same for as long as nobody has replaced it. */
+/** What it is to people, and something that is the same until a test replaces it. */
 type ProcessMarks = ReadonlyMap<string, unknown>;
 
 function processMarks(): ProcessMarks {

@@ -35,7 +35,7 @@ function home(...environments: readonly string[]): CopyBoundsPorts {
 }
 
 it.each([
-  ['its agent', { agentId: 'nobody' }, { what: 'agent', id: 'nobody' }],
+  ['its agent', { agentId: 'absent' }, { what: 'agent', id: 'absent' }],
   ['the environment of its agent', { agentId: 'coder' }, { what: 'environment', id: 'lab' }],
   [
     'an environment of its parent',

@@ -138,7 +138,7 @@ async function openEmbeddedSubject(api: EmbeddedApi): Promise<AgentRuntimeUnderT
       heard: () => Promise.resolve(heardIn(server.request.body)),
     },
     async leftBehind() {
-      // The server hears of the end of a connection a little later than whoever cut it.
+      // The server hears of the end of a connection a little later than the client that cut it.
       await Promise.all(server.requests.map(({ ended }) => ended));
       const timers = clock.pendingTimers === 0 ? [] : [`${clock.pendingTimers} timers`];
       return server.openAnswers === 0 ? timers : [...timers, `${server.openAnswers} answers that go on`];

@@ -162,7 +162,7 @@ export function contentOf(path: string): string {
 
 // The identity of a process of this system that has ended: what a record names after a crash.
 
-/** The same pid at another time: whoever compares only pids takes it for alive. */
+/** The same pid at another time: a check that compares only pids takes it for alive. */
 function getCrashedHost(host: WorktreeOwner): WorktreeOwner {
   return { ...host, startTime: '1' };
 }

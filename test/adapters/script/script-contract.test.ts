@@ -19,7 +19,7 @@ const SCRIPT_OPTIONS = {
   runs: 'step',
   failures: runFailureKind.options.filter((kind) => kind !== 'aborted'),
   cannot: {
-    tells: 'a script has no account, so nobody tells it a secret',
+    tells: 'a script has no account, so no backend tells it a secret',
     awaitsMessage: 'a run is one step of a script',
     heard: 'a script reads nothing',
   },
