@@ -41,17 +41,17 @@ const ALONE = areLongRunsAskedFor
       'test/adapters/files/lease-processes.test.ts',
       'test/adapters/postgres/chaos-full-disk-processes.test.ts',
       'test/cli/stuck-homes-processes.test.ts',
-      'test/docs/{examples,long-pages}-processes.test.ts',
+      'test/docs/{code,examples}-processes.test.ts',
       'test/runtime/chaos-full-disk.test.ts',
       'test/scenarios/improvement/{ended-workers,full-disk,killed-shell,workers-in-sandbox}-processes.test.ts',
       'test/scenarios/subagents/containers-processes.test.ts',
+      // They start many programs.
+      'test/{cli/demo,cli/worker,setup/leave-nothing-behind}-processes.test.ts',
     ]
   : [
       // Their pipes are named after the process that made them, or they watch its clock.
       'test/adapters/shell/shell-pipes-{left,missing}.test.ts',
       'test/actors/clock/clock.test.ts',
-      // They start many programs.
-      'test/{cli/demo,cli/worker,docs/code,setup/leave-nothing-behind}.test.ts',
     ];
 
 /** They load a compiler: in a process of their own, where each finds it loaded, and out of that of files which start

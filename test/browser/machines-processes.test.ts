@@ -85,12 +85,13 @@ describe.skipIf(browser === undefined)('a program of wakechart/machines in a bro
   it('runs a chart, checks what a server gives, and folds the session as the runtime does', async () => {
     const page = await browser!.open();
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    const told = await page.waitForFunction('globalThis.told');
+    const told = (): Promise<unknown> => page.evaluate('globalThis.told');
+    await expect.poll(told).toBeDefined();
     const [first] = events;
     if (first?.type !== 'session.created') throw new Error('expected a log from its beginning');
     const { sessionId, data } = first;
     const session = events.reduce(foldSession, initialSessionState({ sessionId, agentId: data.agentId }));
-    expect(await told.jsonValue()).toEqual({
+    expect(await told()).toEqual({
       states: [
         'queued',
         { running: 'starting' },

@@ -156,24 +156,6 @@ async function problemsOfPaste(
 /** Pages with code that claims to run. */
 export const running = pages.filter((path) => codeBlocks(readPage(path)).some(({ info }) => claims(info, 'run')));
 
-/** Those that take many commands: they run with the long tests. */
-export const longPages: readonly string[] = [
-  'docs/environments.md',
-  'docs/vaults.md',
-  'docs/memory.md',
-  'docs/outcomes.md',
-  'docs/skills.md',
-  'docs/retrieval.md',
-  'docs/import.md',
-  'docs/sandbox.md',
-  'docs/postgres.md',
-  'docs/schedules.md',
-  'docs/sessions.md',
-  'docs/subagents.md',
-  'docs/walk-through.md',
-  'docs/workers.md',
-];
-
 /** They start programs in the background that later commands need. */
 const inOneShell: readonly string[] = ['docs/postgres.md'];
 

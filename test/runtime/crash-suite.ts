@@ -70,6 +70,7 @@ export function crashes(store: StoreUnderTest): void {
     for await (const event of runtime.sessions.events(sessionId, { follow: true })) if (await isThere(event)) break;
     child.kill('SIGKILL');
     await exited;
+    await store.forgetTheDead(setup.place, child.pid);
   }
 
   const log = async (sessionId: string): Promise<SessionEvent[]> => {

@@ -16,30 +16,35 @@ const PASSED_THROUGH =
   /\/node_modules\/xstate\/|\/chart-hits|\/(?:charted-life|xstate-child|xstate-system|chart-model-watch)\.ts$/;
 const CHECKED = 30;
 
-/** Whether the first caller beyond XState and what is pure is a file of src/. */
-export function isAskedBySources(): boolean {
-  const caller = callers().find(
-    (file) => !file.startsWith(PURE) && !file.startsWith('node:') && !PASSED_THROUGH.test(file),
-  );
-  return caller?.startsWith(SOURCES) === true;
-}
+type Verdict = 'passed through' | 'of the sources' | 'of others';
+
+/** By the name that V8 gives a file: a stack is read for each lookup. */
+const verdicts = new Map<string, Verdict>();
 
 /**
- * Absolute paths, innermost first. Vitest's own reading of stacks is left out: it maps each line, which costs a hundred
- * times as much.
+ * Whether the first caller beyond XState and what is pure is a file of src/. Vitest's own reading of stacks is left
+ * out: it maps each line, which costs a hundred times as much.
  */
-function callers(): string[] {
+export function isAskedBySources(): boolean {
   const { prepareStackTrace, stackTraceLimit } = Error;
   Error.stackTraceLimit = CHECKED;
-  Error.prepareStackTrace = (_error, sites) => sites.map((site) => site.getFileName() ?? '');
+  Error.prepareStackTrace = (_error, sites) => sites.map((site) => verdictOf(site.getFileName() ?? ''));
   try {
     // What `prepareStackTrace` returns is what `stack` is.
-    const files = new Error('for its stack').stack as unknown as readonly string[];
-    return files
-      .filter((file) => file !== '')
-      .map((file) => (file.startsWith('file:') ? fileURLToPath(file) : file).replace(/\?.*$/, ''));
+    const found = new Error('for its stack').stack as unknown as readonly Verdict[];
+    return found.find((verdict) => verdict !== 'passed through') === 'of the sources';
   } finally {
     Error.prepareStackTrace = prepareStackTrace;
     Error.stackTraceLimit = stackTraceLimit;
   }
+}
+
+function verdictOf(file: string): Verdict {
+  const known = verdicts.get(file);
+  if (known !== undefined) return known;
+  const path = (file.startsWith('file:') ? fileURLToPath(file) : file).replace(/\?.*$/, '');
+  const isPassed = path === '' || path.startsWith(PURE) || path.startsWith('node:') || PASSED_THROUGH.test(path);
+  const verdict = isPassed ? 'passed through' : path.startsWith(SOURCES) ? 'of the sources' : 'of others';
+  verdicts.set(file, verdict);
+  return verdict;
 }

@@ -18,7 +18,7 @@ const LONGEST = [
   'scenarios/subagents/many-processes',
   'adapters/postgres/server-crash-matrix-processes',
   'scenarios/improvement/ended-workers-processes',
-  'docs/long-pages-processes',
+  'docs/code-processes',
   'adapters/postgres/crash-processes',
   'adapters/process-tree/reconcile',
 ].map((name) => `/test/${name}.test.ts`);

@@ -10,7 +10,7 @@ const ON_DISK: readonly string[] = [
   'adapters/bubblewrap/',
   'adapters/environment-files/file-mount-places',
   'cli/env',
-  'cli/wake',
+  'cli/wake-processes',
   'properties/descendants',
   'scenarios/bounds/delegated-in-sandbox',
   'scenarios/improvement/mcp-in-sandbox',
