@@ -11,7 +11,7 @@ import { serve, sessionOf } from './served.ts';
 
 const SESSION = '0192f0c1-2345-7abc-8def-0123456789ab';
 const place = { sessionId: SESSION, workspace: undefined };
-const viewer = { seesAll: false };
+const viewer = { seesAll: false, homes: ['/srv/h.me', '/data/h.me'] };
 
 const shown = (type: string, data: object): string =>
   JSON.stringify(eventFor({ type, data, sessionId: SESSION } as unknown as SessionEvent, place, viewer).data);
@@ -123,6 +123,16 @@ describe('an event, for who has the right to read the log', () => {
     expect(shown('agent.tool_result', { output: `cd ${folder}/src\n${folder}` })).toBe('{"output":"cd ./src\\n."}');
     const said = `https://x.example/sessions/${other} is not ${other} or /runs/${other}`;
     expect(told(said, place, viewer)).toBe(said);
+  });
+
+  it('tells no path of the home, such as that of a worktree, and leaves what only begins or ends like it', () => {
+    const worktree = { worktreePath: '/data/h.me/worktrees/scribe-1f', next: 'git -C "/srv/h.me"' };
+    expect(JSON.parse(shown('agent.tool_result', { output: { worktree } }))).toEqual({
+      output: { worktree: { worktreePath: '<home>/worktrees/scribe-1f', next: 'git -C "<home>"' } },
+    });
+    expect(told(JSON.stringify({ said: 'in\n/srv/h.me/a' }), place, viewer)).toBe('{"said":"in\\n<home>/a"}');
+    const other = '/srv/h.me2 /srv/h-me https://x.example/srv/h.me/a';
+    expect(told(other, place, viewer)).toBe(other);
   });
 
   it('tells what was said as it was, with the folder of the session as a dot', () => {
