@@ -1,13 +1,16 @@
 /** What callers read of a log who do not run the service. */
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventFor, told } from '../../../src/adapters/http-handler/event-view.ts';
+import { createHttpHandler } from '../../../src/adapters/http-handler/handler.ts';
 import { troubleOf, viewOf } from '../../../src/adapters/http-handler/session-view.ts';
 import { jobEndingText } from '../../../src/machines/subagent/job-ending.ts';
 import { TOLD_FIELDS } from '../../../src/adapters/http-handler/told-fields.ts';
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import { sessionEventDefinitions } from '../../../src/machines/session/event-schemas.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
-import { serve, sessionOf } from './served.ts';
+import { AT, serve, sessionOf } from './served.ts';
 
 const SESSION = '0192f0c1-2345-7abc-8def-0123456789ab';
 const place = { sessionId: SESSION, workspace: undefined };
@@ -146,6 +149,20 @@ describe('an event, for who has the right to read the log', () => {
   it('is told whatever its text is, by a work that grows no faster than the text', () => {
     const text = `${'/'.repeat(500_000)}${SESSION} ${'/'.repeat(500_000)}${SESSION.repeat(10_000)}`;
     expect(told(text, place, viewer)).toMatch(/\/\. \/+/);
+  });
+
+  it('is the same over HTTP, by whichever path of the home it is written', async () => {
+    await using served = await serve();
+    const { setup } = served;
+    const id = await sessionOf(served, []);
+    const [link, subject] = [join(setup.home, 'link'), 'ada'];
+    await symlink(setup.home, link);
+    const { sessions, lacks } = setup.runtime;
+    const over = { sessions, lacks, words: setup.runtime.words.bind(setup.runtime), inspection: { home: link } };
+    const handler = createHttpHandler(over, { authorize: () => ({ subject }), clock: setup.clock });
+    await sessions.send(id, { type: 'user.message', text: `${setup.home}/worktrees/a and ${link}/worktrees/b` });
+    const log = await (await handler(new Request(`${AT}/sessions/${id}/events`))).text();
+    expect(log).toContain('"<home>/worktrees/a and <home>/worktrees/b"');
   });
 
   it('is the same over HTTP: nothing of an error that the server stored', async () => {
