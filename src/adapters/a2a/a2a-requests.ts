@@ -187,10 +187,7 @@ export class A2aRequests implements A2ARequestHandler {
     const { sessionId } =
       message.contextId === '' && message.taskId === ''
         ? // Its client may not have heard of the session. Others count their messages from 1, each time anew.
-          await sessions.create(
-            { agentId: this.#options.agentId },
-            UNIQUE_ID.test(message.messageId) ? once : {},
-          )
+          await sessions.create({ agentId: this.#options.agentId }, UNIQUE_ID.test(message.messageId) ? once : {})
         : await this.#session(message.contextId || (parseTurnId(message.taskId)?.sessionId ?? ''));
     const { seq } = await sessions.send(sessionId, { type: 'user.message', text }, once);
     return { sessionId, seq };

@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import type { Clock } from '../../actors/clock/clock.ts';
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
-import type { RuntimeInspection } from '../../actors/inspection/runtime-inspection.ts';
 import type { Sessions } from '../../actors/session/sessions.ts';
 import type { WordsOptions } from '../../actors/words/runtime-words.ts';
 import type { LackedHere } from '../../actors/workspace-copy/lacked-here.ts';
@@ -81,7 +80,8 @@ export interface ServedRuntime {
   readonly sessions: Sessions;
   words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
   readonly lacks: LackedHere;
-  readonly inspection: Pick<RuntimeInspection, 'home'>;
+  /** Where its home lies is not told to callers. */
+  readonly inspection: { readonly home?: string | undefined };
 }
 
 /** Timers of more are due at once. */

@@ -50,7 +50,10 @@ interface Served extends Limits {
   readonly homes: readonly string[];
 }
 
-async function answered(request: Request, { runtime, settings, homes, rate, streams, reads }: Served): Promise<Response> {
+async function answered(
+  request: Request,
+  { runtime, settings, homes, rate, streams, reads }: Served,
+): Promise<Response> {
   const access = await Access.of(request, settings.authorize, homes);
   if (access instanceof Response) return access;
   rate.take(access.subject);
