@@ -20,6 +20,7 @@ type ToolOutput = Extract<SessionIngress, { readonly type: 'user.custom_tool_res
 const NO_TOOL = '(none)';
 
 /**
+ * @param eventId of its event, where that and not what was decided says that it came before
  * @throws RuntimeError SESSION_NOT_FOUND; REQUEST_NOT_PENDING and others of category `conflict` for a request that was
  * answered otherwise, has expired or never was
  */
@@ -27,11 +28,12 @@ export async function storeAnswer(
   sessions: Pick<Sessions, 'status' | 'send'>,
   sessionId: string,
   answer: InspectionAnswer,
+  eventId?: string,
 ): Promise<SendReceipt> {
   const { pendingActions } = await sessions.status(sessionId);
   const action = pendingActions.find(({ requestId }) => requestId === answer.requestId);
-  const idempotencyKey = await keyOf(answer);
-  const send = (ingress: SessionIngress): Promise<SendReceipt> => sessions.send(sessionId, ingress, { idempotencyKey });
+  const once = eventId === undefined ? { idempotencyKey: await keyOf(answer) } : { eventId };
+  const send = (ingress: SessionIngress): Promise<SendReceipt> => sessions.send(sessionId, ingress, once);
   try {
     return await send(ingressOf(answer, action));
   } catch (error) {

@@ -37,7 +37,8 @@ export class KeyedSessions {
     const words = JSON.stringify([agentId, owner ?? null, key]);
     const known = this.#underWay.get(words);
     if (known !== undefined) return known;
-    const made = madeOnce({ agentId, words }, ports).finally(() => this.#underWay.delete(words));
+    const madeMs = timeIn(key, ports.nowMs);
+    const made = madeOnce({ agentId, words, madeMs }, ports).finally(() => this.#underWay.delete(words));
     this.#underWay.set(words, made);
     return made;
   }
@@ -46,20 +47,33 @@ export class KeyedSessions {
 interface KeyWords {
   readonly agentId: string;
   readonly words: string;
+  readonly madeMs: number | undefined;
 }
 
-async function madeOnce({ agentId, words }: KeyWords, ports: KeyedSessionPorts): Promise<SessionState> {
+const TIMED_KEY = /([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+
+/** When a key was made that is a UUIDv7 and a day old at most: which hour it is makes no difference then. */
+function timeIn(key: string, nowMs: number): number | undefined {
+  const [, high = '', low = ''] = TIMED_KEY.exec(key) ?? [];
+  const unixMs = Number.parseInt(high + low, 16);
+  return unixMs >= nowMs - KNOWN_SLOTS * SLOT_MS && unixMs <= nowMs + SLOT_MS ? unixMs : undefined;
+}
+
+async function madeOnce({ agentId, words, madeMs }: KeyWords, ports: KeyedSessionPorts): Promise<SessionState> {
   const digest = await sha256(words);
   const counter = new DataView(digest.buffer).getUint16(UUID_V7_RANDOM_BYTES) & UUID_V7_MAX_COUNTER;
   const random = digest.subarray(0, UUID_V7_RANDOM_BYTES);
   const slot = Math.floor(ports.nowMs / SLOT_MS);
-  const idOf = (age: number): string => formatUuidV7({ unixMs: Math.max(0, slot - age) * SLOT_MS, counter, random });
+  const idAt = (unixMs: number): string => formatUuidV7({ unixMs, counter, random });
+  const idOf = (age: number): string => idAt(Math.max(0, slot - age) * SLOT_MS);
+  const ownId = madeMs === undefined ? idOf(0) : idAt(madeMs);
   // Also the slot to come, in which a host makes it whose clock is ahead.
-  const sessionIds = Array.from({ length: KNOWN_SLOTS + 2 }, (_, index) => idOf(index - 1));
+  const bySlot = Array.from({ length: KNOWN_SLOTS + 2 }, (_, index) => idOf(index - 1));
+  const sessionIds = madeMs === undefined ? bySlot : [ownId, ...bySlot];
   const there = await ports.store.list({ agentId, sessionIds });
   // Stores of others may not know the filter.
   const made = there.findLast(({ sessionId }) => sessionIds.includes(sessionId));
-  return made?.view ?? (made && (await unlessGone(ports.get(made.sessionId)))) ?? makeOrGet(idOf(0), ports);
+  return made?.view ?? (made && (await unlessGone(ports.get(made.sessionId)))) ?? makeOrGet(ownId, ports);
 }
 
 /** Another one may make it under the same key at the same time. */

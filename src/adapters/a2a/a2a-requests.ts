@@ -11,8 +11,9 @@ import { cancelTurn } from '../../actors/protocol/cancel-turn.ts';
 import type { ProtocolRuntime } from '../../actors/protocol/protocol-runtime.ts';
 import { followTurn, readTurn } from '../../actors/protocol/turn-watch.ts';
 import type { AskedRequest } from '../../actors/session/asked-requests.ts';
-import { sha256Hex } from '../../actors/sha256.ts';
+import { sha256, sha256Hex } from '../../actors/sha256.ts';
 import { RuntimeError } from '../../machines/errors.ts';
+import { UUID_V7_RANDOM_BYTES, formatUuidV7 } from '../../machines/ids.ts';
 import { hasEnded, parseTurnId } from '../../machines/protocol/turn.ts';
 import type { TurnRef } from '../../machines/protocol/turn.ts';
 import { agentMessageJson, artifactJson, statusJson, taskJson } from './a2a-task.ts';
@@ -33,8 +34,8 @@ type Params<Method extends Exclude<keyof A2ARequestHandler, 'getAgentCard'>> = P
 /** Under this key the request's own signal stands in its context. */
 export const SIGNAL = 'wakechart.signal';
 
-/** A UUID, with or without hyphens. What is counted may be another client's id too, whose session is not for this one. */
-const UNIQUE_ID = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[1-8][0-9a-f]{3}\1[89ab][0-9a-f]{3}\1[0-9a-f]{12}$/i;
+/** With a UUID in it. What is counted may be another client's id too, whose session is not for this one. */
+const UNIQUE_ID = /[0-9a-f]{8}(-?)[0-9a-f]{4}\1[1-8][0-9a-f]{3}\1[89ab][0-9a-f]{3}\1[0-9a-f]{12}/i;
 
 /** Turns of one session that are listed: the newest. */
 const MAX_LISTED = 100;
@@ -167,8 +168,10 @@ export class A2aRequests implements A2ARequestHandler {
     if (message === undefined || text === '')
       throw new this.#sdk.errors.RequestMalformedError('the message holds no text');
     const { sessions } = this.#runtime;
+    const once = await onceFor(message.messageId, text);
     if (message.taskId !== '') {
       const ref = await this.#found(message.taskId);
+      if (await this.#hasAnswered(ref, once)) return ref;
       const { turn, asked } = await readTurn(sessions, ref);
       if (hasEnded(turn))
         throw new this.#sdk.errors.UnsupportedOperationError(
@@ -176,21 +179,31 @@ export class A2aRequests implements A2ARequestHandler {
         );
       const [first] = asked;
       if (first !== undefined) {
-        await storeAnswer(sessions, first.sessionId, this.#answer(first, text));
+        const eventId = await answerIdOf(first.sessionId, once);
+        await storeAnswer(sessions, first.sessionId, this.#answer(first, text), eventId);
         return ref;
       }
     }
     const { sessionId } =
       message.contextId === '' && message.taskId === ''
         ? // Its client may not have heard of the session. Others count their messages from 1, each time anew.
-          await sessions.create(
-            { agentId: this.#options.agentId },
-            UNIQUE_ID.test(message.messageId) ? await onceFor(message.messageId, text) : {},
-          )
+          await sessions.create({ agentId: this.#options.agentId }, UNIQUE_ID.test(message.messageId) ? once : {})
         : await this.#session(message.contextId || (parseTurnId(message.taskId)?.sessionId ?? ''));
-    const once = await onceFor(message.messageId, text);
     const { seq } = await sessions.send(sessionId, { type: 'user.message', text }, once);
     return { sessionId, seq };
+  }
+
+  /** A message that comes again answers nothing that was asked since, in the session or in those that work for it. */
+  async #hasAnswered({ sessionId, seq: from }: TurnRef, once: Once): Promise<boolean> {
+    const eventId = await answerIdOf(sessionId, once);
+    if (eventId === undefined) return false;
+    const children: string[] = [];
+    for await (const { id, type, data } of this.#runtime.sessions.events(sessionId, { from }))
+      if (id === eventId) return true;
+      else if (type === 'agent.subflow_started') children.push(data.childSessionId);
+    for (const child of children)
+      if (await this.#hasAnswered({ sessionId: child, seq: 1 }, once).catch(unlessMissing)) return true;
+    return false;
   }
 
   /** The agent at the other end decides about no permission, unless a person said that it may. */
@@ -242,10 +255,22 @@ export class A2aRequests implements A2ARequestHandler {
   }
 }
 
+interface Once {
+  readonly idempotencyKey?: string;
+}
+
 /** Ids of messages are of any length; keys have a limit. */
-async function onceFor(messageId: string, text: string): Promise<{ readonly idempotencyKey?: string }> {
+async function onceFor(messageId: string, text: string): Promise<Once> {
   if (messageId === '') return {};
   return { idempotencyKey: `a2a:${await sha256Hex(JSON.stringify([messageId, text]))}` };
+}
+
+/** Of the answer that a message is, with the time of the session. Undefined: the message has no id. */
+async function answerIdOf(sessionId: string, { idempotencyKey }: Once): Promise<string | undefined> {
+  if (idempotencyKey === undefined) return undefined;
+  const digest = await sha256(sessionId + idempotencyKey);
+  const unixMs = Number.parseInt(sessionId.slice(0, 13).replace('-', ''), 16);
+  return formatUuidV7({ unixMs, counter: 0, random: digest.subarray(0, UUID_V7_RANDOM_BYTES) });
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -14,13 +14,16 @@ const FAR_REACHING: ReadonlySet<HttpAction> = new Set(['answer-always', 'choose-
 
 export class Access {
   readonly #caller: HttpCaller;
+  /** Paths of the home, which are not told. */
+  readonly homes: readonly string[];
 
-  private constructor(caller: HttpCaller) {
+  private constructor(caller: HttpCaller, homes: readonly string[]) {
     this.#caller = caller;
+    this.homes = homes;
   }
 
   /** @returns a response where `authorize` has given one @throws Refusal API_UNAUTHORIZED */
-  static async of(request: Request, authorize: Authorize): Promise<Access | Response> {
+  static async of(request: Request, authorize: Authorize, homes: readonly string[]): Promise<Access | Response> {
     const answer = await authorize(request);
     if (answer instanceof Response) return answer;
     if (answer === undefined || answer === null)
@@ -36,7 +39,7 @@ export class Access {
     if (sees !== undefined && sees !== 'all' && !isTextList(sees))
       throw invalid("give the owners that it sees as a list, or 'all'");
     if (may !== undefined && typeof may !== 'function') throw invalid('give a function as may');
-    return new Access(answer);
+    return new Access(answer, homes);
   }
 
   get subject(): string {

@@ -29,20 +29,20 @@ const MAX_NOTE_CHARACTERS = 2_000;
 
 /**
  * Sends what is given and still pending. @returns the requests that the client holds for answered, by it or by another
- * client
+ * client, with what it holds for allowed
  */
 export async function sendAnswers(
   exchange: Exchange,
   state: SessionState,
   { parts, scope }: { readonly parts: readonly UiPart[]; readonly scope: Scope | undefined },
-): Promise<ReadonlySet<string>> {
-  const answered = new Set<string>();
+): Promise<ReadonlyMap<string, boolean | undefined>> {
+  const answered = new Map<string, boolean | undefined>();
   for (const part of parts) {
     const approval = part.state === 'approval-responded' ? part.approval : undefined;
-    if (approval !== undefined) answered.add(approval.id);
+    if (approval !== undefined) answered.set(approval.id, approval.approved);
     const action = state.pendingActions.find((each) => isAnsweredBy(each, part));
     if (action === undefined) continue;
-    answered.add(action.requestId);
+    answered.set(action.requestId, approval?.approved);
     await exchange.access.require('answer', { sessionId: state.sessionId, agentId: state.agentId });
     await sendOnce(exchange, answerOf(action, part, scope), { toolName: action.toolName, agentId: state.agentId });
   }

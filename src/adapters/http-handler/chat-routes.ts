@@ -14,7 +14,7 @@ import { toldError } from './refusal.ts';
 import { answeredAt, isAtRest, newestReply, turnNews } from './turn.ts';
 import type { TurnEnd, TurnRequest } from './turn.ts';
 import { UiChunks } from './ui-chunks.ts';
-import type { UiChunk } from './ui-chunks.ts';
+import type { Answered, UiChunk } from './ui-chunks.ts';
 import { partFor, troubleOf } from './session-view.ts';
 import { UiMessages, replyIdOf } from './ui-messages.ts';
 
@@ -85,11 +85,11 @@ async function said(
 }
 
 /** Goes on with the message of the assistant that the client has, behind its answers. */
-async function continued(exchange: Exchange, answered: ReadonlySet<string>): Promise<Response> {
+async function continued(exchange: Exchange, answered: Answered): Promise<Response> {
   const { runtime, sessionId } = exchange;
   const { head } = await runtime.sessions.get(sessionId);
   const seq = answered.size === 0 ? undefined : await answeredAt({ runtime, sessionId, head }, answered);
-  return chunked(exchange, { from: (seq ?? head) + 1, reading: undefined });
+  return chunked(exchange, { from: (seq ?? head) + 1, reading: undefined, answered });
 }
 
 const resume = route({
@@ -151,15 +151,16 @@ interface Chunked extends Pick<TurnRequest, 'from' | 'reading' | 'read'> {
   /** Of the message that the chunks make. Undefined: the one that the client has goes on. */
   readonly messageId?: string;
   readonly isReplayed?: true;
+  readonly answered?: Answered;
 }
 
-function chunked(exchange: Exchange, { messageId, from, reading, read, isReplayed }: Chunked): Response {
+function chunked(exchange: Exchange, { messageId, from, reading, read, isReplayed, answered }: Chunked): Response {
   const { runtime, access, sessionId, settings } = exchange;
   return streamed(exchange, {
     headers: HEADERS,
     async *open(signal) {
       yield chunkText({ type: 'start', ...(messageId === undefined ? {} : { messageId }) });
-      const view = new UiChunks({ isContinued: reading === undefined && isReplayed === undefined });
+      const view = new UiChunks({ isContinued: reading === undefined && isReplayed === undefined, answered });
       const { clock } = settings;
       for await (const news of turnNews({ runtime, sessionId, from, reading, read, signal, clock })) {
         if ('part' in news) for (const chunk of view.of(partFor(news.part, news.in, access))) yield chunkText(chunk);

@@ -11,7 +11,7 @@ import type { Access } from './access.ts';
 import { tellingOf } from './told-fields.ts';
 import type { Telling } from './told-fields.ts';
 
-export type Viewer = Pick<Access, 'seesAll'>;
+export type Viewer = Pick<Access, 'seesAll' | 'homes'>;
 export type Place = Pick<SessionState, 'sessionId' | 'workspace'>;
 
 /** Texts about what went wrong name files, variables and commands of the server. */
@@ -23,7 +23,7 @@ export function eventFor(event: SessionEvent, place: Place, viewer: Viewer): Sho
   if (viewer.seesAll) return event;
   const data = Object.entries(event.data).flatMap(([key, value]: [string, unknown]) => {
     const telling = tellingOf(event.type, key, event.data);
-    return telling === 'untold' ? [] : [[key, mapped(SHOWN[telling](value), place, key)]];
+    return telling === 'untold' ? [] : [[key, mapped(SHOWN[telling](value), { place, viewer }, key)]];
   });
   return { ...event, data: Object.fromEntries(data) as object };
 }
@@ -38,9 +38,9 @@ const SHOWN: Readonly<Record<Exclude<Telling, 'untold'>, (value: unknown) => unk
     ),
 };
 
-/** With the folders of sessions as `.`: where they lie is for those who run the service. */
-export function told<Value>(said: Value, place: Place, { seesAll }: Viewer): Value {
-  return seesAll ? said : (mapped(said, place) as Value);
+/** With the folders of sessions as `.` and the home as `<home>`: where they lie is for those who run the service. */
+export function told<Value>(said: Value, place: Place, viewer: Viewer): Value {
+  return viewer.seesAll ? said : (mapped(said, { place, viewer }) as Value);
 }
 
 /** Names of kinds and candidates stay; sentences do not. */
@@ -77,12 +77,33 @@ function withoutFailure(text: string): string {
   return ending === undefined ? text : `${ending}: ${COULD_NOT_GO_ON}`;
 }
 
+interface Folders {
+  readonly place: Place;
+  readonly viewer: Viewer;
+}
+
 /** The same with other texts in it. */
-function mapped(value: unknown, place: Place, key = ''): unknown {
-  if (typeof value === 'string') return withoutFolders(ENDINGS.has(key) ? withoutFailure(value) : value, place);
-  if (Array.isArray(value)) return value.map((each) => mapped(each, place));
+function mapped(value: unknown, folders: Folders, key = ''): unknown {
+  if (typeof value === 'string') {
+    const text = withoutFolders(ENDINGS.has(key) ? withoutFailure(value) : value, folders.place);
+    return folders.viewer.homes.reduce(withoutHome, text);
+  }
+  if (Array.isArray(value)) return value.map((each) => mapped(each, folders));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapped(part, place, name)]));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapped(part, folders, name)]));
+}
+
+/** What goes on behind it is a longer name. Before it may stand the `n` of a line break that JSON in a text has. */
+const NAME_BEFORE = /(?<!\\)[\w.~-]$/;
+const NAME_BEHIND = /^[\w-]/;
+
+/** Worktrees, outputs and memory lie in it, beside the folders of sessions. */
+function withoutHome(text: string, home: string): string {
+  return text.replaceAll(home, (path, at: number) =>
+    NAME_BEFORE.test(text.slice(Math.max(0, at - 2), at)) || NAME_BEHIND.test(text.charAt(at + path.length))
+      ? path
+      : '<home>',
+  );
 }
 
 /** What ends a path in a text. */

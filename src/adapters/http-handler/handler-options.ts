@@ -80,6 +80,8 @@ export interface ServedRuntime {
   readonly sessions: Sessions;
   words(sessionId: string, options?: WordsOptions): AsyncIterable<SessionWord>;
   readonly lacks: LackedHere;
+  /** Where its home lies is not told to callers. */
+  readonly inspection: { readonly home?: string | undefined };
 }
 
 /** Timers of more are due at once. */

@@ -1,4 +1,5 @@
 /** The handler: who asks, what for, and may it; then the route, or an error as JSON. */
+import { realPathOrItself } from '../system/real-path.ts';
 import { Access } from './access.ts';
 import { checkedOptions } from './handler-options.ts';
 import type { HandlerSettings, HttpHandlerOptions, ServedRuntime } from './handler-options.ts';
@@ -19,6 +20,8 @@ export type HttpHandler = (request: Request) => Promise<Response>;
  */
 export function createHttpHandler(runtime: ServedRuntime, options: HttpHandlerOptions): HttpHandler {
   const settings = checkedOptions(options);
+  const { home } = runtime.inspection;
+  const homes = home === undefined ? [] : [...new Set([home, realPathOrItself(home)])];
   const limits: Limits = {
     rate: new RateLimit(settings),
     streams: new OpenLimit(settings.maxStreams, 'streams'),
@@ -27,7 +30,7 @@ export function createHttpHandler(runtime: ServedRuntime, options: HttpHandlerOp
   return async (request) => {
     const early = preflight(request, settings.cors);
     if (early !== undefined) return early;
-    const response = await answered(request, { runtime, settings, ...limits }).catch((error: unknown) => {
+    const response = await answered(request, { runtime, settings, homes, ...limits }).catch((error: unknown) => {
       if (!isTold(error)) settings.onError(error, request);
       return errorResponse(error);
     });
@@ -44,10 +47,14 @@ interface Limits {
 interface Served extends Limits {
   readonly runtime: ServedRuntime;
   readonly settings: HandlerSettings;
+  readonly homes: readonly string[];
 }
 
-async function answered(request: Request, { runtime, settings, rate, streams, reads }: Served): Promise<Response> {
-  const access = await Access.of(request, settings.authorize);
+async function answered(
+  request: Request,
+  { runtime, settings, homes, rate, streams, reads }: Served,
+): Promise<Response> {
+  const access = await Access.of(request, settings.authorize, homes);
   if (access instanceof Response) return access;
   rate.take(access.subject);
   const url = new URL(request.url);

@@ -37,7 +37,7 @@ function onceOf(request: Request): Pick<SendOptions, 'idempotencyKey'> {
   throw new RuntimeError(
     'API_REQUEST_INVALID',
     `expected an Idempotency-Key of 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS - KEY_PREFIX.length} characters`,
-    { category: 'validation', hint: 'Use a UUID.' },
+    { category: 'validation', hint: 'Use a UUID, best of version 7.' },
   );
 }
 
@@ -55,7 +55,7 @@ const create = route({
   summary: 'Make a session of an agent. It belongs to the caller.',
   headers: {
     'Idempotency-Key':
-      'The same key again within a day, of the same caller, answers with the session that was made; with another body it is refused.',
+      'The same key again within a day, of the same caller and for the same agent, answers with the session that was made; with another body it is refused. Best a UUID of version 7.',
   },
   body: z.strictObject({ agentId, title: title.optional(), environmentId: environmentId.optional() }),
   answers: [{ status: 201, what: 'The session.', schema: sessionView }],

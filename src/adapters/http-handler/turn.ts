@@ -117,7 +117,10 @@ export function newestReply(log: Searched): Promise<FoundReply | undefined> {
 }
 
 /** The first of the events that answer these requests. */
-export async function answeredAt(log: Searched, requestIds: ReadonlySet<string>): Promise<number | undefined> {
+export async function answeredAt(
+  log: Searched,
+  requestIds: Pick<ReadonlySet<string>, 'has'>,
+): Promise<number | undefined> {
   return inNewest(log, async (events) => {
     for await (const { type, data, seq } of events)
       if (

@@ -38,14 +38,22 @@ export type UiChunk =
   | { readonly type: 'error'; readonly errorText: string }
   | { readonly type: 'finish'; readonly finishReason: 'stop' | 'tool-calls' | 'error' };
 
+/** What the client holds for answered, and for allowed. */
+export type Answered = ReadonlyMap<string, boolean | undefined>;
+
 export class UiChunks {
   readonly #calls = new Set<string>();
   readonly #asked = new Map<string, string>();
   readonly #isContinued: boolean;
+  readonly #answered: Answered | undefined;
 
-  /** @param isContinued the client has the beginning of the message, with calls that are not told here */
-  constructor({ isContinued }: { readonly isContinued: boolean }) {
+  /**
+   * @param isContinued the client has the beginning of the message, with calls that are not told here
+   * @param answered is not told where it is so: the `useChat` of AI SDK 6 knows its own answers only
+   */
+  constructor({ isContinued, answered }: { readonly isContinued: boolean; readonly answered?: Answered | undefined }) {
     this.#isContinued = isContinued;
+    this.#answered = answered;
   }
 
   of(part: TurnPart): readonly UiChunk[] {
@@ -92,6 +100,7 @@ export class UiChunks {
       case 'permission-given': {
         const { requestId: approvalId, allowed: approved, note } = part;
         this.#asked.set(approvalId, toolCallId);
+        if (this.#answered?.get(approvalId) === approved) return [];
         return [
           { type: 'tool-approval-response', approvalId, approved, ...(note === undefined ? {} : { reason: note }) },
         ];

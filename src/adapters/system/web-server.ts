@@ -12,6 +12,9 @@ import type { WebHandler, WebListenerOptions } from './web-listener.ts';
 /** The head of a request is short: a client that takes longer only holds a connection. */
 const HEAD_MS = 5_000;
 
+/** Proxies keep idle connections for a minute: one that the server closed first would take a request along. */
+const KEEP_ALIVE_MS = 65_000;
+
 /** How long requests under way may take when the server closes. */
 const DRAIN_MS = 5_000;
 
@@ -44,7 +47,10 @@ export interface WebServer {
 export async function serveWeb(options: WebServerOptions): Promise<WebServer> {
   const { host, requestMs } = options;
   const headersTimeout = Math.min(HEAD_MS, requestMs);
-  const server = createServer({ requestTimeout: requestMs, headersTimeout, connectionsCheckingInterval: HEAD_MS });
+  const server = createServer({
+    ...{ requestTimeout: requestMs, headersTimeout, connectionsCheckingInterval: HEAD_MS },
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  });
   boundConnections(server, options.maxConnections);
   const origin = `http://${authorityOf(host, await listening(server, options, options.cannotListen))}`;
   const close = drainOf(server);

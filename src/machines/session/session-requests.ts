@@ -35,7 +35,7 @@ const newSessionOptions = z.strictObject({
   /**
    * The same key again within a day, for the same agent and owner, gives the session that was made. Lists sort it by the
    * hour (UTC) in which it was made. Two that are made in the same moment by two processes, one on either side of a full
-   * hour, are two.
+   * hour, are two, unless the key is a UUIDv7 or ends with one: lists sort it by the time in that, and it is one.
    */
   idempotencyKey: z.string().min(1).max(MAX_IDEMPOTENCY_KEY_CHARACTERS).optional(),
 });

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createIdSource } from '../../../src/actors/session/id-source.ts';
 import { FileEventStore } from '../../../src/adapters/files/file-event-store.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
 import { costsOf } from '../../support/counted-calls.ts';
@@ -76,6 +77,20 @@ describe('a session that is made under a key', () => {
     const first = made('k');
     const second = setup.clock.advance(2).then(() => made('k'));
     expect(await first).toBe(await second);
+  });
+
+  it('is one under a UUIDv7, also for two processes at once on either side of an hour, and sorts by the time in it', async () => {
+    await using other = await setupBeside();
+    const key = `http:${createIdSource({ clock: setup.clock }).next()}`;
+    await setup.clock.advance(untilNextHour() - 1);
+    await other.clock.advance(untilNextHour() + 1);
+    const ids = await Promise.all([made(key), keyed(other, key)]);
+    expect(ids[0]).toBe(ids[1]);
+    expect(ids[0].slice(0, 13)).toBe(key.slice(5, 18));
+    await setup.clock.advance(20 * HOUR_MS);
+    expect(await made(key)).toBe(ids[0]);
+    await setup.clock.advance(24 * HOUR_MS);
+    expect(await made(key)).not.toBe(ids[0]);
   });
 
   it('can be made again by a process that knew it, once another one has deleted it', async () => {

@@ -23,6 +23,7 @@ beforeAll(async () => {
   stage = await ProtocolStage.open();
   await stage.agent('greeter', [runs('echo hello', 'I greet.'), says('Greeted.')]);
   await stage.agent('careful', [runs('rm -f x'), says('Removed.')], CAREFUL);
+  await stage.agent('cleaner', [runs('rm -f x'), runs('rm -f y'), says('Removed both.')], CAREFUL);
   await stage.agent('curious', [asks('Which one?'), says('Thanks.')]);
   await stage.agent('slow', [runs('sleep 60'), says('Woke.')]);
 });
@@ -113,7 +114,7 @@ describe('a message', () => {
   });
 
   it('that comes again after the server was started anew is not done twice; another text under its id is', async () => {
-    const messageId = randomUUID().replaceAll('-', '');
+    const messageId = `message-${randomUUID().replaceAll('-', '')}`;
     const request = messageOf('Hi', { messageId });
     const task = await send(await clientOf(await served('greeter')), request);
     const client = await clientOf(await served('greeter'));
@@ -233,6 +234,24 @@ describe('what a session asks', () => {
     const asked = await send(client, messageOf('Clean up'));
     const allowed = await send(client, messageOf('allow', { taskId: asked.id }));
     expect(allowed.artifacts.map(textsOf)).toEqual([['Removed.']]);
+  });
+
+  it('is answered once by a message, however often that comes and whatever is asked next', async () => {
+    const client = await clientOf(await served('cleaner', { allowAnswers: true }));
+    const { id, contextId } = await send(client, messageOf('Clean up'));
+    const allow = messageOf('allow', { taskId: id });
+    const state = TaskState.TASK_STATE_INPUT_REQUIRED;
+    expect(await send(client, allow)).toMatchObject({ id, status: { state } });
+    const restarted = await clientOf(await served('cleaner', { allowAnswers: true }));
+    const again = await send(restarted, allow);
+    expect(again).toMatchObject({ id, status: { state } });
+    expect(textsOf(again.status?.message).join('')).toContain('rm -f y');
+    await send(client, messageOf('allow', { taskId: id }));
+    expect(await send(client, allow)).toMatchObject({ id, status: { state: TaskState.TASK_STATE_COMPLETED } });
+    const types = (await stage.events(contextId)).map(({ type }) => type);
+    expect(types.filter((type) => type.startsWith('user.'))).toEqual([
+      ...['user.message', 'user.tool_confirmation', 'user.tool_confirmation'],
+    ]);
   });
 });
 

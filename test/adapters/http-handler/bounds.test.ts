@@ -101,8 +101,8 @@ describe('what a caller hears', () => {
   it('is not where the folder of a session lies, which is told as a dot', () => {
     const place = { sessionId: '0192f0c1-2345-7abc-8def-0123456789ab', workspace: '/srv/work' };
     const said = `write "/srv/.wakechart/sessions/${place.sessionId}/workspace/a.txt" or /srv/work/b.txt`;
-    expect(told(said, place, { seesAll: false })).toBe('write "./a.txt" or ./b.txt');
-    expect(told(said, place, { seesAll: true })).toBe(said);
+    expect(told(said, place, { seesAll: false, homes: [] })).toBe('write "./a.txt" or ./b.txt');
+    expect(told(said, place, { seesAll: true, homes: [] })).toBe(said);
   });
 
   it('is no id of a session of another caller', async () => {

@@ -67,6 +67,25 @@ describe('a chat', () => {
     });
   });
 
+  it('tells a client how a permission was answered only where it holds it for answered otherwise', async () => {
+    await using served = await serve({}, { tools: [greet] });
+    const id = await sessionOf(served, GREETS, ASKING);
+    await served.setup.runtime.sessions.send(id, { type: 'user.message', text: 'Hi' });
+    await served.setup.runtime.wake(id);
+    const [asked] = (await served.setup.runtime.sessions.get(id)).pendingActions;
+    const answered = (approved: boolean): Promise<Response> => {
+      const approval = { id: asked?.requestId, approved };
+      const parts = [{ type: 'dynamic-tool', state: 'approval-responded', approval }];
+      return served.post('/chat', { id, messages: [{ id: 'm', role: 'assistant', parts }] });
+    };
+    const streams = [await answered(true), await answered(false)];
+    await served.setup.runtime.wake(id);
+    const [own = '', other = ''] = await Promise.all(streams.map((stream) => stream.text()));
+    // AI SDK 6 does not know that chunk, and needs it for no answer of its own.
+    expect([own, other].map((text) => text.includes('"tool-approval-response"'))).toEqual([false, true]);
+    expect([own, other].map((text) => text.includes('Greeted.'))).toEqual([true, true]);
+  });
+
   it('asks questions, whose answer is the output of a tool of the client', async () => {
     await using served = await serve();
     const steps = [

@@ -1,17 +1,20 @@
 /** What callers read of a log who do not run the service. */
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventFor, told } from '../../../src/adapters/http-handler/event-view.ts';
+import { createHttpHandler } from '../../../src/adapters/http-handler/handler.ts';
 import { troubleOf, viewOf } from '../../../src/adapters/http-handler/session-view.ts';
 import { jobEndingText } from '../../../src/machines/subagent/job-ending.ts';
 import { TOLD_FIELDS } from '../../../src/adapters/http-handler/told-fields.ts';
 import { initialSessionState } from '../../../src/machines/session/session-state.ts';
 import { sessionEventDefinitions } from '../../../src/machines/session/event-schemas.ts';
 import type { SessionEvent } from '../../../src/machines/session/session-event.ts';
-import { serve, sessionOf } from './served.ts';
+import { AT, serve, sessionOf } from './served.ts';
 
 const SESSION = '0192f0c1-2345-7abc-8def-0123456789ab';
 const place = { sessionId: SESSION, workspace: undefined };
-const viewer = { seesAll: false };
+const viewer = { seesAll: false, homes: ['/srv/h.me', '/data/h.me'] };
 
 const shown = (type: string, data: object): string =>
   JSON.stringify(eventFor({ type, data, sessionId: SESSION } as unknown as SessionEvent, place, viewer).data);
@@ -125,6 +128,16 @@ describe('an event, for who has the right to read the log', () => {
     expect(told(said, place, viewer)).toBe(said);
   });
 
+  it('tells no path of the home, such as that of a worktree, and leaves what only begins or ends like it', () => {
+    const worktree = { worktreePath: '/data/h.me/worktrees/scribe-1f', next: 'git -C "/srv/h.me"' };
+    expect(JSON.parse(shown('agent.tool_result', { output: { worktree } }))).toEqual({
+      output: { worktree: { worktreePath: '<home>/worktrees/scribe-1f', next: 'git -C "<home>"' } },
+    });
+    expect(told(JSON.stringify({ said: 'in\n/srv/h.me/a' }), place, viewer)).toBe('{"said":"in\\n<home>/a"}');
+    const other = '/srv/h.me2 /srv/h-me https://x.example/srv/h.me/a';
+    expect(told(other, place, viewer)).toBe(other);
+  });
+
   it('tells what was said as it was, with the folder of the session as a dot', () => {
     const path = `/srv/home/agents/a/sessions/${SESSION}/workspace/b.txt`;
     expect(shown('agent.message', { text: 'The wake failed: I slept on.' })).toContain('I slept on');
@@ -136,6 +149,20 @@ describe('an event, for who has the right to read the log', () => {
   it('is told whatever its text is, by a work that grows no faster than the text', () => {
     const text = `${'/'.repeat(500_000)}${SESSION} ${'/'.repeat(500_000)}${SESSION.repeat(10_000)}`;
     expect(told(text, place, viewer)).toMatch(/\/\. \/+/);
+  });
+
+  it('is the same over HTTP, by whichever path of the home it is written', async () => {
+    await using served = await serve();
+    const { setup } = served;
+    const id = await sessionOf(served, []);
+    const [link, subject] = [join(setup.home, 'link'), 'ada'];
+    await symlink(setup.home, link);
+    const { sessions, lacks } = setup.runtime;
+    const over = { sessions, lacks, words: setup.runtime.words.bind(setup.runtime), inspection: { home: link } };
+    const handler = createHttpHandler(over, { authorize: () => ({ subject }), clock: setup.clock });
+    await sessions.send(id, { type: 'user.message', text: `${setup.home}/worktrees/a and ${link}/worktrees/b` });
+    const log = await (await handler(new Request(`${AT}/sessions/${id}/events`))).text();
+    expect(log).toContain('"<home>/worktrees/a and <home>/worktrees/b"');
   });
 
   it('is the same over HTTP: nothing of an error that the server stored', async () => {

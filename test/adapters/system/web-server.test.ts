@@ -69,20 +69,26 @@ describe('a client that waits before it sends its body', () => {
 });
 
 describe('a server that closes', () => {
-  it('answers what is under way, ends streams of events and takes no more', async () => {
+  it('answers what is under way, ends streams of events and idle connections, and takes no more', async () => {
     let answer = (_: Response): void => undefined;
     const held = new Promise<Response>((resolve) => (answer = resolve));
     const events = new ReadableStream({ start: (stream) => stream.enqueue(new TextEncoder().encode('data: 1\n\n')) });
     const stream = new Response(events, { headers: { 'content-type': 'text/event-stream' } });
-    const server = await serverOf((request) => (request.url.endsWith('/events') ? Promise.resolve(stream) : held));
+    const server = await serverOf(async ({ url }) =>
+      url.endsWith('/health') ? new Response('well') : url.endsWith('/events') ? stream : held,
+    );
     const port = Number(new URL(server.origin).port);
     const follower = await clientOf(port, 'GET /events HTTP/1.1', 'Host: 127.0.0.1');
     await expect.poll(follower.text).toContain('data: 1');
     const caller = await clientOf(port, ...POST, 'Content-Length: 0');
     await expect.poll(() => caller.socket.bytesWritten).toBeGreaterThan(0);
+    const idle = await clientOf(port, 'GET /health HTTP/1.1', 'Host: 127.0.0.1');
+    await expect.poll(idle.text).toContain('well');
+    // Longer than proxies hold one that is idle: else they would send the next request into its end.
+    expect(idle.text()).toMatch(/^keep-alive: timeout=65\r$/im);
     const silent = connect(port, '127.0.0.1');
     await once(silent, 'connect');
-    const ends = [follower.socket, caller.socket, silent].map((socket) => once(socket, 'close'));
+    const ends = [follower, caller, idle, { socket: silent }].map(({ socket }) => once(socket, 'close'));
     const closed = server.close();
     await ends[0];
     answer(new Response('answered'));
