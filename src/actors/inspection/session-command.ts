@@ -95,8 +95,7 @@ export class SessionCommands {
   async #woken(sessionId: string, wake: Wake): Promise<CommandReceipt> {
     const { clock, onProblem } = this.#options;
     const waking = this.#begun(sessionId, wake);
-    if ((await waitFor(waking, { clock, timeoutMs: PATIENCE_MS })) === 'over')
-      return { text: wokenText(await waking) };
+    if ((await waitFor(waking, { clock, timeoutMs: PATIENCE_MS })) === 'over') return { text: wokenText(await waking) };
     waking.catch(onProblem);
     return { text: 'Woken: its wake runs' };
   }
