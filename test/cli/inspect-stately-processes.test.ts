@@ -3,7 +3,7 @@
  * sends it on to.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ const PROGRAM = fileURLToPath(new URL('../adapters/stately/fixtures/light-progra
 const listening = async (running: RunningCommand): Promise<string> =>
   until('its port', () => /ws:\/\/127\.0\.0\.1:\d+/.exec(running.stderr())?.[0]);
 
-it('shows another program, sends it on after it has said so, and ends well', { timeout: 60_000 }, async () => {
+it('shows another program, records it, sends it on after it has said so, and ends well', { timeout: 60_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stately-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const begun: RunningCommand[] = [];
@@ -30,7 +30,7 @@ it('shows another program, sends it on after it has said so, and ends well', { t
     begun.push(running);
     return running;
   };
-  const last = command();
+  const last = command('--record', 'run.ndjson');
   const target = await listening(last);
   const first = command('--send-to', target);
   const url = await listening(first);
@@ -48,4 +48,8 @@ it('shows another program, sends it on after it has said so, and ends well', { t
     each.process.kill('SIGINT');
     expect((await each.ended).code).toBe(0);
   }
+  expect(await readFile(join(folder, 'run.ndjson'), 'utf8')).toContain('"amber"');
+  const past = start(['inspect', 'run.ndjson'], { cwd: folder });
+  begun.push(past);
+  expect((await (await visit(past)).ask('/api/charts/light.svg')).text).toContain('<svg');
 });

@@ -11,6 +11,7 @@ interface InspectWords {
   readonly open?: boolean;
   readonly statelyPort?: number;
   readonly statelyOrigin?: readonly string[];
+  readonly record?: string;
   readonly sendTo?: string;
   readonly sendUnknownSecrets?: boolean;
 }
@@ -48,6 +49,11 @@ export function addInspectCommand(program: Command, run: RunWork): void {
       (origin: string, before: readonly string[] | undefined) => [...(before ?? []), nonEmpty(origin)],
     )
     .option(
+      '--record <file>',
+      'with --stately-port: write an inspection log of what those programs do, to be opened with "wakechart inspect FILE"; *.gz is compressed',
+      nonEmpty,
+    )
+    .option(
       '--send-to <address>',
       'send what is shown to another inspector (wss://…); says first what leaves this machine',
       nonEmpty,
@@ -59,7 +65,7 @@ export function addInspectCommand(program: Command, run: RunWork): void {
     .action(
       (
         file: string | undefined,
-        { session, port, open, statelyPort, statelyOrigin, sendTo, sendUnknownSecrets }: InspectWords,
+        { session, port, open, statelyPort, statelyOrigin, record, sendTo, sendUnknownSecrets }: InspectWords,
       ) =>
         run(inspect, async (context) =>
           (await import('./inspect.ts')).inspect(context, {
@@ -69,6 +75,7 @@ export function addInspectCommand(program: Command, run: RunWork): void {
             opensBrowser: open === true,
             statelyPort,
             statelyOrigins: statelyOrigin ?? [],
+            record,
             sendTo,
             sendsUnknownSecrets: sendUnknownSecrets === true,
           }),
