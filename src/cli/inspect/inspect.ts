@@ -86,16 +86,16 @@ export interface InspectOptions {
   /** An inspection log; `-` for standard input. Undefined: the sessions of the home. */
   readonly file: string | undefined;
   /** To show first. */
-  readonly session: string | undefined;
-  readonly port: number | undefined;
+  readonly session?: string | undefined;
+  readonly port?: number | undefined;
   readonly opensBrowser: boolean;
   /** Where other programs connect. Undefined: none may. */
-  readonly statelyPort: number | undefined;
+  readonly statelyPort?: number | undefined;
   readonly statelyOrigins: readonly string[];
   /** The file that what other programs do is written to. Undefined: none. */
-  readonly record: string | undefined;
+  readonly record?: string | undefined;
   /** Undefined: nothing leaves. */
-  readonly sendTo: string | undefined;
+  readonly sendTo?: string | undefined;
   /** Although some secrets cannot be taken out. */
   readonly sendsUnknownSecrets: boolean;
 }

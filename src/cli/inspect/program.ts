@@ -62,23 +62,15 @@ export function addInspectCommand(program: Command, run: RunWork): void {
       '--send-unknown-secrets',
       'with --send-to: send although not every secret of the home is known here, so that some may leave',
     )
-    .action(
-      (
-        file: string | undefined,
-        { session, port, open, statelyPort, statelyOrigin, record, sendTo, sendUnknownSecrets }: InspectWords,
-      ) =>
-        run(inspect, async (context) =>
-          (await import('./inspect.ts')).inspect(context, {
-            file,
-            session,
-            port,
-            opensBrowser: open === true,
-            statelyPort,
-            statelyOrigins: statelyOrigin ?? [],
-            record,
-            sendTo,
-            sendsUnknownSecrets: sendUnknownSecrets === true,
-          }),
-        ),
+    .action((file: string | undefined, { open, statelyOrigin, sendUnknownSecrets, ...words }: InspectWords) =>
+      run(inspect, async (context) =>
+        (await import('./inspect.ts')).inspect(context, {
+          ...words,
+          file,
+          opensBrowser: open === true,
+          statelyOrigins: statelyOrigin ?? [],
+          sendsUnknownSecrets: sendUnknownSecrets === true,
+        }),
+      ),
     );
 }
