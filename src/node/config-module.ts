@@ -80,24 +80,34 @@ async function exportsOf(file: string): Promise<Exports> {
 
 /** By Node itself where it reads the file, as it reads TypeScript from 22.18 on; else by jiti, where that is installed. */
 async function imported(file: string): Promise<Exports> {
-  const { href } = pathToFileURL(file);
   try {
-    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ href)) as Exports;
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ pathToFileURL(file).href)) as Exports;
   } catch (error) {
-    if (!hasCode(error, 'ERR_UNKNOWN_FILE_EXTENSION') && !hasCode(error, 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX'))
-      throw error;
-    const jiti = await loadedJiti(file);
-    // No cache: other users may write into the folder of temporary files.
-    return await jiti.createJiti(href, { interopDefault: false, fsCache: false }).import(file);
+    if (!isUnread(error)) throw error;
+    const exported = await importedByJiti(file);
+    if (exported === undefined) throw unreadable(file);
+    return exported;
   }
 }
 
+/** Whether the module did not fail, but is of a kind that Node does not read. */
+export function isUnread(error: unknown): boolean {
+  return hasCode(error, 'ERR_UNKNOWN_FILE_EXTENSION') || hasCode(error, 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX');
+}
+
+/** Undefined where it is not installed. */
+export async function importedByJiti(file: string): Promise<Exports | undefined> {
+  const jiti = await loadedJiti();
+  // No cache: other users may write into the folder of temporary files.
+  return jiti?.createJiti(pathToFileURL(file).href, { interopDefault: false, fsCache: false }).import<Exports>(file);
+}
+
 /** In a `try` of its own: so bundlers let the package be missing. */
-async function loadedJiti(file: string): Promise<typeof import('jiti')> {
+async function loadedJiti(): Promise<typeof import('jiti') | undefined> {
   try {
     return await import('jiti');
   } catch {
-    throw unreadable(file);
+    return undefined;
   }
 }
 

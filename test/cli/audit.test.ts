@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findingLines } from '../../src/cli/audit/text.ts';
+import { stylesFor } from '../../src/cli/terminal/styles.ts';
+import type { Finding } from '../../src/machines/inspection/chart-audit.ts';
 import type { Ended } from './command-line.ts';
 import { runInProcess } from './in-process.ts';
 
@@ -85,6 +88,23 @@ it('says what is found in a module below its table', async () => {
   expect(table).toMatch(/^CHART .*\ndoor .*1 error/);
   expect(findings.join('\n')).toContain('"jammed" can never be reached');
   expect(findings.join('\n')).toContain('unreachable-state');
+});
+
+it('says a hint once for all that it is for', () => {
+  const of = (state: string, hint: string): Finding => ({
+    ...{ rule: 'inline-operation', severity: 'note' },
+    ...{ state, says: `"${state}" acts.`, hint },
+  });
+  const lines = findingLines([of('a', 'Name it.'), of('b', 'Mend it.'), of('c', 'Name it.')], {
+    styles: stylesFor({ isTerminal: false, environment: {} }),
+  });
+  expect(lines.map((line) => line.trim())).toEqual([
+    'note    a: "a" acts. (inline-operation)',
+    'note    c: "c" acts. (inline-operation)',
+    'Name it.',
+    'note    b: "b" acts. (inline-operation)',
+    'Mend it.',
+  ]);
 });
 
 describe('a fault that somebody plants in a chart', () => {

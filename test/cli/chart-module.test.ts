@@ -51,6 +51,13 @@ describe('the machines of a module', () => {
     expect(await idsOf(moduleOf(text, extension))).toEqual(ids);
   });
 
+  it('are found in TypeScript, and in what that imports', async () => {
+    const door = moduleOf(`export const one = ${DOOR};`, 'ts');
+    const module = moduleOf(`export { one } from '${door.replace(/ts$/, 'js')}';\nexport const id: string = '';`, 'ts');
+    const { code, stdout } = await run(['audit', '--module', module]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('door')]);
+  });
+
   it('are found beside objects that lead to themselves', async () => {
     expect(await idsOf(moduleOf(`export const loop = {}; loop.self = loop; export const one = ${DOOR};`))).toEqual([
       'door',

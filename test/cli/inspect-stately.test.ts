@@ -9,6 +9,7 @@ describe('other programs and inspectors', () => {
     [['--stately-port', '70000'], 2, 'Expected a whole number from 0 to 65535'],
     [['--stately-origin', 'http://localhost:5173'], 2, 'expected --stately-port with --stately-origin'],
     [['run.ndjson', '--stately-port', '0'], 2, 'expected either a file or --stately-port'],
+    [['--record', 'run.ndjson'], 2, 'expected --stately-port with --record'],
     [['run.ndjson', '--session', SESSION, '--send-to', 'wss://a.example'], 2, 'expected either a file or --session'],
     [['--send-to', 'wss://a.example'], 2, 'expected a file, --session or --stately-port'],
     [['run.ndjson', '--send-unknown-secrets'], 2, 'expected --send-to with --send-unknown-secrets'],

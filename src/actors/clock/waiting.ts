@@ -5,11 +5,12 @@ export type WaitEnd = 'over' | 'timed_out' | 'aborted';
 
 export interface WaitOptions {
   readonly clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
+  /** Infinity: for ever, without a timer. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Which came first. `over` when several have. @param over never rejects */
+/** Which came first. `over` when several have. @param over settles: its failure is for a caller that reads it */
 export function waitFor(over: Promise<unknown>, { clock, timeoutMs, signal }: WaitOptions): Promise<WaitEnd> {
   return new Promise((resolve) => {
     let timer: TimerHandle | undefined;
@@ -19,12 +20,13 @@ export function waitFor(over: Promise<unknown>, { clock, timeoutMs, signal }: Wa
       resolve(end);
     };
     const onAbort = (): void => settle('aborted');
-    void over.then(() => settle('over'));
+    const isOver = (): void => settle('over');
+    void over.then(isOver, isOver);
     // What is over already is heard of before the time is up.
     if (signal?.aborted === true) void Promise.resolve().then(onAbort);
     else {
       signal?.addEventListener('abort', onAbort, { once: true });
-      timer = clock.setTimeout(() => settle('timed_out'), timeoutMs);
+      if (timeoutMs !== Infinity) timer = clock.setTimeout(() => settle('timed_out'), timeoutMs);
     }
   });
 }

@@ -95,11 +95,7 @@ export class SessionCommands {
   async #woken(sessionId: string, wake: Wake): Promise<CommandReceipt> {
     const { clock, onProblem } = this.#options;
     const waking = this.#begun(sessionId, wake);
-    const isOver = await waitFor(
-      waking.catch(() => undefined),
-      { clock, timeoutMs: PATIENCE_MS },
-    );
-    if (isOver === 'over') return { text: wokenText(await waking) };
+    if ((await waitFor(waking, { clock, timeoutMs: PATIENCE_MS })) === 'over') return { text: wokenText(await waking) };
     waking.catch(onProblem);
     return { text: 'Woken: its wake runs' };
   }

@@ -149,12 +149,7 @@ export class SessionList {
   }
 
   async #takesLong(work: Promise<unknown>): Promise<boolean> {
-    return (
-      (await waitFor(
-        work.catch(() => undefined),
-        { clock: this.#clock, timeoutMs: PATIENCE_MS },
-      )) === 'timed_out'
-    );
+    return (await waitFor(work, { clock: this.#clock, timeoutMs: PATIENCE_MS })) === 'timed_out';
   }
 
   async #states(): Promise<readonly SessionState[]> {

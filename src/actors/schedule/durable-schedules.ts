@@ -60,8 +60,6 @@ interface Running {
   readonly taskId: string;
   fires: DurableFires | undefined;
   isPaused: boolean;
-  /** It is being taken down, and its end means nothing. */
-  isLeaving: boolean;
 }
 
 const DEFAULT_CHECK_INTERVAL_MS = 30_000;
@@ -71,6 +69,7 @@ export class DurableSchedules implements AsyncDisposable {
   readonly #owners: SlotOwners;
   #owner: string | undefined = undefined;
   readonly #mutex = new Mutex();
+  /** What is taken out of it is being taken down, and its end means nothing. */
   readonly #running = new Map<string, Running>();
   /** What was released and may still have a command that is ending. */
   readonly #leaving = new Set<Promise<void>>();
@@ -188,7 +187,7 @@ export class DurableSchedules implements AsyncDisposable {
       runner.release(key);
       throw error;
     });
-    const running: Running = { definition, taskId, fires, isPaused: state.status !== 'active', isLeaving: false };
+    const running: Running = { definition, taskId, fires, isPaused: state.status !== 'active' };
     // The task may have to wait for a slot of the pool before it is started.
     if (fires === undefined)
       runner.adopt(key, (children) => (running.fires = this.#firesOf(definition, owner, children)));
@@ -202,16 +201,16 @@ export class DurableSchedules implements AsyncDisposable {
     const { definition, taskId } = running;
     try {
       await tasks.wait(taskId);
-      if (!running.isLeaving)
+      if (this.#isHere(running))
         await registry.end(definition, {
           code: 'SCHEDULE_EXHAUSTED',
           message: `"${definition.cron}" has no further time`,
         });
     } catch (error) {
-      if (!running.isLeaving) this.#tell(definition.id, error);
+      if (this.#isHere(running)) this.#tell(definition.id, error);
     } finally {
       runner.release(slotsKeyOf(definition));
-      if (this.#running.get(definition.id) === running) this.#running.delete(definition.id);
+      if (this.#isHere(running)) this.#running.delete(definition.id);
       await tasks.close(taskId).catch(() => undefined);
     }
   }
@@ -246,12 +245,15 @@ export class DurableSchedules implements AsyncDisposable {
     else running.fires.whenIdle(drop);
   }
 
+  #isHere(running: Running): boolean {
+    return this.#running.get(running.definition.id) === running;
+  }
+
   /** Does not wait for it: a command that ends slowly must not hold up the other schedules. */
   #drop(running: Running, reason: string): void {
     const { id } = running.definition;
-    if (running.isLeaving) return;
-    running.isLeaving = true;
-    if (this.#running.get(id) === running) this.#running.delete(id);
+    if (!this.#isHere(running)) return;
+    this.#running.delete(id);
     const gone: Promise<void> = this.#options.tasks
       .cancel(running.taskId, reason)
       .catch((error: unknown) => this.#tell(id, error))

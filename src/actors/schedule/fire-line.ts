@@ -64,6 +64,8 @@ export interface FireLineOptions {
   readonly core: ScheduleCore;
   readonly children: ChildTasks;
   readonly requestFor: (slot: string) => BackgroundTaskRequestInput;
+  /** Whether something may start: the chart of the schedule knows. */
+  readonly isLive: () => boolean;
   /**
    * Called right before and right after the child is asked for. Between them the schedule's task is awake and holds a
    * slot of the pool.
@@ -93,7 +95,6 @@ export class FireLine {
   /** Epoch milliseconds, ascending. */
   #line: readonly number[] = [];
   #replaced: RecordOf<'slot.fired'>['cancelledPrevious'] = undefined;
-  #isStopping = false;
   /** Ended fires whose task records are still there, oldest first. */
   readonly #kept: string[] = [];
 
@@ -145,11 +146,8 @@ export class FireLine {
    * Lets the next slot in line fire when none runs. @throws BackgroundTaskError `storage`; then the line has not moved
    */
   async advance(): Promise<void> {
-    for (
-      let [slot] = this.#line;
-      slot !== undefined && this.#running === undefined && !this.#isStopping;
-      [slot] = this.#line
-    ) {
+    const { isLive } = this.#options;
+    for (let [slot] = this.#line; slot !== undefined && this.#running === undefined && isLive(); [slot] = this.#line) {
       const [held] = await this.#core.journal.append([{ type: 'slot.claimed', ...this.#ofSlot(slot) }]);
       this.#line = this.#line.slice(1);
       if (held === true) this.#begin(slot);
@@ -157,11 +155,8 @@ export class FireLine {
     }
   }
 
-  /**
-   * Lets nothing new start and cancels what runs. Resolves when it is gone. @throws when the child cannot be cancelled
-   */
+  /** Cancels what runs. Resolves when it is gone. @throws when the child cannot be cancelled */
   async stop(reason: string): Promise<void> {
-    this.#isStopping = true;
     const fire = this.#running;
     if (fire === undefined) return;
     const cancelled = fire.cancel(reason).then(() => fire.ended);
@@ -204,10 +199,10 @@ export class FireLine {
   }
 
   #begin(slotMs: number): void {
-    const { children, requestFor, onWaking, onAsleep } = this.#options;
+    const { children, requestFor, isLive, onWaking, onAsleep } = this.#options;
     const cancelledPrevious = this.#replaced;
     this.#replaced = undefined;
-    if (this.#isStopping) {
+    if (!isLive()) {
       const error = new BackgroundTaskError('runner', 'the schedule was stopped just then', {
         code: 'SCHEDULE_STOPPED',
       });

@@ -84,6 +84,11 @@ export class Schedule {
     this.#alarm = new SlotTimer(clock, limits.checkIntervalMs, () => this.check());
   }
 
+  /** Neither being opened, nor stopped, nor over. */
+  get isLive(): boolean {
+    return this.#isIn('active') || this.#isIn('paused') || this.#isIn('draining');
+  }
+
   get isPaused(): boolean {
     return this.#isIn('paused');
   }
@@ -173,7 +178,7 @@ export class Schedule {
     else await this.#begin(history, left.queued, upToMs);
     this.#send('OPENED');
     if (history.paused) this.#send('PAUSE');
-    if (!this.#isLive) return;
+    if (!this.isLive) return;
     onOpened();
 
     const leftovers = isContinued ? left.queued : [];
@@ -241,7 +246,7 @@ export class Schedule {
   }
 
   async #check(): Promise<void> {
-    if (!this.#isLive) return;
+    if (!this.isLive) return;
     const { clock, journal, limits } = this.#core;
     const { fires } = this.#options;
     try {
@@ -250,7 +255,7 @@ export class Schedule {
       // Another process may have paused or resumed the schedule: the record counts, not who asked.
       if (history.paused !== this.isPaused) this.#send(history.paused ? 'PAUSE' : 'RESUME');
       // Stopped in the meantime: what is due is left to the next start.
-      if (!this.#isLive) return;
+      if (!this.isLive) return;
       const left = await this.#leftByOthers(history);
       if (left.interruptions.length > 0) await journal.append(left.interruptions);
       await this.#settleDue({
@@ -306,7 +311,7 @@ export class Schedule {
 
   /** Arms the timer for the next slot, or ends when there is none and nothing runs. */
   #rest(): void {
-    if (!this.#isLive) return;
+    if (!this.isLive) return;
     const { fires, onChanged } = this.#options;
     const next = this.#times.next(this.#decidedMs);
     // A paused schedule with slots in line still has something to fire.
@@ -381,7 +386,7 @@ export class Schedule {
   }
 
   #requireLive(participle: string): void {
-    if (this.#isLive) return;
+    if (this.isLive) return;
     throw new BackgroundTaskError(
       'validation',
       `schedule "${this.#core.scheduleId}" has ended and cannot be ${participle}`,
@@ -399,10 +404,6 @@ export class Schedule {
         hint: 'Slots that passed must be recorded first; try again when the store works.',
       },
     );
-  }
-
-  get #isLive(): boolean {
-    return this.#isIn('active') || this.#isIn('paused') || this.#isIn('draining');
   }
 
   #isIn(state: string): boolean {

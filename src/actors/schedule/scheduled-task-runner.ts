@@ -109,12 +109,13 @@ function startSchedule(
     core,
     children,
     requestFor: (slot) => fireRequestOf(request, { scheduleId, slot }),
+    isLive: () => schedule.isLive,
     onWaking: () => face.wake(),
     onAsleep: () => face.sleep(schedule),
     onNews: () => schedule.check(),
   });
   const { catchUp = DEFAULT_CATCH_UP, overlap = DEFAULT_OVERLAP } = request;
-  const schedule = new Schedule({
+  const schedule: Schedule = new Schedule({
     core,
     cron,
     times,

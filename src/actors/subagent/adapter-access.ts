@@ -6,6 +6,7 @@ import { RuntimeError, messageOf } from '../../machines/errors.ts';
 import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
+import { waitFor } from '../clock/waiting.ts';
 import type { PreparedSubagentWorktree, SubagentWorktreeAdapter, WorktreeRequest } from './worktree-adapter.ts';
 
 /** The code of what an adapter answered that is no worktree. */
@@ -81,21 +82,12 @@ export class AdapterAccess {
 
   async #within<Answer>(what: string, ask: () => Promise<Answer>): Promise<Answer> {
     const timeoutMs = this.#timeoutMs;
-    if (timeoutMs === Infinity) return ask();
-    let timer: object | undefined;
-    const limit = new Promise<never>((_, reject) => {
-      const error = (): BackgroundTaskError =>
-        new BackgroundTaskError('timeout', `the worktree adapter did not answer ${what} within ${timeoutMs} ms`, {
-          code: 'WORKTREE_ADAPTER_TIMEOUT',
-          hint: 'Check what it waits for, or raise the time limit of the adapter.',
-        });
-      timer = this.#clock.setTimeout(() => reject(error()), timeoutMs);
+    const answer = ask();
+    if ((await waitFor(answer, { clock: this.#clock, timeoutMs })) === 'over') return answer;
+    throw new BackgroundTaskError('timeout', `the worktree adapter did not answer ${what} within ${timeoutMs} ms`, {
+      code: 'WORKTREE_ADAPTER_TIMEOUT',
+      hint: 'Check what it waits for, or raise the time limit of the adapter.',
     });
-    try {
-      return await Promise.race([ask(), limit]);
-    } finally {
-      this.#clock.clearTimeout(timer);
-    }
   }
 }
 

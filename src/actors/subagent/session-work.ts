@@ -17,6 +17,7 @@ import { lastMessageOf } from '../session/subflow-session.ts';
 import type { OnListenerError } from '../streams/listener-errors.ts';
 import type { WakeOptions } from '../wake/wake-ports.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
+import { waitFor } from '../clock/waiting.ts';
 import { ensureJobSession } from './job-session.ts';
 import type { JobSessionPorts } from './job-session.ts';
 import { SessionRelay } from './session-relay.ts';
@@ -203,15 +204,10 @@ export class SessionWork {
     const { jobId: taskId, emit } = this.#start;
     const state = await this.#ports.sessions.get(this.#sessionId);
     const changed = this.#changeOf([state]);
-    let timer: object | undefined;
     emit({ type: 'background_task_sleeping', taskId, nextFireAt: isoTimeOf(untilMs) });
     try {
-      const due = new Promise<void>(
-        (resolve) => (timer = clock.setTimeout(resolve, Math.max(0, untilMs - clock.now()))),
-      );
-      await this.#untilStopped(Promise.race([due, changed.promise]));
+      await this.#untilStopped(changed.promise, Math.max(0, untilMs - clock.now()));
     } finally {
-      clock.clearTimeout(timer);
       changed.end();
       emit({ type: 'background_task_waking', taskId });
     }
@@ -282,18 +278,9 @@ export class SessionWork {
   }
 
   /** Waits for something that may never come. */
-  async #untilStopped(awaited: Promise<void>): Promise<void> {
+  async #untilStopped(awaited: Promise<void>, timeoutMs = Infinity): Promise<void> {
     const { signal } = this.#stop;
-    let hear: (() => void) | undefined;
-    const heard = new Promise<void>((resolve) => {
-      hear = resolve;
-      signal.addEventListener('abort', hear, { once: true });
-    });
-    try {
-      if (!signal.aborted) await Promise.race([awaited, heard]);
-    } finally {
-      if (hear !== undefined) signal.removeEventListener('abort', hear);
-    }
+    if ((await waitFor(awaited, { clock: this.#ports.clock, timeoutMs, signal })) === 'over') await awaited;
     if (signal.aborted) throw this.#stopped();
   }
 

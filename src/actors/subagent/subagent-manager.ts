@@ -46,7 +46,7 @@ import { checkedManagerOptions } from './subagent-manager-options.ts';
 import type { SubagentManagerOptions } from './subagent-manager-options.ts';
 import type { SubagentJobResult } from './subagent-runner.ts';
 import { SubagentTaskRunner } from './subagent-task-runner.ts';
-import { waitFor } from './wait-for-job.ts';
+import { waitForJob } from './wait-for-job.ts';
 import type { SubagentWaitOptions } from './wait-for-job.ts';
 import { withDetails } from './worktree-handoff.ts';
 
@@ -132,7 +132,7 @@ export class SubagentManager {
    */
   async wait(jobId: string, options: SubagentWaitOptions = {}): Promise<SubagentJobResult> {
     this.#require(jobId);
-    return waitFor(
+    return waitForJob(
       this.#outcome(jobId),
       { jobId, status: () => this.get(jobId)?.status ?? 'closed' },
       options,

@@ -1,6 +1,7 @@
 /** Waiting for a job, and giving up on waiting: which says nothing about the job. */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
+import { waitFor } from '../clock/waiting.ts';
 
 export interface SubagentWaitOptions {
   /** Aborting it ends the waiting. */
@@ -19,41 +20,26 @@ export interface AwaitedJob {
  * @throws what `outcome` rejects with, and BackgroundTaskError SUBAGENT_WAIT_TIMEOUT or SUBAGENT_WAIT_ABORTED: then the
  * job goes on
  */
-export async function waitFor<Result>(
+export async function waitForJob<Result>(
   outcome: Promise<Result>,
   job: AwaitedJob,
-  { signal, timeoutMs }: SubagentWaitOptions,
+  { signal, timeoutMs = Infinity }: SubagentWaitOptions,
   clock: Clock,
 ): Promise<Result> {
-  if (timeoutMs !== undefined && !(timeoutMs >= 0)) {
+  if (!(timeoutMs >= 0)) {
     throw new BackgroundTaskError(
       'validation',
       `timeoutMs must be a number of milliseconds, 0 or more, got ${timeoutMs}`,
       { code: 'SUBAGENT_WAIT_INVALID', hint: 'Leave it out to wait until the job has ended.' },
     );
   }
-  // There may be no caller left to hear of it.
-  outcome.catch(() => undefined);
-  let giveUp: (error: BackgroundTaskError) => void = () => undefined;
-  const patience = new Promise<never>((_, reject) => {
-    giveUp = reject;
-  });
-  patience.catch(() => undefined);
-  const onAbort = (): void => giveUp(stoppedWaiting(job, 'SUBAGENT_WAIT_ABORTED', 'was asked to'));
-  const isFinite = timeoutMs !== undefined && timeoutMs !== Infinity;
-  const timer = isFinite
-    ? clock.setTimeout(
-        () => giveUp(stoppedWaiting(job, 'SUBAGENT_WAIT_TIMEOUT', `waited for ${timeoutMs} ms`)),
-        timeoutMs,
-      )
-    : undefined;
-  signal?.addEventListener('abort', onAbort, { once: true });
-  if (signal?.aborted === true) onAbort();
-  try {
-    return await Promise.race([outcome, patience]);
-  } finally {
-    clock.clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
+  switch (await waitFor(outcome, { clock, timeoutMs, signal })) {
+    case 'over':
+      return outcome;
+    case 'aborted':
+      throw stoppedWaiting(job, 'SUBAGENT_WAIT_ABORTED', 'was asked to');
+    case 'timed_out':
+      throw stoppedWaiting(job, 'SUBAGENT_WAIT_TIMEOUT', `waited for ${timeoutMs} ms`);
   }
 }
 

@@ -77,67 +77,33 @@ export class WorktreeHookRunner {
     const name = `the ${input.hook_event_name} hook of type "${hook.type}"`;
     if (signal?.aborted === true)
       throw hookError('SUBAGENT_HOOK_STOPPED', `${name} was not run: its job is to stop`, {});
+    const { clock } = this.#options;
+    const timeoutMs = hook.timeoutMs ?? this.#options.timeoutMs;
     const execute = this.#executorOf(hook);
     const abort = new AbortController();
-    let isOver = false;
     const ended = (async (): Promise<void> => {
       await execute({ hook, input, cwd, signal: abort.signal });
-    })().finally(() => {
-      isOver = true;
-    });
-    ended.catch(() => undefined);
-    const stopped = await this.#firstOf(ended, hook, name, signal);
-    if (stopped === undefined) {
+    })();
+    const end = await waitFor(ended, { clock, timeoutMs, signal });
+    if (end === 'over') {
       await ended.catch((thrown: unknown) => {
         throw BackgroundTaskError.from(asFailure(thrown, name), 'runner');
       });
       return;
     }
+    const stopped =
+      end === 'timed_out'
+        ? timedOut(name, timeoutMs)
+        : hookError('SUBAGENT_HOOK_STOPPED', `${name} was stopped: its job is to stop`, {});
     abort.abort(stopped.message);
-    await this.#given(STOP_GRACE_MS, ended);
-    throw isOver ? stopped : hookError(stopped.code, `${stopped.message}, and it has not ended`, { isRunning: true });
-  }
-
-  /** @returns why the hook is to stop; undefined when it has ended by itself */
-  async #firstOf(
-    ended: Promise<void>,
-    hook: HookDefinition,
-    name: string,
-    signal: AbortSignal | undefined,
-  ): Promise<BackgroundTaskError | undefined> {
-    const { clock } = this.#options;
-    const timeoutMs = hook.timeoutMs ?? this.#options.timeoutMs;
-    let stop: (error: BackgroundTaskError) => void = () => undefined;
-    const stopped = new Promise<BackgroundTaskError>((resolve) => {
-      stop = resolve;
-    });
-    const onAbort = (): void => stop(hookError('SUBAGENT_HOOK_STOPPED', `${name} was stopped: its job is to stop`, {}));
-    const timer =
-      timeoutMs === Infinity ? undefined : clock.setTimeout(() => stop(timedOut(name, timeoutMs)), timeoutMs);
-    signal?.addEventListener('abort', onAbort, { once: true });
-    // The hook itself may have brought it about.
-    if (signal?.aborted === true) onAbort();
-    try {
-      return await Promise.race([ended.then(nothing, nothing), stopped]);
-    } finally {
-      clock.clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-    }
-  }
-
-  /** Resolves when `work` has settled, or after that time. */
-  async #given(durationMs: number, work: Promise<void>): Promise<void> {
-    await waitFor(work.then(nothing, nothing), { clock: this.#options.clock, timeoutMs: durationMs });
+    if ((await waitFor(ended, { clock, timeoutMs: STOP_GRACE_MS })) === 'over') throw stopped;
+    throw hookError(stopped.code, `${stopped.message}, and it has not ended`, { isRunning: true });
   }
 
   #executorOf({ type }: HookDefinition): HookTypeExecutor {
     const { executors } = this.#options;
     return Object.hasOwn(executors, type) ? (executors[type] ?? EXECUTE_FUNCTION) : EXECUTE_FUNCTION;
   }
-}
-
-function nothing(): undefined {
-  return undefined;
 }
 
 function timedOut(name: string, timeoutMs: number): BackgroundTaskError {

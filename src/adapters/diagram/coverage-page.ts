@@ -159,12 +159,14 @@ function missingSection(
 function guardSection({ guards: { missing } }: ChartCoverage): string {
   if (missing.length === 0) return '';
   // `open|PAY|0 (taken)`: that is what was not seen.
-  const items = missing.map((id) => {
-    const [, transition = id, way] = /^(.*) \((taken|passed over)\)$/.exec(id) ?? [];
-    const words = way === 'taken' ? 'never held' : 'always held';
+  const isMissing = (transition: string, way: string): boolean => missing.includes(`${transition} (${way})`);
+  const transitions = new Set(missing.map((id) => id.replace(/ \((?:taken|passed over)\)$/, '')));
+  const items = [...transitions].map((transition) => {
+    const hasHeld = !isMissing(transition, 'taken');
+    const words = hasHeld ? 'always held' : isMissing(transition, 'passed over') ? 'was never asked' : 'never held';
     return `<li><code>${escaped(transition)}</code> ${words}</li>`;
   });
-  return element('section', {}, '<h2>Guards that were seen one way only</h2>', element('ul', {}, ...items));
+  return element('section', {}, '<h2>Guards that were not seen both ways</h2>', element('ul', {}, ...items));
 }
 
 function takenSection({ transitions }: ChartDescription, hits: ChartHits): string {

@@ -1,5 +1,5 @@
 /** Every term of all parts of an agent, with a number of its own and the count of documents that hold it. */
-import { editDistance } from '../../machines/retrieval/edit-distance.ts';
+import { editDistance } from '../../machines/closest-name.ts';
 import type { Part } from './part.ts';
 import { timesInText, timesInTitle } from './part-layout.ts';
 

@@ -82,7 +82,7 @@ async function load(path: string, { file, timeoutMs }: Loading): Promise<Readonl
         hint:
           (await misspelt(path, messageOf(cause))) ??
           (isTypeScript
-            ? 'Give the JavaScript that it compiles to, or a Node that loads TypeScript: from 22.18 on, or with NODE_OPTIONS="--import tsx".'
+            ? 'TypeScript is read by Node 22.18 or newer, and by others after npm install jiti. Or give the JavaScript that it compiles to.'
             : 'Load it with node by itself to see where it fails.'),
         cause,
       },
@@ -109,7 +109,7 @@ async function misspelt(path: string, message: string): Promise<string | undefin
 }
 
 async function exportsOf(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const exported = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+  const exported = await imported(path);
   // Not of whatever has a `then`: queries of some databases run when they are awaited.
   return Object.fromEntries(
     await Promise.all(
@@ -118,6 +118,17 @@ async function exportsOf(path: string): Promise<Readonly<Record<string, unknown>
       ),
     ),
   );
+}
+
+async function imported(path: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    const { importedByJiti, isUnread } = await import('../../node/config-module.ts');
+    const exported = isUnread(error) ? await importedByJiti(path) : undefined;
+    if (exported === undefined) throw error;
+    return exported;
+  }
 }
 
 function chartsIn(value: unknown, depth = 0): readonly Chart[] {

@@ -150,7 +150,7 @@ async function showErrors(
     await out.line(
       `${out.styles.bold(chart.id)}: ${findingsWord(counts)}${module === undefined ? '' : `, in ${module}`}`,
     );
-    for (const finding of findings.filter(({ severity, waived }) => severity === 'error' && waived === undefined))
-      for (const line of findingLines(finding, out)) await out.line(line);
+    const errors = findings.filter(({ severity, waived }) => severity === 'error' && waived === undefined);
+    for (const line of findingLines(errors, out)) await out.line(line);
   }
 }

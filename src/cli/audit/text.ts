@@ -47,7 +47,7 @@ export function auditLines(audit: ChartAudit, out: Output): string[] {
     '',
     ...tableLines(['EVENT', 'IN', 'LEADS TO'], rows, out),
     '',
-    ...(findings.length === 0 ? ['No findings.'] : findings.flatMap((finding) => findingLines(finding, out))),
+    ...(findings.length === 0 ? ['No findings.'] : findingLines(findings, out)),
     '',
   ];
 }
@@ -55,9 +55,7 @@ export function auditLines(audit: ChartAudit, out: Output): string[] {
 /** What was found in a chart of several and not waived, the worst first; nothing where there is nothing. */
 export function foundLines({ chart, findings }: ChartAudit, out: Output): string[] {
   const left = findings.filter(({ waived }) => waived === undefined);
-  return left.length === 0
-    ? []
-    : ['', out.styles.bold(chart.id), ...left.flatMap((finding) => findingLines(finding, out))];
+  return left.length === 0 ? [] : ['', out.styles.bold(chart.id), ...findingLines(left, out)];
 }
 
 /** The root has no path. */
@@ -81,18 +79,32 @@ function rowOf({ chart }: ChartAudit, { event, state, class: kind, transitions }
   return [event, stateName(state), words.join(', else ')];
 }
 
-export function findingLines(
-  { severity, rule, state, event, says, hint, waived }: Finding,
+/** What one hint is for stands together, and the hint once below it: a chart may have a note at every action. */
+export function findingLines(findings: readonly Finding[], out: Pick<Output, 'styles'>): string[] {
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const { severity, rule, hint, waived } = finding;
+    const key = JSON.stringify([severity, rule, waived === undefined ? hint : 'waived']);
+    groups.set(key, [...(groups.get(key) ?? []), finding]);
+  }
+  return [...groups.values()].flatMap((group) => [
+    ...group.map((finding) => findingLine(finding, out)),
+    ...group.slice(0, 1).flatMap(({ hint, waived }) => (waived === undefined ? [`        ${oneLine(hint)}`] : [])),
+  ]);
+}
+
+function findingLine(
+  { severity, rule, state, event, says, waived }: Finding,
   { styles }: Pick<Output, 'styles'>,
-): string[] {
+): string {
   const where = [state === ROOT ? 'the whole chart' : state, ...(event === undefined ? [] : [event])].join(', ');
   if (waived !== undefined)
-    return [`${styles.dim('waived ')} ${where}: ${oneLine(says)} ${styles.dim(`(${rule}; ${oneLine(waived)})`)}`];
+    return `${styles.dim('waived ')} ${where}: ${oneLine(says)} ${styles.dim(`(${rule}; ${oneLine(waived)})`)}`;
   const weight =
     severity === 'error'
       ? styles.red('error  ')
       : severity === 'warning'
         ? styles.yellow('warning')
         : styles.dim('note   ');
-  return [`${weight} ${where}: ${oneLine(says)} ${styles.dim(`(${rule})`)}`, `        ${oneLine(hint)}`];
+  return `${weight} ${where}: ${oneLine(says)} ${styles.dim(`(${rule})`)}`;
 }

@@ -19,6 +19,7 @@ import { printable } from '../terminal/text.ts';
 import { usageError } from '../usage.ts';
 import { openBrowser } from './browser.ts';
 import { openedHome, secretsOfHome } from './home.ts';
+import { writtenRecording } from './inspection.ts';
 import type { InspectedSecrets, OpenedSource } from './opened-source.ts';
 import { NO_SECRETS_KNOWN } from './opened-source.ts';
 import { receivedPrograms, sentRecording } from './programs.ts';
@@ -85,14 +86,16 @@ export interface InspectOptions {
   /** An inspection log; `-` for standard input. Undefined: the sessions of the home. */
   readonly file: string | undefined;
   /** To show first. */
-  readonly session: string | undefined;
-  readonly port: number | undefined;
+  readonly session?: string | undefined;
+  readonly port?: number | undefined;
   readonly opensBrowser: boolean;
   /** Where other programs connect. Undefined: none may. */
-  readonly statelyPort: number | undefined;
+  readonly statelyPort?: number | undefined;
   readonly statelyOrigins: readonly string[];
+  /** The file that what other programs do is written to. Undefined: none. */
+  readonly record?: string | undefined;
   /** Undefined: nothing leaves. */
-  readonly sendTo: string | undefined;
+  readonly sendTo?: string | undefined;
   /** Although some secrets cannot be taken out. */
   readonly sendsUnknownSecrets: boolean;
 }
@@ -117,7 +120,8 @@ export async function inspect(context: CommandContext, options: InspectOptions):
   return EXIT_SUCCESS;
 }
 
-function checkWords({ file, session, statelyPort, statelyOrigins, sendTo, sendsUnknownSecrets }: InspectOptions): void {
+function checkWords(options: InspectOptions): void {
+  const { file, session, statelyPort, statelyOrigins, record, sendTo, sendsUnknownSecrets } = options;
   if (file !== undefined && statelyPort !== undefined)
     throw usageError(
       'expected either a file or --stately-port: one timeline is shown',
@@ -127,6 +131,11 @@ function checkWords({ file, session, statelyPort, statelyOrigins, sendTo, sendsU
     throw usageError(
       'expected --stately-port with --stately-origin: no page can connect otherwise',
       'Give both: --stately-port 8080 --stately-origin http://localhost:5173',
+    );
+  if (record !== undefined && statelyPort === undefined)
+    throw usageError(
+      'expected --stately-port with --record: sessions are their own recording',
+      'Give both, --stately-port 8080 --record run.ndjson.gz; or record a command: wakechart worker --record run.ndjson.gz',
     );
   if (sendTo !== undefined && file !== undefined && session !== undefined)
     throw usageError(
@@ -153,10 +162,14 @@ function checkWords({ file, session, statelyPort, statelyOrigins, sendTo, sendsU
 }
 
 async function show(context: CommandContext, options: InspectOptions, closings: Closing[]): Promise<void> {
-  const { file, session, port, opensBrowser, sendTo, sendsUnknownSecrets } = options;
+  const { file, session, port, opensBrowser, record, sendTo, sendsUnknownSecrets } = options;
   const { out, json } = context;
   const { source, recording, secrets } = await checked(context, options, closings);
   if (sendTo !== undefined && !sendsUnknownSecrets) refuseUnknownSecrets(secrets.unknownSecrets);
+  if (record !== undefined) {
+    const written = await writtenRecording(context, { path: absolutePath(record), recording: source });
+    closings.push(() => written.close());
+  }
   const { openSource } = await import('../../node/inspector.ts');
   const onProblem = (error: unknown): void => warn(context, `the inspector: ${messageOf(error)}`);
   const inspector = await openSource(source, { onProblem, ...(port === undefined ? {} : { port }) });

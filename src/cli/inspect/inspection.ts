@@ -4,6 +4,7 @@
  */
 import { learnedSecrets, namedSecrets } from '../../actors/inspection/learned-secrets.ts';
 import type { Recorder } from '../../actors/inspection/recorder.ts';
+import type { InspectionLogFileOptions } from '../../adapters/inspection-files/inspection-log-file.ts';
 import { messageOf } from '../../machines/errors.ts';
 import type { Inspectable, Inspector } from '../../node/inspector.ts';
 import type { CommandContext } from '../context.ts';
@@ -148,15 +149,11 @@ interface Recorded {
   readonly inspected: Inspectable;
 }
 
-/**
- * Writes until the runtime has ended, the logs of sessions as long as they can be read. A disk that takes no more costs
- * the recording and nothing else.
- */
+/** Writes until the runtime has ended, the logs of sessions as long as they can be read. */
 async function record(context: CommandContext, { path, recorder, inspected }: Recorded): Promise<void> {
-  const { writeInspectionLog } = await import('../../adapters/inspection-files/inspection-log-file.ts');
   const { SessionLogLines } = await import('../../actors/inspection/session-log-lines.ts');
   const { sessions, inspection } = inspected;
-  const tape =
+  const beside =
     sessions === undefined
       ? undefined
       : new SessionLogLines({
@@ -164,19 +161,33 @@ async function record(context: CommandContext, { path, recorder, inspected }: Re
           redact: inspection.redact,
           onProblem: (error) => warn(context, `the recording ${path}: ${messageOf(error)}`),
         });
-  const file = await writeInspectionLog({
-    path,
-    recording: recorder,
-    beside: tape,
-    onTrouble: ({ message }) => warn(context, message),
-  });
+  const file = await writtenRecording(context, { path, recording: recorder, beside });
   inspection.onRest(() => file.endBeside());
   inspected.inspection.onShutdown(async () => {
-    const { missing } = await file.close();
+    await file.close();
     recorder.detach();
-    if (missing > 0)
-      warn(context, `the recording ${path} lacks ${counted(missing, 'record')}: more happened than could be written`);
   });
+}
+
+/**
+ * A file that a recording is written to until it is closed. A disk that takes no more costs the recording and nothing
+ * else. @throws RuntimeError INSPECTION_LOG_EXISTS, STORAGE_FAILED
+ */
+export async function writtenRecording(
+  context: CommandContext,
+  options: Omit<InspectionLogFileOptions, 'onTrouble'>,
+): Promise<{ endBeside(): Promise<void>; close(): Promise<void> }> {
+  const { writeInspectionLog } = await import('../../adapters/inspection-files/inspection-log-file.ts');
+  const file = await writeInspectionLog({ ...options, onTrouble: ({ message }) => warn(context, message) });
+  const close = async (): Promise<void> => {
+    const { missing } = await file.close();
+    if (missing > 0)
+      warn(
+        context,
+        `the recording ${options.path} lacks ${counted(missing, 'record')}: more happened than could be written`,
+      );
+  };
+  return { endBeside: () => file.endBeside(), close };
 }
 
 function warn({ err }: CommandContext, text: string): void {

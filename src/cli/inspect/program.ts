@@ -11,6 +11,7 @@ interface InspectWords {
   readonly open?: boolean;
   readonly statelyPort?: number;
   readonly statelyOrigin?: readonly string[];
+  readonly record?: string;
   readonly sendTo?: string;
   readonly sendUnknownSecrets?: boolean;
 }
@@ -48,6 +49,11 @@ export function addInspectCommand(program: Command, run: RunWork): void {
       (origin: string, before: readonly string[] | undefined) => [...(before ?? []), nonEmpty(origin)],
     )
     .option(
+      '--record <file>',
+      'with --stately-port: write an inspection log of what those programs do, to be opened with "wakechart inspect FILE"; *.gz is compressed',
+      nonEmpty,
+    )
+    .option(
       '--send-to <address>',
       'send what is shown to another inspector (wss://…); says first what leaves this machine',
       nonEmpty,
@@ -56,22 +62,15 @@ export function addInspectCommand(program: Command, run: RunWork): void {
       '--send-unknown-secrets',
       'with --send-to: send although not every secret of the home is known here, so that some may leave',
     )
-    .action(
-      (
-        file: string | undefined,
-        { session, port, open, statelyPort, statelyOrigin, sendTo, sendUnknownSecrets }: InspectWords,
-      ) =>
-        run(inspect, async (context) =>
-          (await import('./inspect.ts')).inspect(context, {
-            file,
-            session,
-            port,
-            opensBrowser: open === true,
-            statelyPort,
-            statelyOrigins: statelyOrigin ?? [],
-            sendTo,
-            sendsUnknownSecrets: sendUnknownSecrets === true,
-          }),
-        ),
+    .action((file: string | undefined, { open, statelyOrigin, sendUnknownSecrets, ...words }: InspectWords) =>
+      run(inspect, async (context) =>
+        (await import('./inspect.ts')).inspect(context, {
+          ...words,
+          file,
+          opensBrowser: open === true,
+          statelyOrigins: statelyOrigin ?? [],
+          sendsUnknownSecrets: sendUnknownSecrets === true,
+        }),
+      ),
     );
 }

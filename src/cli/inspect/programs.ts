@@ -4,8 +4,6 @@
  */
 import { createSystemClock } from '../../actors/clock/system-clock.ts';
 import type { InspectionRecording, InspectionSource } from '../../actors/inspection/inspection-source.ts';
-import { createStatelyReceiver } from '../../adapters/stately/stately-receiver.ts';
-import { createStatelySender } from '../../adapters/stately/stately-sender.ts';
 import type { CommandContext } from '../context.ts';
 import type { InspectedSecrets } from './opened-source.ts';
 import { printable } from '../terminal/text.ts';
@@ -27,6 +25,7 @@ export async function receivedPrograms(
   { err }: CommandContext,
   { port, origins, base, secrets: { redact }, onProblem }: ReceivedProgramsOptions,
 ): Promise<{ readonly source: InspectionSource; readonly close: () => Promise<void> }> {
+  const { createStatelyReceiver } = await import('../../adapters/stately/stately-receiver.ts');
   const receiver = await createStatelyReceiver({
     port,
     origins,
@@ -49,6 +48,7 @@ export async function sentRecording(
   { err }: CommandContext,
   { to, recording, secrets: { redact, unknownSecrets } }: SentRecordingOptions,
 ): Promise<{ readonly close: () => Promise<void> }> {
+  const { createStatelySender } = await import('../../adapters/stately/stately-sender.ts');
   const tell = (text: string): Promise<void> => err.line(text.split('\n').map(printable).join('\n'));
   return createStatelySender({
     to,

@@ -128,6 +128,12 @@ function besideOf(index: ChartIndex, leaf: string, event: string): readonly stri
   return inside.flatMap(({ id }) => candidatesFor(event, index.transitionsOf(id)).map((candidate) => candidate.id));
 }
 
+/** That a transition stands behind the same guard says why it was never taken. */
+function withoutEchoes(findings: readonly Finding[]): readonly Finding[] {
+  const repeated = new Set(findings.flatMap((each) => (each.rule === 'repeated-guard' ? [each.transition] : [])));
+  return findings.filter(({ rule, transition }) => rule !== 'unused-transition' || !repeated.has(transition));
+}
+
 const FINDINGS: readonly FindingsOf[] = [
   findingsOfTrying,
   findingsOfEvents,
@@ -150,10 +156,9 @@ export function auditChart(chart: Chart, limits?: ExplorationLimits): ChartAudit
   const reach = reachOf(index, exploration);
   const reached = new Set([ROOT, ...reach.filter((each) => each.reach !== 'unreachable').map(({ state }) => state)]);
   const matter: AuditMatter = { chart, index, matrix, reach, exploration, reached };
-  const findings = withWaivers(
-    index,
-    FINDINGS.flatMap((findingsOf) => findingsOf(matter)),
-  ).toSorted(byWeight);
+  const findings = withWaivers(index, withoutEchoes(FINDINGS.flatMap((findingsOf) => findingsOf(matter)))).toSorted(
+    byWeight,
+  );
   return {
     format: 'chart-audit/1',
     chart: description,

@@ -27,6 +27,7 @@ export const RULE_MEANINGS = {
   'missing-implementation':
     'A guard, an action, an actor or a delay that is named, and nothing stands behind the name.',
   'unheard-raise': 'An event that the machine raises, and no state takes.',
+  'unknown-sample': 'A sample of an event that no state takes, or an output of an actor that none invokes.',
   'unknown-waiver': 'A reason that excuses nothing.',
   'exploration-cut': 'Trying the chart out was stopped by a limit.',
 } as const satisfies Record<AuditRule, string>;

@@ -73,6 +73,7 @@ export const AUDIT_RULES = [
   'repeated-guard',
   'missing-implementation',
   'unheard-raise',
+  'unknown-sample',
   'unknown-waiver',
   'exploration-cut',
 ] as const;

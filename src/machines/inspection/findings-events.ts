@@ -2,6 +2,7 @@
  * Findings about what becomes of events: those that get lost, those that are unknown, and wildcards that take what was
  * not meant for them.
  */
+import { closestName } from '../closest-name.ts';
 import type { Finding, MatrixCell } from './chart-audit.ts';
 import { ROOT } from './chart-states.ts';
 import type { ChartState, ChartTransition } from './chart-description.ts';
@@ -18,6 +19,7 @@ export function findingsOfEvents(matter: AuditMatter): readonly Finding[] {
     ...undeclaredEvents(matter),
     ...unhandledEvents(matter),
     ...swallowingWildcards(matter),
+    ...unknownSamples(matter),
   ];
 }
 
@@ -177,4 +179,26 @@ function internalType({ chart }: ChartIndex, { kind, source }: ChartTransition):
   if (kind === 'delayed') return 'xstate.after';
   if (kind === 'invoke-snapshot') return 'xstate.snapshot';
   return kind === 'invoke-done' ? 'xstate.done.actor' : 'xstate.error.actor';
+}
+
+/** Under a mistyped name they would be passed over: the chart would be tried out without them, and look broken. */
+function unknownSamples({ chart: { samples = {}, outputs = {} }, index: { chart } }: AuditMatter): Finding[] {
+  const { events, transitions, states } = chart;
+  const types = [...events.map(({ type }) => type), ...transitions.map(({ event }) => event)];
+  const invoked = states.flatMap(({ invokes }) => invokes.map(({ id }) => id));
+  const isTaken = (type: string): boolean =>
+    types.includes(type) || transitions.some(({ kind, event }) => kind === 'wildcard' && matchesEvent(type, event));
+  const unknown = (says: string, given: string, names: readonly string[]): Finding => {
+    const near = closestName(given, names);
+    const hint = near === undefined ? 'Correct its name, or take it out.' : `Did you mean "${near}"?`;
+    return { rule: 'unknown-sample', severity: 'warning', state: ROOT, says, hint };
+  };
+  return [
+    ...Object.keys(samples)
+      .filter((type) => !isTaken(type))
+      .map((type) => unknown(`There are samples of ${type}, which no state takes.`, type, types)),
+    ...Object.keys(outputs)
+      .filter((id) => !invoked.includes(id))
+      .map((id) => unknown(`There are outputs of ${id}, and no state invokes an actor of that id.`, id, invoked)),
+  ];
 }

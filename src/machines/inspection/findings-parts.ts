@@ -109,8 +109,8 @@ function inlineIn(
       severity: 'error',
       state,
       ...at,
-      says: `${opening(state)}: ${what} is written in place${name === '(inline)' ? '' : ` ${name}`} and has no name: diagrams, logs and comparisons of versions cannot tell it from another.`,
-      hint: 'Give it a name in setup({ guards, actions, actors }) and use the name in the chart.',
+      says: `${opening(state)}: ${what} is written in place${name === '(inline)' ? '' : ` ${name}`} and has no name.`,
+      hint: 'Give it a name in setup({ guards, actions, actors }) and use the name in the chart: without one diagrams, logs and comparisons of versions cannot tell it from another.',
     },
   ];
 }

@@ -64,10 +64,14 @@ function unused(matter: AuditMatter): Finding[] {
   });
 }
 
-function whyNot({ exploration, reach }: AuditMatter, { id, kind, source, guard }: ChartTransition): string {
+function whyNot({ chart, exploration, reach }: AuditMatter, transition: ChartTransition): string {
+  const { id, kind, source, event, guard } = transition;
   if (kind === 'done' && source === ROOT) return ': a machine that has finished takes nothing any more';
   if (reach.find(({ state }) => state === source)?.isPassed === true && kind !== 'eventless')
     return ': the state is left at once';
+  // What XState tells of spawned actors: only a sample says that it may come.
+  if (event.startsWith('xstate.') && !Object.hasOwn(chart.samples ?? {}, event))
+    return ': XState sends it, and there is no sample of it';
   if (guard !== undefined && exploration.explored.answers.get(id)?.hasFailed === true)
     return `: its guard ${guard.name} never held`;
   if (exploration.isCut) return ', before that was stopped';
@@ -140,12 +144,12 @@ function eventlessLoops({ index, exploration, reached }: AuditMatter): Finding[]
   if (structural.length > 0) return structural;
   return exploration.failures
     .filter(({ isEndless }) => isEndless)
-    .map(({ leaves, label = 'the start', isGiven }): Finding => ({
+    .map(({ leaves, label, isGiven }): Finding => ({
       rule: 'eventless-loop',
       severity: isGiven ? 'error' : 'note',
       state: commonState(index, leaves),
-      event: label.split(' ')[0],
-      says: `In ${listed(leaves.map(named)) || 'the first state'}, ${label} starts transitions without an event, or events that the machine raises, that never come to an end.`,
+      ...(label === undefined ? {} : { event: label.split(' ')[0] }),
+      says: `In ${listed(leaves.map(named)) || 'the first state'}, ${label ?? 'the start'} starts transitions without an event, or events that the machine raises, that never come to an end.`,
       hint: 'Give one of them a guard that fails at some time.',
     }));
 }

@@ -26,7 +26,7 @@ export function findingsOfXState({ chart, index }: AuditMatter): readonly Findin
     ...nodes.flatMap((node) => [...outOfFinal(node), ...repeatedGuards(node)]),
     ...firstOfEach(nodes.flatMap(partsOf)).flatMap((part) => [
       ...missing(part, implementations, isTemplate ? 'note' : 'warning'),
-      ...unheardRaise(part, isTaken),
+      ...unheardRaise(part, isTaken, [...taken]),
     ]),
   ];
 }
@@ -121,9 +121,10 @@ function missing(part: ChartPart, implementations: Implementations, severity: Fi
   ];
 }
 
-function unheardRaise(part: ChartPart, isTaken: (type: string) => boolean): Finding[] {
+function unheardRaise(part: ChartPart, isTaken: (type: string) => boolean, taken: readonly string[]): Finding[] {
   if (part.kind !== 'raise' || isTaken(part.name)) return [];
   const { name, state, event, transition } = part;
+  const near = closestName(name, taken);
   return [
     {
       rule: 'unheard-raise',
@@ -132,7 +133,7 @@ function unheardRaise(part: ChartPart, isTaken: (type: string) => boolean): Find
       ...(event === undefined ? {} : { event }),
       ...(transition === undefined ? {} : { transition }),
       says: `${opening(state)} raises ${name}, which no state takes.`,
-      hint: 'Correct the name of the event, or take the raise out.',
+      hint: near === undefined ? 'Correct the name of the event, or take the raise out.' : `Did you mean "${near}"?`,
     },
   ];
 }

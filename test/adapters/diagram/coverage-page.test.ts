@@ -29,6 +29,20 @@ describe('the page of what was taken', () => {
     expect(page).toContain('<code>closed|PICK|0</code> never held');
   });
 
+  it('tells a guard that was never asked from one that never held, or always did', async () => {
+    const shop = createMachine({
+      id: 'shop',
+      initial: 'open',
+      states: { open: { on: { PAY: [{ guard: () => true, target: 'paid' }, { target: 'open' }] } }, paid: {} },
+    });
+    const pageOf = (transitions: Record<string, number>): Promise<string> =>
+      renderCoverage(shop, { chart: 'shop', transitions, pairs: {} });
+    const guard = (words: string): string => `<ul><li><code>open|PAY|0</code> ${words}</li></ul>`;
+    expect(await pageOf({})).toContain(guard('was never asked'));
+    expect(await pageOf({ 'open|PAY|0': 1 })).toContain(guard('always held'));
+    expect(await pageOf({ 'open|PAY|1': 1 })).toContain(guard('never held'));
+  });
+
   it('stands alone, escapes what charts say, and is the same every time', async () => {
     const page = await renderCoverage(machine, hits, { theme: 'dark' });
     expect(page).toContain('A &lt;b&gt;door&lt;/b&gt;.');

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { StatelyReceiver } from '../../../src/adapters/stately/receiver-server.ts';
+import type { StatelyReceiver } from '../../../src/adapters/stately/stately-receiver.ts';
 import type { InspectionRecordOf } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { receiver, recordsOf, until, worldOf } from './stately-setup.ts';
 

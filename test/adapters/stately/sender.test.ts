@@ -7,7 +7,7 @@ import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { InspectionRecording } from '../../../src/actors/inspection/inspection-source.ts';
 import type { StatelySenderOptions } from '../../../src/adapters/stately/sender-options.ts';
-import type { StatelySender } from '../../../src/adapters/stately/sending.ts';
+import type { StatelySender } from '../../../src/adapters/stately/stately-sender.ts';
 import { createStatelySender } from '../../../src/adapters/stately/stately-sender.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { describeChart } from '../../../src/machines/inspection/describe-chart.ts';

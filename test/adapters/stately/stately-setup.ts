@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import type { InspectionRecording } from '../../../src/actors/inspection/inspection-source.ts';
 import type { StatelyReceiverOptions } from '../../../src/adapters/stately/receiver-options.ts';
-import type { StatelyReceiver } from '../../../src/adapters/stately/receiver-server.ts';
+import type { StatelyReceiver } from '../../../src/adapters/stately/stately-receiver.ts';
 import { createStatelyReceiver } from '../../../src/adapters/stately/stately-receiver.ts';
 import type { InspectionRecord } from '../../../src/machines/inspection-log/inspection-record.ts';
 import { readRecord } from '../../../src/machines/inspection-log/read-record.ts';

@@ -56,6 +56,8 @@ interface Planted {
   readonly in: unknown;
   readonly changes: readonly Change[];
   readonly events?: ChartEvents;
+  /** What it is tried out with. */
+  readonly gives?: Pick<Chart, 'samples' | 'outputs'>;
   readonly found: Partial<Finding>;
 }
 
@@ -231,7 +233,13 @@ const PLANTED: Readonly<Record<AuditRule, Planted>> = {
   'unheard-raise': {
     in: devices.screensaver,
     changes: [['states/awake/entry', raise({ type: 'IDEL' }, { delay: 60_000, id: 'idle' })]],
-    found: { severity: 'warning', state: 'awake' },
+    found: { severity: 'warning', state: 'awake', hint: 'Did you mean "IDLE"?' },
+  },
+  'unknown-sample': {
+    in: views.toggle,
+    changes: [],
+    gives: { samples: { togle: [{ type: 'togle' }] } },
+    found: { severity: 'warning', hint: 'Did you mean "toggle"?' },
   },
   'unknown-waiver': {
     in: views.toggle,
@@ -253,9 +261,9 @@ const PLANTED: Readonly<Record<AuditRule, Planted>> = {
 
 describe('a fault that is planted in a chart of others', () => {
   it.each(AUDIT_RULES)('%s is found, and was not there before', (rule) => {
-    const { in: original, changes, events, found } = PLANTED[rule];
+    const { in: original, changes, events, gives, found } = PLANTED[rule];
     const before = findingsIn({ machine: original, events }).filter((finding) => finding.rule === rule);
-    const after = findingsIn({ machine: withFaults(original, changes), events }).filter(
+    const after = findingsIn({ machine: withFaults(original, changes), events, ...gives }).filter(
       (finding) => finding.rule === rule,
     );
     const wanted = expect.objectContaining(found) as unknown;

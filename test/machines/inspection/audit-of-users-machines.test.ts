@@ -2,7 +2,7 @@
  * Audits of machines as people write them: no registry of events, states that are gone through at once, contexts from
  * input, thousands of states.
  */
-import { assign, createMachine, raise, setup } from 'xstate';
+import { assign, createMachine, fromPromise, raise, setup, spawnChild } from 'xstate';
 import type { AnyStateMachine } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { auditChart } from '../../../src/machines/inspection/audit-chart.ts';
@@ -160,4 +160,88 @@ describe('a big machine', () => {
     expect(audit.findings).toEqual([]);
     expect(audit.reach.every(({ reach }) => reach === 'witnessed')).toBe(true);
   });
+});
+
+describe('one fault', () => {
+  it('of a guard that stands there twice is told once, with what the order decides', () => {
+    const { findings } = auditOf(
+      setup({ guards: { open: () => true } }).createMachine({
+        id: 'shop',
+        initial: 'a',
+        states: {
+          a: {
+            on: {
+              GO: [
+                { guard: 'open', target: 'b' },
+                { guard: 'open', target: 'c' },
+              ],
+              SKIP: 'c',
+            },
+          },
+          b: { on: { BACK: 'a' } },
+          c: { on: { BACK: 'a' } },
+        },
+      }),
+    );
+    expect(findings.map(({ rule }) => rule)).toEqual(['repeated-guard', 'overlapping-transitions']);
+  });
+
+  it('of a guard that nothing stands behind is told once, with the name that was meant', () => {
+    const machine = setup({ guards: { hasItems: () => true } }).createMachine({
+      id: 'cart',
+      initial: 'a',
+      states: { a: { on: { PAY: { guard: 'hasItms' as never, target: 'b' }, SKIP: 'b' } }, b: { on: { BACK: 'a' } } },
+    });
+    expect(auditOf(machine).findings).toMatchObject([
+      { rule: 'missing-implementation', hint: 'Did you mean "hasItems"?' },
+    ]);
+  });
+
+  it('of a start that never comes to an end is at no event', () => {
+    const states = {
+      a: { always: { guard: 'yes', target: 'b' } },
+      b: { always: { guard: 'yes', target: 'a' } },
+    } as const;
+    const loop = setup({ guards: { yes: () => true } }).createMachine({ id: 'loop', initial: 'a', states });
+    const [found] = ofRule(auditOf(loop), 'eventless-loop');
+    expect([found?.event, found?.says]).toEqual([undefined, expect.stringContaining('In the first state, the start')]);
+  });
+});
+
+describe('what a spawned actor tells', () => {
+  const machine = setup({
+    actors: { work: fromPromise(async () => 1) },
+    actions: { begin: spawnChild('work' as never, { id: 'w' }) },
+  }).createMachine({
+    id: 'spawning',
+    initial: 'a',
+    entry: 'begin',
+    states: { a: { on: { 'xstate.done.actor.w': 'b', SKIP: 'b' } }, b: { on: { BACK: 'a' } } },
+  });
+
+  it('is not tried without a sample, which is said', () => {
+    expect(auditOf(machine).findings).toMatchObject([
+      {
+        rule: 'unused-transition',
+        severity: 'note',
+        says: expect.stringContaining('there is no sample of it') as unknown,
+      },
+    ]);
+  });
+
+  it('is tried with one', () => {
+    const type = 'xstate.done.actor.w';
+    expect(auditChart({ machine, samples: { [type]: [{ type, output: 1 }] } }).findings).toEqual([]);
+  });
+});
+
+it('outputs of an actor that none invokes are a warning', () => {
+  const machine = createMachine({
+    id: 'one',
+    initial: 'a',
+    states: { a: { on: { GO: 'b' } }, b: { on: { BACK: 'a' } } },
+  });
+  expect(auditChart({ machine, outputs: { load: [1] } }).findings).toMatchObject([
+    { rule: 'unknown-sample', severity: 'warning', says: expect.stringContaining('outputs of load') as unknown },
+  ]);
 });

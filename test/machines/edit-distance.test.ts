@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { editDistance } from '../../../src/machines/retrieval/edit-distance.ts';
+import { editDistance } from '../../src/machines/closest-name.ts';
 
 const word = (maxLength: number): fc.Arbitrary<string> =>
   fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength });
