@@ -8,6 +8,7 @@ import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { Lack } from '../../machines/session/lack.ts';
+import { untakenSince } from '../../machines/session/session-activations.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Conditions } from '../../machines/session/why-conditions.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -148,8 +149,6 @@ export interface RuntimeSourceOptions {
 
 /** Of a title, or of a note. */
 const MAX_SHOWN_CHARACTERS = 500;
-/** Where many machines share a store, one that has what a session needs takes it within as long. */
-const TAKEN_ELSEWHERE_MS = 60_000;
 const NO_CHARTS: ReadonlyMap<string, ChartDescription> = new Map();
 /** No system takes a longer one. */
 const MAX_PATH_CHARACTERS = 4_096;
@@ -373,12 +372,10 @@ class RuntimeSource implements ClosableSource {
     return { tasks, processTree, reports: this.#reports, outputs, onProblem, text: this.#text };
   }
 
-  /** A machine that shares its store with others says it of what none of them has taken for a while. */
+  /** Said, as over HTTP, of what no worker has taken in time: one that was given it may be about to. */
   async #lacksOf(state: SessionState): Promise<Lack | undefined> {
-    const { lackedHere, store, clock } = this.#options;
-    if (lackedHere === undefined || state.openWake !== undefined || state.status === 'terminated') return undefined;
-    const restedMs = clock.now() - Date.parse(state.updatedAt ?? '');
-    return store !== undefined && restedMs < TAKEN_ELSEWHERE_MS ? undefined : lackedHere(state);
+    const { lackedHere, clock } = this.#options;
+    return untakenSince(state, clock.now()) === undefined ? undefined : lackedHere?.(state);
   }
 
   /** @param instead a command */

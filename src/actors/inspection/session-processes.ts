@@ -13,6 +13,7 @@ import type { RecordedTask } from '../task/task-logs.ts';
 import type { ProcessReports } from './process-reports.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedProcess } from './inspection-source.ts';
+import { inspectedCommand } from './session-wakers.ts';
 
 /** The newest lines, and when the last of them was written, ISO-8601. */
 export interface TaskOutput {
@@ -31,7 +32,7 @@ export interface SessionProcessesOptions {
   /** Of the runtime: its tasks, and those that its jobs and the wakes elsewhere are. */
   readonly tasks: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[];
   /** Knows the processes of all hosts of the home, dead ones too. */
-  readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  readonly processTree?: Pick<ProcessTree, 'reconcile' | 'usageOf'> | undefined;
   /** What it says, read for all. */
   readonly reports?: ProcessReports | undefined;
   /** Absent: what they put out is unknown. */
@@ -42,6 +43,8 @@ export interface SessionProcessesOptions {
 const MAX_PROCESSES = 1_000;
 const MAX_SHOWN_CHARACTERS = 500;
 const MAX_OUTPUT_CHARACTERS = 3_000;
+/** Of a tree with more processes, the others have the names of their programs. */
+const MAX_COMMANDS = 50;
 /** Below it whatever a session has started is checked. */
 const MAX_SESSIONS = 1_000;
 
@@ -212,8 +215,9 @@ async function treesOf(
 async function membersOf(
   tree: ReconciledProcessTree,
   { jobs }: SessionState,
-  { text, outputs, onProblem, ownPids }: SessionProcessesOptions & { readonly ownPids: ReadonlySet<number> },
+  options: SessionProcessesOptions & { readonly ownPids: ReadonlySet<number> },
 ): Promise<readonly InspectedProcess[]> {
+  const { text, outputs, onProblem, ownPids } = options;
   const { tag, taskId = '', pid: root, reason, survivors, commandPreview = '', startedAt, limitMs, hasLogFile } = tree;
   const job = jobs.find(({ jobId }) => jobId === taskId);
   const title = text.cut(job === undefined ? commandPreview : `job ${job.label ?? job.agentId}`, MAX_SHOWN_CHARACTERS);
@@ -238,6 +242,7 @@ async function membersOf(
           output: text.cut(output.lines.join('\n'), MAX_OUTPUT_CHARACTERS).split('\n'),
         }),
   };
+  const commands = await commandsOf(survivors, options);
   const living = survivors.map((member): InspectedProcess => {
     const {
       pid,
@@ -252,10 +257,11 @@ async function membersOf(
       : reason === 'elsewhere'
         ? undefined
         : root;
+    const command = commands.get(pid);
     return {
       ...(pid === root
-        ? first
-        : { ...common, title: name === undefined ? title : text.cut(name, MAX_SHOWN_CHARACTERS) }),
+        ? { ...first, ...(job === undefined || command === undefined ? {} : { commandLine: command }) }
+        : { ...common, title: command ?? (name === undefined ? title : text.cut(name, MAX_SHOWN_CHARACTERS)) }),
       pid,
       ...(within === undefined || pid === root ? {} : { parentPid: within }),
       state: 'running',
@@ -267,6 +273,18 @@ async function membersOf(
   // Where it runs in another namespace its root has another pid here, and is among the living by that.
   if (root === undefined || reason === 'elsewhere' || living.some(({ pid }) => pid === root)) return living;
   return [{ ...first, pid: root, state: host === 'dead' ? 'gone' : 'unknown' }, ...living];
+}
+
+/** As far as the system tells. */
+async function commandsOf(
+  survivors: ReconciledProcessTree['survivors'],
+  { text, processTree, onProblem }: Pick<SessionProcessesOptions, 'text' | 'processTree' | 'onProblem'>,
+): Promise<ReadonlyMap<number, string>> {
+  const found = survivors.slice(0, MAX_COMMANDS).map(async ({ pid }) => {
+    const words = (await processTree?.usageOf?.(pid).catch(onProblem))?.commandLine;
+    return words === undefined ? [] : [[pid, inspectedCommand(words, text)] as const];
+  });
+  return new Map((await Promise.all(found)).flat());
 }
 
 /** What is known of one process from both: the runtime knows its task, the system what it uses. */

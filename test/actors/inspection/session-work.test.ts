@@ -39,7 +39,7 @@ function sourceOf(
       yield* log.filter(({ seq }) => seq >= from);
     } as unknown as Sessions['events'],
     send: async () => {
-      throw new Error('nobody answers here');
+      throw new Error('no answer here');
     },
     hasWakeDied: async () => false,
   };
@@ -445,7 +445,7 @@ describe('the changes of a session', () => {
     expect([signals.length, clock.pendingTimers]).toEqual([1, 0]);
   });
 
-  it('are none where nobody checks', async () => {
+  it('are none where none checks', async () => {
     expect(await sourceOf({}).source.changes(SESSION_ID)).toEqual([]);
   });
 });

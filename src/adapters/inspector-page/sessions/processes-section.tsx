@@ -9,7 +9,7 @@ import { bytes, counted, duration } from '../model/words.ts';
 import { When } from '../shared/when.tsx';
 import type { SessionWatch, Trouble } from './session-watch.ts';
 import { SideSection } from './side-section.tsx';
-import { WorkerLine } from './worker-line.tsx';
+import { OwnCommand, WorkerLine } from './worker-line.tsx';
 
 interface ProcessesSectionProps {
   readonly session: ShownSession;
@@ -30,7 +30,7 @@ export function ProcessesSection({ watch, session, isOpenAtFirst }: ProcessesSec
         about.value?.kind === 'log'
           ? 'Processes are not recorded.'
           : session.worker === undefined
-            ? 'None is known to work for it.'
+            ? `None is known to work for it${session.formerWorkers === undefined ? '' : ' now'}.`
             : WORKED_ALONE[session.worker.place]
       }
       above={<WorkerLine session={session} aheadMs={watch.aheadMs} isTold={far?.is === 'told'} />}
@@ -142,6 +142,7 @@ function Branches({ branches, watch, isBelow = false, isFar = false }: BranchesP
               <When iso={startedAt} tell={(began) => duration(now.value - began)} />
               {isBelow || state !== 'running' ? undefined : <End watch={watch} process={process} isFar={isFar} />}
             </p>
+            {process.commandLine === undefined ? undefined : <OwnCommand line={process.commandLine} />}
             <Uses process={process} isFar={isFar} />
             {process.output === undefined || process.output.length === 0 ? undefined : (
               <pre class="process-output" aria-label={`What ${pid} put out last`}>

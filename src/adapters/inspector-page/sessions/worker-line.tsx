@@ -1,6 +1,8 @@
 /** Which process wakes a session, where, and how it is ended where that is not here. */
 import type { JSX } from 'preact';
 import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
+import type { ShownStatus } from '../../../machines/inspection-log/session-words.ts';
+import type { ReasonKind } from '../../../machines/session/why-reason.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { now } from '../model/view.ts';
 import { bytes, clockTime, duration, instant } from '../model/words.ts';
@@ -22,13 +24,14 @@ interface WorkerLineProps {
 }
 
 export function WorkerLine({ session, aheadMs, isTold }: WorkerLineProps): JSX.Element | undefined {
-  const { worker, formerWorkers = [] } = session;
+  const { worker, formerWorkers = [], usage } = session;
+  const lost = new Set(usage.wakes.flatMap(({ outcome, startedAt }) => (outcome === 'lost' ? [startedAt] : [])));
   if (worker === undefined && formerWorkers.length === 0) return undefined;
   return (
     <div class="worker-line">
       {worker === undefined ? undefined : <Waker worker={worker} session={session} aheadMs={aheadMs} isTold={isTold} />}
       {formerWorkers.map((each) => (
-        <Former key={each.pid} former={each} why={session.why} />
+        <Former key={each.pid} former={each} isLost={lost.has(each.since)} why={session.why} />
       ))}
     </div>
   );
@@ -46,10 +49,10 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
     return at === undefined ? undefined : duration(Math.max(0, time - at));
   };
   const until = instant(aliveUntil);
-  const [isLost, isDead] = fateOf(why);
+  const fate = fateOf(worker, why);
   const told = [
     PLACES[place],
-    ...(ago(since) === undefined ? [] : [`${isDead ? 'began' : 'for'} ${ago(since)}${isDead ? ' ago' : ''}`]),
+    ...(ago(since) === undefined ? [] : [fate.isOver ? `began ${ago(since)} ago` : `for ${ago(since)}`]),
     ...(ago(heardAt) === undefined ? [] : [`last heard of ${ago(heardAt)} ago`]),
     ...(until === undefined || until > time ? [] : [`silent to the store for ${duration(time - until)}`]),
     ...(processorMs === undefined ? [] : [`${duration(processorMs)} of processor`]),
@@ -59,20 +62,12 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
     <>
       <p class="process">
         <code class="process-title">{visibleText(owner, 200)}</code>
-        <span class={`badge is-${isDead || isSuspended === true ? 'error' : 'running'}`}>
-          {isLost
-            ? 'lives, and its wake was lost'
-            : isDead
-              ? 'died'
-              : isSuspended === true
-                ? 'wakes it, and is suspended'
-                : 'wakes it'}
-        </span>
+        <span class={`badge is-${fate.status}`}>{fate.text}</span>
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
       {worker.commandLine === undefined ? undefined : <OwnCommand line={worker.commandLine} />}
       {isSuspended === true && pid !== undefined ? <Resumption pid={pid} why={why} /> : undefined}
-      {place !== 'elsewhere' || isDead || isTold ? undefined : (
+      {place !== 'elsewhere' || fate.isOver || isTold ? undefined : (
         <>
           <p>
             What runs for it is on {host === undefined ? 'that machine' : <strong>{visibleText(host, 120)}</strong>},
@@ -99,13 +94,30 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
   );
 }
 
-/** Whether its wake was lost, and whether it wakes the session no more, for that or since it died. */
-function fateOf({ reasons }: ShownSession['why']): readonly [boolean, boolean] {
-  const isLost = reasons.some(({ kind }) => kind === 'lost');
-  return [isLost, isLost || reasons.some(({ kind }) => kind === 'dead')];
+interface WakerFate {
+  readonly text: string;
+  readonly status: ShownStatus;
+  /** It wakes the session no more. */
+  readonly isOver: boolean;
 }
 
-function OwnCommand({ line }: { readonly line: string }): JSX.Element {
+function fateOf(
+  { takenBy, processorMs, isSuspended }: WakerProps['worker'],
+  { reasons }: ShownSession['why'],
+): WakerFate {
+  const has = (which: ReasonKind): boolean => reasons.some(({ kind }) => kind === which);
+  const isOver = true;
+  // Of another machine it is unknown whether it lives.
+  const lives = processorMs === undefined ? '' : 'lives, ';
+  if (takenBy !== undefined) return { text: `${lives}its wake was taken by another`, status: 'waiting', isOver };
+  if (has('lost')) return { text: 'lives, its wake was lost', status: 'waiting', isOver };
+  if (has('dead')) return { text: 'died', status: 'error', isOver };
+  return isSuspended === true
+    ? { text: 'wakes it, and is suspended', status: 'error', isOver: false }
+    : { text: 'wakes it', status: 'running', isOver: false };
+}
+
+export function OwnCommand({ line }: { readonly line: string }): JSX.Element {
   return (
     <p class="process-uses quiet">
       <code>{visibleText(line, 300)}</code>
@@ -114,26 +126,31 @@ function OwnCommand({ line }: { readonly line: string }): JSX.Element {
 }
 
 const FORMER = {
-  running: { text: 'woke it before, and lives', status: 'quiet' },
-  suspended: { text: 'woke it before, and is suspended', status: 'error' },
-  gone: { text: 'woke it before, and is gone', status: 'quiet' },
+  running: { text: 'lives', status: 'quiet' },
+  suspended: { text: 'is suspended', status: 'error' },
+  gone: { text: 'is gone', status: 'quiet' },
 } as const satisfies Record<FormerWorker['state'], unknown>;
 
 type FormerWorker = NonNullable<ShownSession['formerWorkers']>[number];
 
 interface FormerProps {
   readonly former: FormerWorker;
+  /** Its last wake was lost: another took it. */
+  readonly isLost: boolean;
   readonly why: ShownSession['why'];
 }
 
-function Former({ former: { host, pid, state, since }, why }: FormerProps): JSX.Element {
+function Former({ former: { host, pid, state, since, commandLine: line }, isLost, why }: FormerProps): JSX.Element {
   return (
     <>
       <p class="process">
         <code class="process-title">{visibleText(`${host}:${pid}`, 200)}</code>
-        <span class={`badge is-${FORMER[state].status}`}>{FORMER[state].text}</span>
+        <span class={`badge is-${FORMER[state].status}`}>
+          {isLost ? `${FORMER[state].text}, its wake was lost to another` : `woke it before, and ${FORMER[state].text}`}
+        </span>
         <When iso={since} tell={(began) => `its last wake began at ${clockTime(began).slice(0, 8)}`} />
       </p>
+      {line === undefined ? undefined : <OwnCommand line={line} />}
       {state === 'suspended' ? <Resumption pid={pid} why={why} /> : undefined}
     </>
   );
