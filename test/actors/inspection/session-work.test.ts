@@ -188,6 +188,19 @@ describe('the processes of a session', () => {
     expect(processTree.policies).toEqual(['report']);
   });
 
+  it('are told by their command lines, without secrets, and jobs by their names with them', async () => {
+    const survivors = [30, 31, 32].map((pid) => ({ pid, startTime: '1', parentPid: pid - 1, name: 'node' }));
+    const reports = treesOf({ tag: 'a', taskId: 'agent_1', pid: 30, action: 'left', reason: 'host_dead', survivors });
+    const usageOf = async (pid: number) =>
+      pid === 32 ? undefined : { commandLine: ['node', `worker-${pid}.js`, '--token', 'hidden', 'a b'] };
+    const { source } = sourceOf({ processTree: { reconcile: reports.reconcile, usageOf } }, JOB);
+    expect((await source.processes(SESSION_ID)).map(({ title, commandLine }) => [title, commandLine])).toEqual([
+      ['job helps', 'node worker-30.js --token … "a b"'],
+      ['node worker-31.js --token … "a b"', undefined],
+      ['node', undefined],
+    ]);
+  });
+
   it('of another process are never taken for a task of this one that has the same id, nor ended with it', async () => {
     const cancelled: string[] = [];
     const reconciled: unknown[] = [];

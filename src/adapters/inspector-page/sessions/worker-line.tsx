@@ -1,14 +1,13 @@
 /** Which process wakes a session, where, and how it is ended where that is not here. */
 import type { JSX } from 'preact';
 import type { ShownSession } from '../../../actors/inspection/shown-answers.ts';
-import type { ShownStatus } from '../../../machines/inspection-log/session-words.ts';
-import type { ReasonKind } from '../../../machines/session/why-reason.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { now } from '../model/view.ts';
 import { bytes, clockTime, duration, instant } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { When } from '../shared/when.tsx';
 import { commandLine } from './command-line.ts';
+import { formerWords, wakerWords } from './worker-words.ts';
 
 const PLACES = {
   this: 'the process that shows this page',
@@ -49,10 +48,10 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
     return at === undefined ? undefined : duration(Math.max(0, time - at));
   };
   const until = instant(aliveUntil);
-  const fate = fateOf(worker, why);
+  const { words, isOver } = wakerWords(worker, why);
   const told = [
     PLACES[place],
-    ...(ago(since) === undefined ? [] : [fate.isOver ? `began ${ago(since)} ago` : `for ${ago(since)}`]),
+    ...(ago(since) === undefined ? [] : [isOver ? `began ${ago(since)} ago` : `for ${ago(since)}`]),
     ...(ago(heardAt) === undefined ? [] : [`last heard of ${ago(heardAt)} ago`]),
     ...(until === undefined || until > time ? [] : [`silent to the store for ${duration(time - until)}`]),
     ...(processorMs === undefined ? [] : [`${duration(processorMs)} of processor`]),
@@ -62,12 +61,12 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
     <>
       <p class="process">
         <code class="process-title">{visibleText(owner, 200)}</code>
-        <span class={`badge is-${fate.status}`}>{fate.text}</span>
+        <span class={`badge is-${words.status}`}>{words.text}</span>
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
       {worker.commandLine === undefined ? undefined : <OwnCommand line={worker.commandLine} />}
       {isSuspended === true && pid !== undefined ? <Resumption pid={pid} why={why} /> : undefined}
-      {place !== 'elsewhere' || fate.isOver || isTold ? undefined : (
+      {place !== 'elsewhere' || isOver || isTold ? undefined : (
         <>
           <p>
             What runs for it is on {host === undefined ? 'that machine' : <strong>{visibleText(host, 120)}</strong>},
@@ -94,29 +93,6 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
   );
 }
 
-interface WakerFate {
-  readonly text: string;
-  readonly status: ShownStatus;
-  /** It wakes the session no more. */
-  readonly isOver: boolean;
-}
-
-function fateOf(
-  { takenBy, processorMs, isSuspended }: WakerProps['worker'],
-  { reasons }: ShownSession['why'],
-): WakerFate {
-  const has = (which: ReasonKind): boolean => reasons.some(({ kind }) => kind === which);
-  const isOver = true;
-  // Of another machine it is unknown whether it lives.
-  const lives = processorMs === undefined ? '' : 'lives, ';
-  if (takenBy !== undefined) return { text: `${lives}its wake was taken by another`, status: 'waiting', isOver };
-  if (has('lost')) return { text: 'lives, its wake was lost', status: 'waiting', isOver };
-  if (has('dead')) return { text: 'died', status: 'error', isOver };
-  return isSuspended === true
-    ? { text: 'wakes it, and is suspended', status: 'error', isOver: false }
-    : { text: 'wakes it', status: 'running', isOver: false };
-}
-
 export function OwnCommand({ line }: { readonly line: string }): JSX.Element {
   return (
     <p class="process-uses quiet">
@@ -125,29 +101,20 @@ export function OwnCommand({ line }: { readonly line: string }): JSX.Element {
   );
 }
 
-const FORMER = {
-  running: { text: 'lives', status: 'quiet' },
-  suspended: { text: 'is suspended', status: 'error' },
-  gone: { text: 'is gone', status: 'quiet' },
-} as const satisfies Record<FormerWorker['state'], unknown>;
-
-type FormerWorker = NonNullable<ShownSession['formerWorkers']>[number];
-
 interface FormerProps {
-  readonly former: FormerWorker;
+  readonly former: NonNullable<ShownSession['formerWorkers']>[number];
   /** Its last wake was lost: another took it. */
   readonly isLost: boolean;
   readonly why: ShownSession['why'];
 }
 
 function Former({ former: { host, pid, state, since, commandLine: line }, isLost, why }: FormerProps): JSX.Element {
+  const words = formerWords(state, isLost);
   return (
     <>
       <p class="process">
         <code class="process-title">{visibleText(`${host}:${pid}`, 200)}</code>
-        <span class={`badge is-${FORMER[state].status}`}>
-          {isLost ? `${FORMER[state].text}, its wake was lost to another` : `woke it before, and ${FORMER[state].text}`}
-        </span>
+        <span class={`badge is-${words.status}`}>{words.text}</span>
         <When iso={since} tell={(began) => `its last wake began at ${clockTime(began).slice(0, 8)}`} />
       </p>
       {line === undefined ? undefined : <OwnCommand line={line} />}
