@@ -44,7 +44,7 @@ export function running(state: SessionState, { modelWait, work: seen }: RunningF
         does: 'cuts it short',
         command: ['session', 'interrupt', '--session', sessionId],
       },
-      messageMover(sessionId, 'steer'),
+      messageMover(sessionId, { delivery: 'steer' }),
       { ...workerMover(), does: 'goes on with it, if its process has died' },
       { ...wakeMover(sessionId), does: 'does the same' },
     ],
