@@ -20,6 +20,7 @@ import type { SendReceipt } from '../session/ingress.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
+import { endProcess } from './end-process.ts';
 import { endFarProcess, farProcesses } from './far-processes.ts';
 import { redactedFleet } from './fleet-words.ts';
 import type { ShownFleet } from './fleet-words.ts';
@@ -54,7 +55,7 @@ import type { SessionChangesOptions } from './session-changes.ts';
 import { SessionChanges } from './session-changes.ts';
 import { SessionList } from './session-list.ts';
 import type { SessionProcessesOptions, TaskOutputs } from './session-processes.ts';
-import { endProcess, lastActivityOf, processesOf } from './session-processes.ts';
+import { lastActivityOf, processesOf } from './session-processes.ts';
 import { SessionRecordings } from './session-recordings.ts';
 import { SessionOverviews } from './session-overview.ts';
 import { EVENT_LIMITS, shownData, wholeData } from './shown-data.ts';
@@ -121,6 +122,7 @@ export interface RuntimeSourceOptions {
   readonly prices?: PriceTable | undefined;
   /** Of the runtime: its own, and those of its jobs. Absent: no process is known. */
   readonly tasks?: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[] | undefined;
+  readonly tasksElsewhere?: SessionProcessesOptions['tasksElsewhere'];
   readonly processTree?: Pick<ProcessTree, 'reconcile' | 'usageOf'> | undefined;
   /** Names this process in the logs. */
   readonly owner?: string | undefined;
@@ -368,8 +370,8 @@ class RuntimeSource implements ClosableSource {
   }
 
   get #processes(): SessionProcessesOptions {
-    const { tasks = [], processTree, outputs, onProblem } = this.#options;
-    return { tasks, processTree, reports: this.#reports, outputs, onProblem, text: this.#text };
+    const { tasks = [], tasksElsewhere, processTree, outputs, onProblem } = this.#options;
+    return { tasks, tasksElsewhere, processTree, reports: this.#reports, outputs, onProblem, text: this.#text };
   }
 
   /** Said, as over HTTP, of what no worker has taken in time: one that was given it may be about to. */

@@ -2,13 +2,13 @@
  * The processes that work for a session and for what it has started: those of the tasks of this runtime, and those on
  * record in its home, whichever process started them.
  */
-import { RuntimeError } from '../../machines/errors.ts';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
 import type { BackgroundTaskState } from '../../machines/task/task-state.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { LivingProcess, ProcessTree, ReconciledProcessTree } from '../task/process-tree.ts';
+import type { TasksElsewhere } from '../task/tasks-elsewhere.ts';
 import type { RecordedTask } from '../task/task-logs.ts';
 import type { ProcessReports } from './process-reports.ts';
 import type { InspectedText } from './inspected-text.ts';
@@ -31,6 +31,8 @@ export interface SessionProcessesOptions {
   readonly text: InspectedText;
   /** Of the runtime: its tasks, and those that its jobs and the wakes elsewhere are. */
   readonly tasks: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[];
+  /** Of other processes over the home. Absent: they are not ended from here. */
+  readonly tasksElsewhere?: Pick<TasksElsewhere, 'cancel'> | undefined;
   /** Knows the processes of all hosts of the home, dead ones too. */
   readonly processTree?: Pick<ProcessTree, 'reconcile' | 'usageOf'> | undefined;
   /** What it says, read for all. */
@@ -95,46 +97,6 @@ export async function processesOf(
   return merged(own, members.flat()).slice(0, MAX_PROCESSES);
 }
 
-/**
- * Ends what the process belongs to: a task of this runtime is cancelled, as its log then says; the tree that a host
- * which died has left is ended as the next start over the home would. @throws RuntimeError for what another living
- * process owns, or is not there
- */
-export async function endProcess(state: SessionState, pid: number, options: SessionProcessesOptions): Promise<void> {
-  const all = options.tasks.flatMap((manager) => manager.list().map((task) => ({ manager, task })));
-  const { tasks, sessions } = workBelow(
-    state,
-    all.map(({ task }) => task),
-  );
-  // What is ended is what is there now.
-  options.reports?.forget();
-  const trees = await treesOf(state, sessions, options);
-  const tree = trees.find((each) => each.survivors.some((member) => member.pid === pid));
-  // Ids of tasks are counted from one in each process: the pid of the root tells whose it is.
-  const root = tree === undefined ? pid : tree.reason === 'host_alive' ? tree.pid : undefined;
-  const own = all.find(
-    ({ task }) =>
-      root !== undefined && task.pid === root && tasks.includes(task) && !isTerminalBackgroundTaskStatus(task.status),
-  );
-  if (own !== undefined) return own.manager.cancel(own.task.id, 'a person ended it in the inspector');
-  if (tree === undefined)
-    throw new RuntimeError('INSPECTION_PROCESS_GONE', `no process ${pid} works for this session any more`, {
-      category: 'not_found',
-      hint: 'Nothing is left to do.',
-    });
-  if (tree.reason !== 'host_dead')
-    throw new RuntimeError('INSPECTION_PROCESS_ELSEWHERE', `process ${pid} belongs to another process of this home`, {
-      category: 'conflict',
-      hint: `Stop the work it does: wakechart session interrupt --session ${state.sessionId}`,
-    });
-  const reports = (await options.processTree?.reconcile({ tag: tree.tag })) ?? [];
-  if (reports.some(({ action }) => action === 'left'))
-    throw new RuntimeError('INSPECTION_PROCESS_LEFT', `process ${pid} could not be ended`, {
-      category: 'conflict',
-      hint: 'It may belong to another user, or hang in the kernel. See it with wakechart doctor.',
-    });
-}
-
 function processOf(
   { id, label, commandPreview, status, startedAt, lastActivityAt }: BackgroundTaskState,
   pid: number,
@@ -160,7 +122,7 @@ interface WorkBelow {
 }
 
 /** Of the session, of the sessions of its jobs and children, and so on. */
-function workBelow(state: SessionState, all: readonly BackgroundTaskState[]): WorkBelow {
+export function workBelow(state: SessionState, all: readonly BackgroundTaskState[]): WorkBelow {
   const sessions = new Set([
     state.sessionId,
     ...state.jobs.map(({ childSessionId }) => childSessionId),
@@ -194,7 +156,7 @@ function sessionsOf(task: BackgroundTaskState): readonly string[] {
 }
 
 /** What is on record of these sessions and of the jobs of the first. */
-async function treesOf(
+export async function treesOf(
   { jobs }: SessionState,
   sessions: ReadonlySet<string>,
   { reports, onProblem }: Pick<SessionProcessesOptions, 'reports' | 'onProblem'>,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FolderChanges, FolderDifference } from '../../../src/actors/inspection/folder-changes.ts';
 import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
 import type { ClosableSource, RuntimeSourceOptions } from '../../../src/actors/inspection/runtime-source.ts';
+import type { TaskElsewhere } from '../../../src/actors/task/task-elsewhere.ts';
 import type { ProcessTree, ReconciledProcessTree } from '../../../src/actors/task/process-tree.ts';
 import type { KeptWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
@@ -199,6 +200,27 @@ describe('the processes of a session', () => {
       ['node worker-31.js --token … "a b"', undefined],
       ['node', undefined],
     ]);
+  });
+
+  it('of another process over the home are cancelled by that one, but for programs that are no task', async () => {
+    const cancelled: unknown[] = [];
+    const tree = (taskId: string, pid: number): ReconciledProcessTree => ({
+      tag: taskId,
+      taskId,
+      sessionId: SESSION_ID,
+      pid,
+      host: { pid: 9, token: 'boot-1-0123456789' },
+      action: 'left',
+      reason: 'host_alive',
+      survivors: [{ pid, startTime: '1' }],
+    });
+    const { source } = sourceOf({
+      processTree: treesOf(tree('task_1', 50), tree('mcp server search', 60)),
+      tasksElsewhere: { cancel: async (...given) => (cancelled.push(given), {} as TaskElsewhere) },
+    });
+    await source.endProcess?.(SESSION_ID, 50);
+    expect(cancelled).toEqual([['01234567/task_1', 'a person ended it in the inspector']]);
+    await expect(source.endProcess?.(SESSION_ID, 60)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_ELSEWHERE' });
   });
 
   it('of another process are never taken for a task of this one that has the same id, nor ended with it', async () => {

@@ -182,7 +182,9 @@ interface EndProps {
 /** Asks once more: what is ended is gone. */
 function End({ watch, process, isFar }: EndProps): JSX.Element | undefined {
   const [stage, setStage] = useState<'ready' | 'asked' | 'ending' | Trouble>('ready');
-  if (about.value?.canAnswer !== true || process.host === 'other') return undefined;
+  // What another process runs that is no task has a name of several words.
+  const isOthers = process.host === 'other' && (isFar || process.taskId?.includes(' ') !== false);
+  if (about.value?.canAnswer !== true || isOthers) return undefined;
   const end = async (): Promise<void> => {
     setStage('ending');
     try {
