@@ -51,6 +51,10 @@ describe.skipIf(browser === undefined)('the page', () => {
     const before = await age.textContent();
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     await expect.poll(() => age.textContent()).toBe(before);
+    // It is counted and found as what it is.
+    await button(view, 'Active 0').waitFor(LIMIT);
+    await view.getByRole('button', { name: /^Failed [1-9]$/ }).click();
+    await view.getByRole('listbox', { name: 'Actors found' }).getByText('died with its process').first().waitFor(LIMIT);
   });
 
   it('interrupts the session that is shown, wakes it, and terminates it after a second question', async () => {

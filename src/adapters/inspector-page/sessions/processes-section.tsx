@@ -161,7 +161,7 @@ function Branches({ branches, watch, isBelow = false, isFar = false }: BranchesP
 function Uses({ process, isFar }: Omit<EndProps, 'watch'>): JSX.Element | undefined {
   const { state, host, lastActivityAt, startedAt, limitMs, processorMs, residentBytes, isSuspended } = process;
   const quietMs = now.value - Date.parse(lastActivityAt ?? startedAt ?? '');
-  const isTimed = state === 'running' && limitMs !== undefined && startedAt !== undefined;
+  const isTimed = state === 'running' && host !== 'dead' && limitMs !== undefined && startedAt !== undefined;
   const told = [
     ...(isSuspended === true ? ['suspended (stopped)'] : []),
     ...(isTimed ? [`${duration(Date.parse(startedAt) + limitMs - now.value)} left of ${duration(limitMs)}`] : []),
