@@ -216,7 +216,12 @@ describe('the processes of a session', () => {
     });
     const { source } = sourceOf({
       processTree: treesOf(tree('task_1', 50), tree('mcp server search', 60)),
-      tasksElsewhere: { cancel: async (...given) => (cancelled.push(given), {} as TaskElsewhere) },
+      tasksElsewhere: {
+        cancel: async (...given) => {
+          cancelled.push(given);
+          return {} as TaskElsewhere;
+        },
+      },
     });
     await source.endProcess?.(SESSION_ID, 50);
     expect(cancelled).toEqual([['01234567/task_1', 'a person ended it in the inspector']]);

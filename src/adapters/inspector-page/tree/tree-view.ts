@@ -36,12 +36,12 @@ export const counts: ReadonlySignal<ActorCounts> = computed(() => {
   const { active, done, error, stopped } = world.value.counts;
   const { timeline } = recording.value.watched;
   const over = done + error + stopped;
-  const failed = indexOf(timeline).failedBy(world.value.moment?.s ?? 0);
+  const bad = indexOf(timeline).failedBy(world.value.moment?.s ?? 0);
   const all = active + over;
   // Whatever went on has died with its process, though the log cannot say so.
   return diedAt.value === undefined
-    ? { all, active, over, failed }
-    : { all, active: 0, over: all, failed: failed + active };
+    ? { all, active, over, failed: bad }
+    : { all, active: 0, over: all, failed: bad + active };
 });
 
 /** How many events an actor has ignored by then that another of its states takes. */
