@@ -14,6 +14,7 @@ import { learnedSecrets, notesOnSecrets } from '../actors/inspection/learned-sec
 import { createRecorderSource } from '../actors/inspection/recorder-source.ts';
 import { createRuntimeSource } from '../actors/inspection/runtime-source.ts';
 import type { ClosableSource } from '../actors/inspection/runtime-source.ts';
+import type { TasksElsewhere } from '../actors/task/tasks-elsewhere.ts';
 import { packageAround } from '../adapters/child-process/default-worker-path.ts';
 import { diagramHash } from '../adapters/diagram/diagram-hash.ts';
 import { inPassing } from '../adapters/diagram/elk-thread.ts';
@@ -33,7 +34,10 @@ import { TASK_LOGS_FOLDER } from './tasks.ts';
 
 /** What an inspector can show: a runtime, or as much of one as there is. */
 export type Inspectable = Pick<Runtime, 'inspection'> &
-  Partial<Pick<Runtime, 'sessions' | 'agents' | 'worktrees' | 'trigger'> & Pick<HomeSchedules, 'schedules'>>;
+  Partial<
+    Pick<Runtime, 'sessions' | 'agents' | 'worktrees' | 'trigger'> &
+      Pick<HomeSchedules, 'schedules'> & { readonly tasksElsewhere: Pick<TasksElsewhere, 'cancel'> }
+  >;
 
 export interface RecorderAttachment {
   /** Of the program, in a few words. Default: the name of the script that runs. */
@@ -172,7 +176,7 @@ interface Checked {
 }
 
 function sourceOf(
-  { inspection, sessions, agents, worktrees, schedules, trigger }: Inspectable,
+  { inspection, sessions, agents, worktrees, schedules, trigger, tasksElsewhere }: Inspectable,
   { recorder, title, notes, onProblem = reportToConsole }: Checked,
 ): ClosableSource {
   const {
@@ -204,6 +208,7 @@ function sourceOf(
     agents,
     prices,
     tasks: systems.map(({ tasks }) => tasks),
+    tasksElsewhere,
     processTree,
     outputs: home === undefined ? undefined : createTaskOutputs(join(home, TASK_LOGS_FOLDER)),
     owner,

@@ -31,12 +31,12 @@ const MEASURE = `(() => {
   const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
   const sizes = [...svg.querySelectorAll('text')].map((text) => parseFloat(getComputedStyle(text).fontSize) * scale);
   const active = [...svg.querySelectorAll('[data-state].is-active')].at(-1).getBoundingClientRect();
-  const [room, zoom] = [view, document.querySelector('.picture-zoom')].map((each) => each.getBoundingClientRect());
+  const [frame, zoom] = [view, document.querySelector('.picture-zoom')].map((each) => each.getBoundingClientRect());
   return {
     smallest: Math.min(...sizes),
-    covered: zoom.top < room.bottom && zoom.bottom > room.top,
+    covered: zoom.top < frame.bottom && zoom.bottom > frame.top,
     activeIsInView:
-      active.top >= room.top && active.bottom <= room.bottom && active.left >= room.left && active.right <= room.right,
+      active.top >= frame.top && active.bottom <= frame.bottom && active.left >= frame.left && active.right <= frame.right,
     isCut: view.scrollHeight > view.clientHeight || view.scrollWidth > view.clientWidth,
   };
 })()`;
@@ -92,7 +92,7 @@ describe.skipIf(browser === undefined)('the chart of an actor', () => {
     let isBroken = true;
     const { page, show } = await shownStory(browser!, {
       draw: async () => {
-        if (isBroken) throw new Error('no room');
+        if (isBroken) throw new Error('no space');
         return '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><script>document.title = "taken"</script><g data-state="running"/></svg>';
       },
     });

@@ -68,7 +68,7 @@ describe.runIf(browser !== undefined).concurrent('the page over the demo', PATIE
     expect(await interrupted(demo)).toBe(0);
   });
 
-  it('keeps what it knows when the program ends, and says since when nobody answers', async () => {
+  it('keeps what it knows when the program ends, and says since when it does not answer', async () => {
     const { demo, address } = await waitingDemo();
     const page = await (browser as NonNullable<typeof browser>).open();
     await page.goto(address);

@@ -73,7 +73,7 @@ describe.skipIf(browser === undefined)('the list of records', () => {
     await expect.poll(() => page.getByRole('listbox', { name: 'Records' }).getByRole('option').count()).toBe(8);
   });
 
-  it('goes to the newest whenever somebody wants to see what happens now, on a phone too', async () => {
+  it('goes to the newest whenever a person wants to see what happens now, on a phone too', async () => {
     const noise = Array.from({ length: 300 }, () => ({ k: 'emit', a: TASK, type: 'said' }) as const);
     const { page } = await shownStory(browser!, { records: [...storyRecords(), ...storyRecords(noise, 11)] });
     const list = page.getByRole('listbox', { name: 'Records' });
@@ -133,7 +133,7 @@ describe.skipIf(browser === undefined)('the list of records', () => {
   });
 });
 
-/** More actors than there is room for, the last of which have said most. */
+/** More actors than there is space for, the last of which have said most. */
 const CROWD = Array.from({ length: 20 }, (_, index) => ({ a: `b1:x:${index + 1}`, index })).flatMap(({ a, index }) => [
   {
     k: 'actor',

@@ -117,7 +117,7 @@ describe.skipIf(browser === undefined)('the fleet on the page of the inspector',
     await park(parked);
     await sessionOf('waiter', [{ text: 'At last.' }]);
     const builder = begin('worker', '--home', home(), '--agent', 'builder');
-    begin('worker', '--home', home(), '--agent', 'nobody');
+    begin('worker', '--home', home(), '--agent', 'none');
     const inspect = begin('inspect', '--home', join(folder, 'viewer'));
     const view = await browser!.open({ viewport: { width: 1440, height: 900 } });
     await view.goto(await until('the address', () => addressesIn(inspect.stdout() + inspect.stderr()).at(-1)));

@@ -40,6 +40,21 @@ async function five(setup: ShownSetup): Promise<readonly string[]> {
 }
 
 describe.skipIf(browser === undefined)('many sessions on the page', () => {
+  it('have filters that stay in their column, and rows on a low screen', async () => {
+    const setup = await showSetup({ browser: browser! });
+    await five(setup);
+    await setup.waitingToo();
+    const view = await setup.open();
+    await view.setViewportSize({ width: 1100, height: 700 });
+    const filters = view.getByRole('group', { name: 'Which sessions are listed' });
+    await filters.waitFor(LIMIT);
+    const beyond = await filters.evaluate(
+      (each: { scrollWidth: number; clientWidth: number }) => each.scrollWidth - each.clientWidth,
+    );
+    expect(beyond).toBeLessThanOrEqual(0);
+    expect((await listOf(view).boundingBox())?.height).toBeGreaterThan(100);
+  });
+
   it('are allowed together where they ask for the same, each with a receipt, by keyboard alone', async () => {
     const setup = await showSetup({ browser: browser! });
     const [a = '', b = '', c = '', other = '', resting = ''] = await five(setup);

@@ -12,24 +12,27 @@ const RESTS = [{ text: 'It is out.', directive: { outcome: 'sleep', summary: 'De
 const button = (view: Page, name: string): Locator => view.getByRole('button', { name, exact: true });
 const selected = (view: Page): Locator =>
   view.getByRole('listbox', { name: 'Sessions' }).locator('[aria-selected=true]');
-/** As `wakechart inspect` over a home. */
-const asStore = (source: InspectionSource): Partial<InspectionSource> => ({
-  about: () => ({ ...source.about(), kind: 'store' }),
-});
+/** As `wakechart inspect` over a home, or of a recording. */
+const as =
+  (kind: 'store' | 'log') =>
+  (source: InspectionSource): Partial<InspectionSource> => ({ about: () => ({ ...source.about(), kind }) });
 
 describe.skipIf(browser === undefined)('the page', () => {
-  it('opens on a session where none needs a person, and on what the address names', async () => {
-    const setup = await showSetup({ browser: browser!, replaced: asStore });
-    const first = await setup.playing(RESTS);
-    const second = await setup.waitingToo();
-    const view = await setup.open();
-    await selected(view).waitFor(LIMIT);
-    expect(view.url()).not.toContain(first);
-    await expect.poll(() => view.url(), LIMIT).toContain(second);
-    const other = await setup.open(`#r=${first}`);
-    await selected(other).waitFor(LIMIT);
-    expect(other.url()).toContain(first);
-  });
+  it.each(['store', 'log'] as const)(
+    'opens on a session where none needs a person, and on what the address names (%s)',
+    async (kind) => {
+      const setup = await showSetup({ browser: browser!, replaced: as(kind) });
+      const first = await setup.playing(RESTS);
+      const second = await setup.waitingToo();
+      const view = await setup.open();
+      await selected(view).waitFor(LIMIT);
+      expect(view.url()).not.toContain(first);
+      await expect.poll(() => view.url(), LIMIT).toContain(second);
+      const other = await setup.open(`#r=${first}`);
+      await selected(other).waitFor(LIMIT);
+      expect(other.url()).toContain(first);
+    },
+  );
 
   it('says of what was under way in a process that died that it died with it, and counts its age no further', async () => {
     const since = new Date().toISOString();
@@ -51,6 +54,10 @@ describe.skipIf(browser === undefined)('the page', () => {
     const before = await age.textContent();
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     await expect.poll(() => age.textContent()).toBe(before);
+    // It is counted and found as what it is.
+    await button(view, 'Active 0').waitFor(LIMIT);
+    await view.getByRole('button', { name: /^Failed [1-9]$/ }).click();
+    await view.getByRole('listbox', { name: 'Actors found' }).getByText('died with its process').first().waitFor(LIMIT);
   });
 
   it('interrupts the session that is shown, wakes it, and terminates it after a second question', async () => {

@@ -60,7 +60,7 @@ const plain = (): { readonly type: string; readonly text: string } => ({ type: '
 
 async function inspector(port = 0): Promise<InspectorServer> {
   const source = new RecordedSource();
-  // One that waits for somebody would be shown first, in place of the actors.
+  // One that waits for a person would be shown first, in place of the actors.
   source.sessions = async () => ({ sessions: [], total: 0 });
   source.push(told([supervisor, task(1)]));
   const server = await startInspector({

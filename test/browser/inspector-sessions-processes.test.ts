@@ -107,7 +107,7 @@ describe.skipIf(browser === undefined)('the sessions on the page of the inspecto
     });
   });
 
-  it('tell that somebody else has answered meanwhile, and what, with what was being written', async () => {
+  it('tell that another has answered meanwhile, and what, with what was being written', async () => {
     const setup = await shown();
     const session = await setup.waiting();
     const view = await setup.open(`#r=${session}`);

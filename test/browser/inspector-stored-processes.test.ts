@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 /**
- * The story, and after it events that two actors send to and fro; a kind that nobody knows, a line that is broken, and
+ * The story, and after it events that two actors send to and fro; a kind that is not known, a line that is broken, and
  * an end that is torn.
  */
 async function storedLog(): Promise<string> {

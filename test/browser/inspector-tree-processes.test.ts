@@ -157,6 +157,11 @@ describe.skipIf(browser === undefined)('time', () => {
     await page.getByRole('treeitem', { name: 'job 3', selected: true }).waitFor();
     await page.keyboard.press('l');
     await expect.poll(now, { timeout: WAIT_MS }).toBe('8');
+    // After now there is none: the last one is what is asked for.
+    await page.keyboard.press('e');
+    await expect.poll(now, { timeout: WAIT_MS }).toBe('6');
+    await page.keyboard.press('l');
+    await expect.poll(now, { timeout: WAIT_MS }).toBe('8');
     await expect.poll(() => page.getByText('The past:').count(), { timeout: WAIT_MS }).toBe(0);
   });
 

@@ -61,7 +61,7 @@ export interface TreeSetup {
   /** Ends the inspector, with every connection. */
   stop(): Promise<void>;
   /**
-   * Starts one on the same port, of this source or another; nobody has signed in there. @param place default: that of
+   * Starts one on the same port, of this source or another; none has signed in there. @param place default: that of
    * the first, as if only the connection had been gone
    */
   start(source?: RecordedSource, place?: Place): Promise<InspectorServer>;

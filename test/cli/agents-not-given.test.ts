@@ -2,8 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import { createAgentRuntime, defineAgent } from '../../src/index.ts';
 import { messageOf } from '../../src/machines/errors.ts';
+import { TAKEN_MS } from '../../src/machines/session/session-activations.ts';
 import { createNodeRuntime } from '../../src/node.ts';
 import { createHomeSource } from '../../src/node/inspector.ts';
 import type { NodeRuntime } from '../../src/node.ts';
@@ -115,12 +117,18 @@ it('are told of by a program that embeds a worker without them, once for each ag
   }
 });
 
-it('are told of by an inspector without them, in its list and for each session', async () => {
+it('are told of by an inspector without them, in its list and for each session, once no worker took them in time', async () => {
+  const clock = createSystemClock();
+  // As when they were sent, however slow this test is.
+  const frozen = clock.now();
+  let aheadMs = 0;
   const ids = { agent_missing: await asked(), environment_missing: await asked('clock', 'tower') };
   const frontmatter = { name: 'Clock', provider: 'script', model: 'script.json' };
-  const runtime = await createNodeRuntime({ home: home.path });
+  const runtime = await createNodeRuntime({ home: home.path, clock: { ...clock, now: () => frozen + aheadMs } });
   const source = createHomeSource(runtime, { title: 'a home', onProblem: () => undefined });
   try {
+    expect((await source.session(ids.agent_missing))?.why.reasons[0]?.kind).toBe('unread');
+    aheadMs = 10 * TAKEN_MS;
     expect((await source.session(ids.agent_missing))?.why.reasons[0]?.kind).toBe('agent_missing');
     await runtime.agents.create({ agentId: 'clock', source: { frontmatter, instructions: 'Play.' } });
     const { why } = (await source.session(ids.environment_missing)) ?? {};

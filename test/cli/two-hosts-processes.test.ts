@@ -92,7 +92,7 @@ describe.runIf(canHaveMachines())('a session that another machine wakes', { time
         'told',
         [
           ['echo compiling; sleep 3600', 'running', 'this'],
-          ['sleep', 'running', 'this'],
+          ['sleep 3600', 'running', 'this'],
         ],
       ]);
     const told = await source.farProcesses?.(sessionId);

@@ -70,11 +70,12 @@ export async function endFarProcess(question: Required<FleetQuestion>, questions
 
 /** Its program took out the secrets that it knows; others may be known here. */
 function redacted(process: InspectedProcess, shown: InspectedText): InspectedProcess {
-  const { title, output, taskId } = process;
+  const { title, output, taskId, commandLine } = process;
   return {
     ...process,
     title: shown.cut(title, MAX_TEXT_CHARACTERS),
     ...(output === undefined ? {} : { output: shown.cut(output.join('\n'), MAX_TEXT_CHARACTERS).split('\n') }),
     ...(taskId === undefined ? {} : { taskId: shown.cut(taskId, MAX_TEXT_CHARACTERS) }),
+    ...(commandLine === undefined ? {} : { commandLine: shown.cut(commandLine, MAX_TEXT_CHARACTERS) }),
   };
 }

@@ -91,6 +91,8 @@ export interface InspectedWorker {
   readonly commandLine?: string | undefined;
   /** It is known to be a worker, by its command: one takes up again what was lost. */
   readonly isWorker?: true | undefined;
+  /** Who has the right to wake the session now, where that is another: its wake was lost. */
+  readonly takenBy?: string | undefined;
 }
 
 /** A process of this machine that woke a session before. */
@@ -100,6 +102,8 @@ export interface InspectedFormerWorker {
   readonly state: 'running' | 'suspended' | 'gone';
   /** ISO-8601: when it began to wake it the last time. */
   readonly since: string;
+  /** As of `InspectedWorker`. */
+  readonly commandLine?: string | undefined;
 }
 
 /** A request that waits, with what is asked for. */
@@ -139,6 +143,8 @@ export interface InspectedProcess {
   /** It was stopped, and does nothing until it is let go on. */
   readonly isSuspended?: true | undefined;
   readonly taskId?: string | undefined;
+  /** Where the title does not tell it: redacted and bounded. */
+  readonly commandLine?: string | undefined;
 }
 
 /** The processes of a session, as the program that wakes it tells them. */

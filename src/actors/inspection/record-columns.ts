@@ -25,7 +25,7 @@ export class RecordColumns {
   readonly #sizes: Uint32Array;
   readonly #cells: unknown[];
 
-  /** @param boot what the keys of actors begin with @param length how many records there is room for */
+  /** @param boot what the keys of actors begin with @param length how many records there is space for */
   constructor(boot: string, length: number) {
     this.#boot = boot;
     this.#marks = new Uint8Array(length);

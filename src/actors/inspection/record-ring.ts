@@ -60,7 +60,7 @@ export class RecordRing {
   }
 
   /**
-   * The number of the first record of `prelude`, or of the oldest one: there is room before it, since each told thing
+   * The number of the first record of `prelude`, or of the oldest one: there is space before it, since each told thing
    * has had a number that has fallen out.
    */
   get first(): number {
@@ -84,9 +84,9 @@ export class RecordRing {
     const end = Math.min(this.#next, first + count);
     const records: InspectionRecord[] = [];
     const begin = this.#oldestPlace.segment * this.#segmentRecords + this.#oldestPlace.at - this.#oldest;
-    const room = this.#segmentCount * this.#segmentRecords;
+    const slots = this.#segmentCount * this.#segmentRecords;
     for (let number = first; number < end; number += 1) {
-      const slot = (begin + number) % room;
+      const slot = (begin + number) % slots;
       const record = this.#segments[Math.floor(slot / this.#segmentRecords)]?.recordAt(
         slot % this.#segmentRecords,
         number,

@@ -143,7 +143,7 @@ export class RememberedRecords {
 
   /**
    * How everything stood before the oldest record, numbered up to that: each has had a number of its own that was
-   * dropped, so there is room.
+   * dropped, so there is space.
    */
   #prelude(): readonly InspectionRecord[] {
     const { first } = this.range;

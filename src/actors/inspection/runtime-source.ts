@@ -8,6 +8,7 @@ import { INSPECTION_LOG_FORMAT } from '../../machines/inspection-log/inspection-
 import type { ChartDescription } from '../../machines/inspection/chart-description.ts';
 import type { PriceTable } from '../../machines/run/prices.ts';
 import type { Lack } from '../../machines/session/lack.ts';
+import { untakenSince } from '../../machines/session/session-activations.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { Conditions } from '../../machines/session/why-conditions.ts';
 import type { SessionEvent } from '../../machines/session/session-event.ts';
@@ -19,6 +20,7 @@ import type { SendReceipt } from '../session/ingress.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { ProcessTree } from '../task/process-tree.ts';
+import { endProcess } from './end-process.ts';
 import { endFarProcess, farProcesses } from './far-processes.ts';
 import { redactedFleet } from './fleet-words.ts';
 import type { ShownFleet } from './fleet-words.ts';
@@ -53,7 +55,7 @@ import type { SessionChangesOptions } from './session-changes.ts';
 import { SessionChanges } from './session-changes.ts';
 import { SessionList } from './session-list.ts';
 import type { SessionProcessesOptions, TaskOutputs } from './session-processes.ts';
-import { endProcess, lastActivityOf, processesOf } from './session-processes.ts';
+import { lastActivityOf, processesOf } from './session-processes.ts';
 import { SessionRecordings } from './session-recordings.ts';
 import { SessionOverviews } from './session-overview.ts';
 import { EVENT_LIMITS, shownData, wholeData } from './shown-data.ts';
@@ -120,6 +122,7 @@ export interface RuntimeSourceOptions {
   readonly prices?: PriceTable | undefined;
   /** Of the runtime: its own, and those of its jobs. Absent: no process is known. */
   readonly tasks?: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[] | undefined;
+  readonly tasksElsewhere?: SessionProcessesOptions['tasksElsewhere'];
   readonly processTree?: Pick<ProcessTree, 'reconcile' | 'usageOf'> | undefined;
   /** Names this process in the logs. */
   readonly owner?: string | undefined;
@@ -148,8 +151,6 @@ export interface RuntimeSourceOptions {
 
 /** Of a title, or of a note. */
 const MAX_SHOWN_CHARACTERS = 500;
-/** Where many machines share a store, one that has what a session needs takes it within as long. */
-const TAKEN_ELSEWHERE_MS = 60_000;
 const NO_CHARTS: ReadonlyMap<string, ChartDescription> = new Map();
 /** No system takes a longer one. */
 const MAX_PATH_CHARACTERS = 4_096;
@@ -369,16 +370,14 @@ class RuntimeSource implements ClosableSource {
   }
 
   get #processes(): SessionProcessesOptions {
-    const { tasks = [], processTree, outputs, onProblem } = this.#options;
-    return { tasks, processTree, reports: this.#reports, outputs, onProblem, text: this.#text };
+    const { tasks = [], tasksElsewhere, processTree, outputs, onProblem } = this.#options;
+    return { tasks, tasksElsewhere, processTree, reports: this.#reports, outputs, onProblem, text: this.#text };
   }
 
-  /** A machine that shares its store with others says it of what none of them has taken for a while. */
+  /** Said, as over HTTP, of what no worker has taken in time: one that was given it may be about to. */
   async #lacksOf(state: SessionState): Promise<Lack | undefined> {
-    const { lackedHere, store, clock } = this.#options;
-    if (lackedHere === undefined || state.openWake !== undefined || state.status === 'terminated') return undefined;
-    const restedMs = clock.now() - Date.parse(state.updatedAt ?? '');
-    return store !== undefined && restedMs < TAKEN_ELSEWHERE_MS ? undefined : lackedHere(state);
+    const { lackedHere, clock } = this.#options;
+    return untakenSince(state, clock.now()) === undefined ? undefined : lackedHere?.(state);
   }
 
   /** @param instead a command */

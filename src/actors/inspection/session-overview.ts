@@ -211,7 +211,7 @@ export class SessionOverviews {
     const { text, workspaceOf } = this.#options;
     const workspace =
       session.state.unreadable === undefined ? (workspaceOf?.(session.state) ?? session.state.workspace) : undefined;
-    // Each by itself, so that a large state leaves room for the requests, which people came for.
+    // Each by itself, so that a large state leaves space for the requests, which people came for.
     return {
       state: shownData(session.state, text, SESSION_LIMITS).value,
       why: shownData(session.why, text, SESSION_LIMITS).value,

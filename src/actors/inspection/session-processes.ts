@@ -2,17 +2,18 @@
  * The processes that work for a session and for what it has started: those of the tasks of this runtime, and those on
  * record in its home, whichever process started them.
  */
-import { RuntimeError } from '../../machines/errors.ts';
 import { sessionOf } from '../../machines/subagent/subagent-request.ts';
 import type { BackgroundTaskState } from '../../machines/task/task-state.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import type { BackgroundTaskManager } from '../task/background-task-manager.ts';
 import type { LivingProcess, ProcessTree, ReconciledProcessTree } from '../task/process-tree.ts';
+import type { TasksElsewhere } from '../task/tasks-elsewhere.ts';
 import type { RecordedTask } from '../task/task-logs.ts';
 import type { ProcessReports } from './process-reports.ts';
 import type { InspectedText } from './inspected-text.ts';
 import type { InspectedProcess } from './inspection-source.ts';
+import { inspectedCommand } from './session-wakers.ts';
 
 /** The newest lines, and when the last of them was written, ISO-8601. */
 export interface TaskOutput {
@@ -30,8 +31,10 @@ export interface SessionProcessesOptions {
   readonly text: InspectedText;
   /** Of the runtime: its tasks, and those that its jobs and the wakes elsewhere are. */
   readonly tasks: readonly Pick<BackgroundTaskManager, 'list' | 'cancel'>[];
+  /** Of other processes over the home. Absent: they are not ended from here. */
+  readonly tasksElsewhere?: Pick<TasksElsewhere, 'cancel'> | undefined;
   /** Knows the processes of all hosts of the home, dead ones too. */
-  readonly processTree?: Pick<ProcessTree, 'reconcile'> | undefined;
+  readonly processTree?: Pick<ProcessTree, 'reconcile' | 'usageOf'> | undefined;
   /** What it says, read for all. */
   readonly reports?: ProcessReports | undefined;
   /** Absent: what they put out is unknown. */
@@ -42,6 +45,8 @@ export interface SessionProcessesOptions {
 const MAX_PROCESSES = 1_000;
 const MAX_SHOWN_CHARACTERS = 500;
 const MAX_OUTPUT_CHARACTERS = 3_000;
+/** Of a tree with more processes, the others have the names of their programs. */
+const MAX_COMMANDS = 50;
 /** Below it whatever a session has started is checked. */
 const MAX_SESSIONS = 1_000;
 
@@ -92,46 +97,6 @@ export async function processesOf(
   return merged(own, members.flat()).slice(0, MAX_PROCESSES);
 }
 
-/**
- * Ends what the process belongs to: a task of this runtime is cancelled, as its log then says; the tree that a host
- * which died has left is ended as the next start over the home would. @throws RuntimeError for what another living
- * process owns, or is not there
- */
-export async function endProcess(state: SessionState, pid: number, options: SessionProcessesOptions): Promise<void> {
-  const all = options.tasks.flatMap((manager) => manager.list().map((task) => ({ manager, task })));
-  const { tasks, sessions } = workBelow(
-    state,
-    all.map(({ task }) => task),
-  );
-  // What is ended is what is there now.
-  options.reports?.forget();
-  const trees = await treesOf(state, sessions, options);
-  const tree = trees.find((each) => each.survivors.some((member) => member.pid === pid));
-  // Ids of tasks are counted from one in each process: the pid of the root tells whose it is.
-  const root = tree === undefined ? pid : tree.reason === 'host_alive' ? tree.pid : undefined;
-  const own = all.find(
-    ({ task }) =>
-      root !== undefined && task.pid === root && tasks.includes(task) && !isTerminalBackgroundTaskStatus(task.status),
-  );
-  if (own !== undefined) return own.manager.cancel(own.task.id, 'a person ended it in the inspector');
-  if (tree === undefined)
-    throw new RuntimeError('INSPECTION_PROCESS_GONE', `no process ${pid} works for this session any more`, {
-      category: 'not_found',
-      hint: 'Nothing is left to do.',
-    });
-  if (tree.reason !== 'host_dead')
-    throw new RuntimeError('INSPECTION_PROCESS_ELSEWHERE', `process ${pid} belongs to another process of this home`, {
-      category: 'conflict',
-      hint: `Stop the work it does: wakechart session interrupt --session ${state.sessionId}`,
-    });
-  const reports = (await options.processTree?.reconcile({ tag: tree.tag })) ?? [];
-  if (reports.some(({ action }) => action === 'left'))
-    throw new RuntimeError('INSPECTION_PROCESS_LEFT', `process ${pid} could not be ended`, {
-      category: 'conflict',
-      hint: 'It may belong to another user, or hang in the kernel. See it with wakechart doctor.',
-    });
-}
-
 function processOf(
   { id, label, commandPreview, status, startedAt, lastActivityAt }: BackgroundTaskState,
   pid: number,
@@ -157,7 +122,7 @@ interface WorkBelow {
 }
 
 /** Of the session, of the sessions of its jobs and children, and so on. */
-function workBelow(state: SessionState, all: readonly BackgroundTaskState[]): WorkBelow {
+export function workBelow(state: SessionState, all: readonly BackgroundTaskState[]): WorkBelow {
   const sessions = new Set([
     state.sessionId,
     ...state.jobs.map(({ childSessionId }) => childSessionId),
@@ -191,7 +156,7 @@ function sessionsOf(task: BackgroundTaskState): readonly string[] {
 }
 
 /** What is on record of these sessions and of the jobs of the first. */
-async function treesOf(
+export async function treesOf(
   { jobs }: SessionState,
   sessions: ReadonlySet<string>,
   { reports, onProblem }: Pick<SessionProcessesOptions, 'reports' | 'onProblem'>,
@@ -212,8 +177,9 @@ async function treesOf(
 async function membersOf(
   tree: ReconciledProcessTree,
   { jobs }: SessionState,
-  { text, outputs, onProblem, ownPids }: SessionProcessesOptions & { readonly ownPids: ReadonlySet<number> },
+  options: SessionProcessesOptions & { readonly ownPids: ReadonlySet<number> },
 ): Promise<readonly InspectedProcess[]> {
+  const { text, outputs, onProblem, ownPids } = options;
   const { tag, taskId = '', pid: root, reason, survivors, commandPreview = '', startedAt, limitMs, hasLogFile } = tree;
   const job = jobs.find(({ jobId }) => jobId === taskId);
   const title = text.cut(job === undefined ? commandPreview : `job ${job.label ?? job.agentId}`, MAX_SHOWN_CHARACTERS);
@@ -238,6 +204,7 @@ async function membersOf(
           output: text.cut(output.lines.join('\n'), MAX_OUTPUT_CHARACTERS).split('\n'),
         }),
   };
+  const commands = await commandsOf(survivors, options);
   const living = survivors.map((member): InspectedProcess => {
     const {
       pid,
@@ -252,10 +219,11 @@ async function membersOf(
       : reason === 'elsewhere'
         ? undefined
         : root;
+    const command = commands.get(pid);
     return {
       ...(pid === root
-        ? first
-        : { ...common, title: name === undefined ? title : text.cut(name, MAX_SHOWN_CHARACTERS) }),
+        ? { ...first, ...(job === undefined || command === undefined ? {} : { commandLine: command }) }
+        : { ...common, title: command ?? (name === undefined ? title : text.cut(name, MAX_SHOWN_CHARACTERS)) }),
       pid,
       ...(within === undefined || pid === root ? {} : { parentPid: within }),
       state: 'running',
@@ -267,6 +235,18 @@ async function membersOf(
   // Where it runs in another namespace its root has another pid here, and is among the living by that.
   if (root === undefined || reason === 'elsewhere' || living.some(({ pid }) => pid === root)) return living;
   return [{ ...first, pid: root, state: host === 'dead' ? 'gone' : 'unknown' }, ...living];
+}
+
+/** As far as the system tells. */
+async function commandsOf(
+  survivors: ReconciledProcessTree['survivors'],
+  { text, processTree, onProblem }: Pick<SessionProcessesOptions, 'text' | 'processTree' | 'onProblem'>,
+): Promise<ReadonlyMap<number, string>> {
+  const found = survivors.slice(0, MAX_COMMANDS).map(async ({ pid }) => {
+    const words = (await processTree?.usageOf?.(pid).catch(onProblem))?.commandLine;
+    return words === undefined ? [] : [[pid, inspectedCommand(words, text)] as const];
+  });
+  return new Map((await Promise.all(found)).flat());
 }
 
 /** What is known of one process from both: the runtime knows its task, the system what it uses. */

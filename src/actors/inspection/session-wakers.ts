@@ -44,7 +44,11 @@ export async function workerOf(
     ...(host === undefined ? {} : { host: text.cut(host, MAX_OWNER_CHARACTERS), pid }),
     since,
     ...(updatedAt === undefined ? {} : { heardAt: updatedAt }),
-    ...(row === undefined || row.owner !== owner ? {} : { aliveUntil: row.aliveUntil }),
+    ...(row === undefined
+      ? {}
+      : row.owner === owner
+        ? { aliveUntil: row.aliveUntil }
+        : { takenBy: text.cut(row.owner, MAX_OWNER_CHARACTERS) }),
     ...(use?.processorMs === undefined ? {} : { processorMs: use.processorMs }),
     ...(use?.residentBytes === undefined ? {} : { residentBytes: use.residentBytes }),
     ...(use?.isSuspended === true ? { isSuspended: true } : {}),
@@ -53,10 +57,12 @@ export async function workerOf(
 }
 
 function ofCommand(words: readonly string[], text: InspectedText): Pick<InspectedWorker, 'commandLine' | 'isWorker'> {
-  return {
-    commandLine: text.cut(shownCommandLine(words), MAX_COMMAND_CHARACTERS),
-    ...(isWorker(words) ? { isWorker: true } : {}),
-  };
+  return { commandLine: inspectedCommand(words, text), ...(isWorker(words) ? { isWorker: true } : {}) };
+}
+
+/** Without secrets, and bounded. */
+export function inspectedCommand(words: readonly string[], text: InspectedText): string {
+  return text.cut(shownCommandLine(words), MAX_COMMAND_CHARACTERS);
 }
 
 /**
@@ -66,7 +72,7 @@ function ofCommand(words: readonly string[], text: InspectedText): Pick<Inspecte
 export async function formerWorkersOf(
   { openWake, lastWake }: SessionState,
   owners: ReadonlyMap<string, string>,
-  { owner: own = '', processTree, onProblem }: Pick<WakerFacts, 'owner' | 'processTree' | 'onProblem'>,
+  { text, owner: own = '', processTree, onProblem }: Omit<WakerFacts, 'fleet'>,
 ): Promise<readonly InspectedFormerWorker[]> {
   const isOfUse = openWake !== undefined || lastWake?.outcome === 'lost';
   if (!isOfUse || processTree?.usageOf === undefined) return [];
@@ -79,7 +85,9 @@ export async function formerWorkersOf(
         const use = await processTree.usageOf?.(pid);
         const isGone = use === undefined || !isSameProcess(use.startedAtMs, since);
         const state = isGone ? 'gone' : use.isSuspended === true ? 'suspended' : 'running';
-        return [{ host, pid, state, since }];
+        const command = isGone ? undefined : use.commandLine;
+        const told = command === undefined ? {} : { commandLine: inspectedCommand(command, text) };
+        return [{ host, pid, state, since, ...told }];
       } catch (error) {
         onProblem(error);
         return [];

@@ -68,9 +68,9 @@ class View {
   }
 
   #string(text: string): string {
-    const room = Math.max(SHORT_CHARACTERS, Math.min(this.#limits.text, this.#left));
-    const shown = this.#text.cut(text, room);
-    if (text.length > room) this.isCut = true;
+    const most = Math.max(SHORT_CHARACTERS, Math.min(this.#limits.text, this.#left));
+    const shown = this.#text.cut(text, most);
+    if (text.length > most) this.isCut = true;
     this.#left -= shown.length;
     return shown;
   }

@@ -135,7 +135,7 @@ async function isHostLost({ reason, host }: ReconciledProcessTree, hosts: Pick<H
 }
 
 /** Programs that are no task are on record under what they are, in words: `run 0192…`, `mcp server search`. */
-function isProgram(taskId: string): boolean {
+export function isProgram(taskId: string): boolean {
   return taskId.includes(' ');
 }
 

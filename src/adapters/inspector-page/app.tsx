@@ -1,4 +1,4 @@
-/** The three columns with time beneath them; where there is no room for three, one after the other. */
+/** The three columns with time beneath them; where there is no space for three, one after the other. */
 import type { JSX } from 'preact';
 import { ChartPane } from './chart/chart-pane.tsx';
 import { EventsPane } from './events/events-pane.tsx';

@@ -28,7 +28,7 @@ export async function openedHome(context: CommandContext, session: string | unde
     const { createHomeSource } = await import('../../node/inspector.ts');
     const source = createHomeSource(runtime, {
       title: storeText(context),
-      notes: () => [nobodyWakes(context), ...notesOnSecrets(secrets.unknownSecrets)],
+      notes: () => [wakesNothing(context), ...notesOnSecrets(secrets.unknownSecrets)],
       onProblem,
     });
     return {
@@ -97,6 +97,6 @@ async function secretsOf(
 }
 
 /** A person who answers on the page expects that something happens. */
-function nobodyWakes(context: CommandContext): string {
+function wakesNothing(context: CommandContext): string {
   return `This inspector wakes nothing: what is answered is stored, and a session goes on when a worker or a wake takes it, such as: ${nextCommand(context, 'worker')}`;
 }

@@ -34,11 +34,11 @@ class Cutter {
   }
 
   #text(text: string): string {
-    const room = Math.max(0, Math.min(MAX_TEXT, this.#left));
-    this.#left -= Math.min(room, text.length) + 8;
-    if (text.length <= room) return text;
+    const most = Math.max(0, Math.min(MAX_TEXT, this.#left));
+    this.#left -= Math.min(most, text.length) + 8;
+    if (text.length <= most) return text;
     this.hasCut = true;
-    return beginningOf(text, room) + MARK;
+    return beginningOf(text, most) + MARK;
   }
 
   #list(list: readonly unknown[], depth: number): unknown[] {

@@ -13,7 +13,7 @@ export interface DataPart {
 
 const SHORT = 80;
 const MAX_PARTS = 60;
-/** So many times the room of the value itself. */
+/** So many times the space of the value itself. */
 const MOST_BLANKS = 4;
 
 /** @param value JSON */

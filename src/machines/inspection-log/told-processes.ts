@@ -21,6 +21,7 @@ const toldProcess = z.object({
   residentBytes: number.optional(),
   isSuspended: z.literal(true).optional(),
   taskId: text.optional(),
+  commandLine: text.optional(),
 });
 
 const toldProcesses = z.union([

@@ -23,7 +23,7 @@ export interface DifferenceFile {
 /** Lines of one file that are kept. */
 export const MAX_LINES = 1_500;
 const MAX_FILES = 300;
-/** Of all files together; with their numbers, lines take more room than as a text. */
+/** Of all files together; with their numbers, lines take more space than as a text. */
 const MAX_LINES_IN_ALL = 20_000;
 const PLACE = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 

@@ -19,13 +19,19 @@ export interface Mover {
   readonly program?: readonly string[] | undefined;
 }
 
-export function messageMover(sessionId: string, delivery?: 'steer'): Mover {
+interface MovingMessage {
+  readonly delivery?: 'steer';
+  /** Default: it stands for what has to be filled in. */
+  readonly text?: string;
+}
+
+export function messageMover(sessionId: string, { delivery, text = 'TEXT' }: MovingMessage = {}): Mover {
   const how = delivery === undefined ? [] : ['--delivery', delivery];
   return {
     who: 'person',
     events: ['user.message'],
     does: 'sends a message',
-    command: ['session', 'send', '--session', sessionId, '--message', 'TEXT', ...how],
+    command: ['session', 'send', '--session', sessionId, '--message', text, ...how],
   };
 }
 

@@ -44,7 +44,7 @@ export function running(state: SessionState, { modelWait, work: seen }: RunningF
         does: 'cuts it short',
         command: ['session', 'interrupt', '--session', sessionId],
       },
-      messageMover(sessionId, 'steer'),
+      messageMover(sessionId, { delivery: 'steer' }),
       { ...workerMover(), does: 'goes on with it, if its process has died' },
       { ...wakeMover(sessionId), does: 'does the same' },
     ],
@@ -64,10 +64,11 @@ export function dead(state: SessionState, nowMs: number, { conditions, work }: D
     { ...workerMover(), does: 'goes on with it' },
     { ...wakeMover(sessionId), does: 'does the same now' },
   ];
-  if (work.isHolderAlive === true && !isDiskFull(conditions))
+  const isFull = isDiskFull(conditions);
+  if (work.isHolderAlive === true)
     return {
       kind: 'lost',
-      text: `Its wake was lost; its process ${openWake?.owner ?? ''} lives${work.isHolderWorker === true ? '. A worker takes it up again by itself: nothing to do' : ', and is not known to be a worker. A worker or another wake goes on'}. When it ended, ${atWork(state, work, 'past')}; ${soFar(state)}.${cutOff(state)}`,
+      text: `${isFull ? 'Its wake could not write how it ended' : 'Its wake was lost'}; its process ${openWake?.owner ?? ''} lives${goesOnText(work, isFull)} When it ended, ${atWork(state, work, 'past')}; ${soFar(state)}.${cutOff(state)}`,
       since: updatedAt,
       movers: [
         ...(work.isHolderWorker === true
@@ -79,11 +80,16 @@ export function dead(state: SessionState, nowMs: number, { conditions, work }: D
     };
   return {
     kind: 'dead',
-    text: `${isDiskFull(conditions) ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, work, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.${cutOff(state)}`,
+    text: `${isFull ? 'Its wake could not write how it ended, or its process has died' : 'Its process has died'}, ${openWake?.owner ?? 'of which nothing is known'}${agoText(nowMs - Date.parse(updatedAt ?? ''))}: ${atWork(state, work, 'past')}; ${soFar(state)}. Nothing is lost: a worker or another wake goes on from its log.${cutOff(state)}`,
     since: updatedAt,
     movers,
     calls: callStates(state),
   };
+}
+
+function goesOnText({ isHolderWorker }: SessionWork, isFull: boolean): string {
+  if (isHolderWorker !== true) return ', and is not known to be a worker. A worker or another wake goes on.';
+  return isFull ? '. A worker goes on once there is space.' : '. A worker takes it up again by itself: nothing to do.';
 }
 
 /** What becomes of calls that ran when the process died. */

@@ -176,7 +176,7 @@ export function left(state: SessionState, { calls, underWay, finished }: Session
       kind: 'left',
       text: `The ${finished} is finished since; tell the agent, then wake it. ${failedText(failedCall, calls)}`,
       since: lastWake.endedAt,
-      movers: [messageMover(sessionId), wakeMover(sessionId)],
+      movers: [messageMover(sessionId, { text: `The ${finished} is finished.` }), wakeMover(sessionId)],
     };
   const said = summary === undefined || summary === '' ? '' : `: ${summary.replace(/\.$/, '')}`;
   const failed = failedCall === undefined ? '' : ` ${failedText(failedCall, calls)}`;
@@ -187,12 +187,7 @@ export function left(state: SessionState, { calls, underWay, finished }: Session
     since: lastWake.endedAt,
     movers: [
       ...(underWay === undefined ? [] : underWayMovers(underWay)),
-      messageMover(sessionId),
-      ...(underWay === undefined
-        ? []
-        : ([
-            { who: 'person', events: [], does: 'sees the worktrees that there are', command: ['worktree', 'list'] },
-          ] as const)),
+      messageMover(sessionId, underWay === undefined ? {} : { text: `The ${underWay.what} is finished.` }),
     ],
   };
 }
@@ -253,32 +248,20 @@ export function underWayText({ what, files }: Pick<WorkUnderWay, 'what' | 'files
 }
 
 function underWayMovers({ what, folder, files }: WorkUnderWay): readonly Mover[] {
-  const git = (...words: readonly string[]): readonly string[] => ['git', '-C', folder, ...words];
+  const person = (does: string, ...program: readonly string[]): Mover => ({ who: 'person', events: [], does, program });
+  const git = (does: string, ...words: readonly string[]): Mover => person(does, 'git', '-C', folder, ...words);
+  // Without an editor, which needs a terminal.
+  const goOn = git(`goes on with the ${what}`, '-c', 'core.editor=true', what, '--continue');
+  const back = git(`takes the ${what} back`, what, '--abort');
+  if (files.length === 0) return [goOn, back];
+  const mend = files.slice(0, MOST_FILES).map((file) => person(`mends ${file}`, 'vi', `${folder}/${file}`));
+  if (what !== 'merge') return [...mend, git('says that they are mended', 'add', '--', ...files), goOn, back];
   return [
-    { who: 'person', events: [], does: 'sees the files in conflict, to mend them', program: git('status') },
-    ...files.slice(0, MOST_FILES).map((file): Mover => ({
-      who: 'person',
-      events: [],
-      does: `mends ${file}`,
-      program: ['vi', `${folder}/${file}`],
-    })),
-    ...(files.length === 0
-      ? []
-      : [
-          {
-            who: 'person',
-            events: [],
-            does: 'says that they are mended',
-            program: git('add', '--', ...files.slice(0, MOST_FILES)),
-          } as const,
-        ]),
-    {
-      who: 'person',
-      events: [],
-      does: `goes on with the ${what}, once they are mended and added`,
-      // Without an editor, which needs a terminal.
-      program: git('-c', 'core.editor=true', what, '--continue'),
-    },
-    { who: 'person', events: [], does: `takes the ${what} back`, program: git(what, '--abort') },
+    ...mend,
+    git('ends the merge with what is mended', 'commit', '--no-edit', '--include', '--', ...files),
+    // In place of mending: a rebase calls them the other way round.
+    git('mends by taking the side of the merged branch', 'checkout', '--theirs', '--', ...files),
+    git('mends by keeping the side of its own branch', 'checkout', '--ours', '--', ...files),
+    back,
   ];
 }

@@ -43,7 +43,7 @@ const MANY: FleetOverview = {
 };
 
 describe('the fleet in words', () => {
-  it('says what it means that there is nobody and nothing', () => {
+  it('says what it means that there is no worker and nothing to do', () => {
     expect(shownFleet(NOBODY).parts.map(({ title, count, rows, note }) => [title, count, rows.length, note])).toEqual([
       [
         'Workers',
@@ -57,7 +57,7 @@ describe('the fleet in words', () => {
     ]);
   });
 
-  it('does not say that nothing waits where nobody checked everything', () => {
+  it('does not say that nothing waits where not everything was checked', () => {
     const { parts } = shownFleet({
       ...NOBODY,
       lag: { sessions: 0, isCut: true, parts: [] },

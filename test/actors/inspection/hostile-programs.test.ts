@@ -230,7 +230,7 @@ describe('secrets', () => {
     expect(text).not.toContain('4711081512');
   });
 
-  it('that are learned later are in no record either, whoever reads from then on', async () => {
+  it('that are learned later are in no record either, for all who read from then on', async () => {
     const secret = 'sk-live-0123456789abcdef';
     const known = new KnownSecrets();
     const redact = Object.assign((text: string) => known.redaction?.text(text) ?? text, {
@@ -326,7 +326,7 @@ describe('a program that acts while it is recorded', () => {
 });
 
 describe('an actor that breaks', () => {
-  it('in an action is found after the turn, and XState reports it as if nobody had checked', async () => {
+  it('in an action is found after the turn, and XState reports it as if it had not been checked', async () => {
     const machine = setup({
       actions: {
         fail: () => {
@@ -362,7 +362,7 @@ describe('an actor that breaks', () => {
       },
     }).createMachine({ id: 'alone', initial: 'a', states: { a: { on: { GO: { actions: 'fail' } } } } });
     const root = createActor(machine).start();
-    // XState ends the process for an error that nobody hears of.
+    // XState ends the process for an error that is not heard of.
     root.subscribe({ error: () => undefined });
     const made = record(root);
     root.send({ type: 'GO' });
@@ -446,7 +446,7 @@ describe('what XState does by itself', () => {
 });
 
 describe('a recorder that breaks', () => {
-  it('hurts nobody: the program goes on, and it is said once', async () => {
+  it('hurts no other: the program goes on, and it is said once', async () => {
     const actor = createActor(keeper).start();
     const clock = createSimulatedClock();
     const made = record(actor, { clock });
@@ -460,7 +460,7 @@ describe('a recorder that breaks', () => {
     expect(reported).toHaveLength(1);
   });
 
-  it('hurts no follower, and a follower that throws hurts nobody either', async () => {
+  it('hurts no follower, and a follower that throws hurts no other either', async () => {
     const actor = createActor(keeper).start();
     const made = record(actor, {
       factsOf: () => {

@@ -39,7 +39,7 @@ afterEach(async () => {
   }
 });
 
-describe('a recorder with room for few records', () => {
+describe('a recorder with space for few records', () => {
   it.each([{ records: 25 }, { characters: 5_000 }])(
     'keeps the newest within %j, and tells before them who was there: the end is the same',
     async (limits) => {

@@ -137,7 +137,7 @@ describe('a ring of records', () => {
     expect(ring.slice(34_999, 10).map(({ s }) => s)).toEqual([34_999, 35_000]);
   });
 
-  it('makes room as it is needed: one for millions costs little while it is empty', () => {
+  it('grows as it is needed: one for millions costs little while it is empty', () => {
     const before = process.memoryUsage();
     const ring = new RecordRing('b', { records: 10_000_000, characters: 1_073_741_824 });
     ring.add(rowOf(new RecordOwner('x:1'), 'event', { t: 1 }));

@@ -135,7 +135,7 @@ describe('a recorder', () => {
     expect(recorder.statistics.actors).toBe(0);
   });
 
-  it('meets a system of many a few at a time, and tells whoever moves before it is met', async () => {
+  it('meets a system of many a few at a time, and tells of what moves before it is met', async () => {
     const stage = setUp({ maxConcurrent: 5_000, maxPending: 5_000 });
     const ids = await Promise.all(Array.from({ length: 2_500 }, () => spawn(stage)));
     const recorder = record(stage.manager.supervisor);

@@ -201,7 +201,7 @@ describe('what goes out', () => {
 });
 
 describe('the list of sessions', () => {
-  it('begins with those that wait for somebody, then has the newest first', async () => {
+  it('begins with those that wait for a person, then has the newest first', async () => {
     await using opened = await open();
     const { setup, source, session } = opened;
     const made: string[] = [];
@@ -251,7 +251,7 @@ describe('the recording of a session', () => {
     expect(await allRecords(second ?? source)).toEqual(await allRecords(first ?? source));
   });
 
-  it('is kept as long as somebody follows it, and holds nothing after', async () => {
+  it('is kept as long as it is followed, and holds nothing after', async () => {
     await using opened = await open();
     const { source, session, setup } = opened;
     const first = await source.recordingOf(session);
@@ -263,7 +263,7 @@ describe('the recording of a session', () => {
     expect(await source.recordingOf(session)).not.toBe(first);
   });
 
-  it('is one of eight at most that nobody follows', async () => {
+  it('is one of eight at most that none follows', async () => {
     await using opened = await open();
     const { source, session, setup } = opened;
     const first = await source.recordingOf(session);

@@ -105,7 +105,9 @@ describe('who wakes a session', () => {
     expect(await workerOf(awake('far:7'), factsOf({ fleet }))).toMatchObject({
       aliveUntil: '2026-01-01T00:00:40.000Z',
     });
-    expect(await workerOf(awake('far:8'), factsOf({ fleet }))).not.toHaveProperty('aliveUntil');
+    const taken = await workerOf(awake('far:8'), factsOf({ fleet }));
+    expect(taken).toMatchObject({ takenBy: 'far:7' });
+    expect(taken).not.toHaveProperty('aliveUntil');
   });
 
   it('is told without what could not be asked', async () => {
@@ -133,6 +135,18 @@ describe('those that woke it before', () => {
     expect(suspendedOf(await workerOf(awake('here:5'), facts), [])).toEqual([{ host: 'here', pid: 5 }]);
     expect(await formerWorkersOf({ ...awake('here:7'), openWake: undefined }, owners, facts)).toEqual([]);
   });
+});
+
+it('have their command lines while they live, without secrets', async () => {
+  const owners = new Map(['here:5', 'here:6'].map((owner) => [owner, SINCE]));
+  const usageOf = async (pid: number) => ({
+    ...(pid === 6 ? { startedAtMs: Date.parse(LATER) + 60_000 } : {}),
+    commandLine: ['wakechart', 'worker', '--token', 'hidden'],
+  });
+  expect(await formerWorkersOf(awake('here:7'), owners, factsOf({ processTree: { usageOf } }))).toEqual([
+    { host: 'here', pid: 6, state: 'gone', since: SINCE },
+    { host: 'here', pid: 5, state: 'running', since: SINCE, commandLine: 'wakechart worker --token …' },
+  ]);
 });
 
 describe('a session is stuck', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FolderChanges, FolderDifference } from '../../../src/actors/inspection/folder-changes.ts';
 import { createRuntimeSource } from '../../../src/actors/inspection/runtime-source.ts';
 import type { ClosableSource, RuntimeSourceOptions } from '../../../src/actors/inspection/runtime-source.ts';
+import type { TaskElsewhere } from '../../../src/actors/task/task-elsewhere.ts';
 import type { ProcessTree, ReconciledProcessTree } from '../../../src/actors/task/process-tree.ts';
 import type { KeptWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
@@ -39,7 +40,7 @@ function sourceOf(
       yield* log.filter(({ seq }) => seq >= from);
     } as unknown as Sessions['events'],
     send: async () => {
-      throw new Error('nobody answers here');
+      throw new Error('no answer here');
     },
     hasWakeDied: async () => false,
   };
@@ -186,6 +187,45 @@ describe('the processes of a session', () => {
       { pid: 31, parentPid: 30, title: 'job helps', state: 'running', host: 'dead', taskId: 'agent_1' },
     ]);
     expect(processTree.policies).toEqual(['report']);
+  });
+
+  it('are told by their command lines, without secrets, and jobs by their names with them', async () => {
+    const survivors = [30, 31, 32].map((pid) => ({ pid, startTime: '1', parentPid: pid - 1, name: 'node' }));
+    const reports = treesOf({ tag: 'a', taskId: 'agent_1', pid: 30, action: 'left', reason: 'host_dead', survivors });
+    const usageOf = async (pid: number) =>
+      pid === 32 ? undefined : { commandLine: ['node', `worker-${pid}.js`, '--token', 'hidden', 'a b'] };
+    const { source } = sourceOf({ processTree: { reconcile: reports.reconcile, usageOf } }, JOB);
+    expect((await source.processes(SESSION_ID)).map(({ title, commandLine }) => [title, commandLine])).toEqual([
+      ['job helps', 'node worker-30.js --token … "a b"'],
+      ['node worker-31.js --token … "a b"', undefined],
+      ['node', undefined],
+    ]);
+  });
+
+  it('of another process over the home are cancelled by that one, but for programs that are no task', async () => {
+    const cancelled: unknown[] = [];
+    const tree = (taskId: string, pid: number): ReconciledProcessTree => ({
+      tag: taskId,
+      taskId,
+      sessionId: SESSION_ID,
+      pid,
+      host: { pid: 9, token: 'boot-1-0123456789' },
+      action: 'left',
+      reason: 'host_alive',
+      survivors: [{ pid, startTime: '1' }],
+    });
+    const { source } = sourceOf({
+      processTree: treesOf(tree('task_1', 50), tree('mcp server search', 60)),
+      tasksElsewhere: {
+        cancel: async (...given) => {
+          cancelled.push(given);
+          return {} as TaskElsewhere;
+        },
+      },
+    });
+    await source.endProcess?.(SESSION_ID, 50);
+    expect(cancelled).toEqual([['01234567/task_1', 'a person ended it in the inspector']]);
+    await expect(source.endProcess?.(SESSION_ID, 60)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_ELSEWHERE' });
   });
 
   it('of another process are never taken for a task of this one that has the same id, nor ended with it', async () => {
@@ -445,7 +485,7 @@ describe('the changes of a session', () => {
     expect([signals.length, clock.pendingTimers]).toEqual([1, 0]);
   });
 
-  it('are none where nobody checks', async () => {
+  it('are none where none checks', async () => {
     expect(await sourceOf({}).source.changes(SESSION_ID)).toEqual([]);
   });
 });

@@ -88,7 +88,7 @@ describe('a session', () => {
     };
   };
 
-  it('tells how its wakes ended, and which of them still waits for somebody', () => {
+  it('tells how its wakes ended, and which of them still waits for a person', () => {
     const wakes = [wake('failed'), wake('requires_action'), wake('requires_action')];
     expect(
       shownSession(session(wakes, 1)).usage.wakes.map(({ words, price }) => [words.text, words.status, price]),
@@ -192,7 +192,7 @@ describe('processes', () => {
   const countOf = (branches: readonly ShownProcess[]): number =>
     branches.reduce((sum, { children }) => sum + 1 + countOf(children), 0);
 
-  it('are each in the tree once, whoever is said to be under whom', () => {
+  it('are each in the tree once, whichever is said to be under which', () => {
     const process = fc.record({
       pid: fc.integer({ min: 1, max: 6 }),
       parentPid: fc.option(fc.integer({ min: 1, max: 7 }), { nil: undefined }),
@@ -313,7 +313,7 @@ describe('a transcript', () => {
       expect(shownSteps({ events: [event(type, {})], head: 1 }).steps).toMatchObject([{ seq: 1, type }]);
   });
 
-  it('takes no more room for a value that is nested deeply than twice and again what the value takes', () => {
+  it('takes no more space for a value that is nested deeply than twice and again what the value takes', () => {
     let output: unknown = Array.from({ length: 2_000 }, () => 1);
     for (let depth = 0; depth < 30; depth += 1) output = [output];
     const { steps } = shownSteps({

@@ -20,7 +20,7 @@ describe('the name of an actor', () => {
     expect(actorName({ id: 'x', kind, facts: { label } })).toBe(name);
   });
 
-  it('is bounded, and as long as there is room', () => {
+  it('is bounded, and as long as there is space', () => {
     const call = { id: 'call_1', key: KEY, kind: 'toolCall', facts: { label: 'a'.repeat(100), name: 'shell_run' } };
     expect(actorName(call).length).toBeLessThan(100);
     expect(actorName(call, 200)).toBe(call.facts.label);
@@ -63,7 +63,7 @@ describe('how long an actor took', () => {
     expect(spanOf(at(1_201), 3_201)).toBe('3.0 s');
   });
 
-  it('says how much of it was waiting: for a turn, and for somebody', () => {
+  it('says how much of it was waiting: for a turn, and for a person', () => {
     expect(waitedMs(timeline.sequence(KEY), at(2_301).since)).toBe(1_800);
     expect(waitedMs(timeline.sequence(KEY), { s: 1_500, t: 1_500 })).toBe(1_399);
   });

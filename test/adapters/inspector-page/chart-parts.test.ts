@@ -92,8 +92,8 @@ describe('the size of a picture', () => {
         fc.double({ min: 1, max: 1e5, noNaN: true }),
         fc.double({ min: 1, max: 1e4, noNaN: true }),
         fc.integer({ min: -50, max: 50 }),
-        (width, room, steps) => {
-          const zoom = fitted({ width, height: width }, { width: room, height: room });
+        (width, frame, steps) => {
+          const zoom = fitted({ width, height: width }, { width: frame, height: frame });
           expect(zoom).toBeGreaterThanOrEqual(LEGIBLE);
           expect(zoom).toBeLessThanOrEqual(1);
           expect(closer(zoom, steps)).toBeGreaterThanOrEqual(SMALLEST);
@@ -103,7 +103,7 @@ describe('the size of a picture', () => {
     );
   });
 
-  it('is as small as it has to be for somebody who wants to see all of it', () => {
+  it('is as small as it has to be for one who wants to see all of it', () => {
     expect(wholeZoom({ width: 400, height: 300 }, { width: 800, height: 600 })).toBe(1);
     expect(wholeZoom({ width: 400, height: 1_200 }, { width: 800, height: 600 })).toBe(0.5);
     expect(wholeZoom({ width: 1e6, height: 10 }, { width: 800, height: 600 })).toBe(SMALLEST);

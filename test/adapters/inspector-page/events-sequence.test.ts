@@ -109,7 +109,7 @@ describe('a sequence diagram', () => {
     ).toEqual(['step 11 load is done → running']);
   });
 
-  it('folds those for whom there is no room, keeps the chosen one and those it talks with, and leaves out what happens among others', () => {
+  it('folds those for whom there is no space, keeps the chosen one and those it talks with, and leaves out what happens among others', () => {
     const records = [
       made(0),
       ...Array.from({ length: 20 }, (_, index) => made(index + 1, 0)),
@@ -127,7 +127,7 @@ describe('a sequence diagram', () => {
     expect(new Set(sequence.rows.flatMap(({ from, to }) => [from, to]))).toEqual(new Set(keys));
   });
 
-  it('names those for whom there is no room, with how much they do, and brings in those that are wanted, the latest first', () => {
+  it('names those for whom there is no space, with how much they do, and brings in those that are wanted, the latest first', () => {
     const records = [
       made(0),
       ...Array.from({ length: 20 }, (_, index) => made(index + 1, 0)),

@@ -71,8 +71,10 @@ describe('a command that runs and puts out nothing', () => {
   it('says from the start how long it is silent, and what is left of its limit', () => {
     const at = '2026-01-01T00:00:00.000Z';
     const ends = endOfLimit([
-      { state: 'running', startedAt: at, limitMs: 600_000 },
-      { state: 'gone', startedAt: at },
+      { state: 'running', host: 'other', startedAt: at, limitMs: 600_000 },
+      { state: 'gone', host: 'other', startedAt: at },
+      // Its process died, which would have ended it.
+      { state: 'running', host: 'dead', startedAt: at, limitMs: 1 },
     ]);
     expect(quietText(Date.parse(at) + 3_000, { lastActivityAt: at, endsAtMs: ends })).toMatch(
       /^silent 3.*s, 9 min.* left of its limit$/,

@@ -69,7 +69,7 @@ describe('the line of time', () => {
     expect(slices.filter(({ isOfActor }) => isOfActor)).toHaveLength(1);
   });
 
-  it('says how long each pause was, and the longest where there is no room for all', () => {
+  it('says how long each pause was, and the longest where there is no space for all', () => {
     const times = [0, 1, 2, 2 + 3 * MINUTE, 3 + 3 * MINUTE, 3 + 123 * MINUTE, 4 + 123 * MINUTE];
     const { pauses } = axisOf(timelineOf(times), 'records');
     expect(pauses.map(({ text }) => text)).toEqual(['3 min', '2 h']);
@@ -90,7 +90,7 @@ describe('the line of time', () => {
     expect(close.filter((text, index) => text !== '' && text === close[index - 1])).toEqual([]);
   });
 
-  it('is by record for sessions, and where pauses would take most of the room', () => {
+  it('is by record for sessions, and where pauses would take most of the line', () => {
     const busy = timelineOf([0, 1, 2, 3].map((each) => each * 30_000));
     expect(fittingKind(busy, false)).toBe('time');
     expect(fittingKind(busy, true)).toBe('records');
@@ -110,7 +110,7 @@ describe('the line of time', () => {
 });
 
 describe('the marks of a span', () => {
-  it('are round times, no more than there is room for', () => {
+  it('are round times, no more than there is space for', () => {
     fc.assert(
       fc.property(
         fc.nat({ max: 2_000_000_000 }),

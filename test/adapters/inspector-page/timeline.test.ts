@@ -139,7 +139,7 @@ describe('the scale of a timeline', () => {
     );
   });
 
-  it('gives work its whole room, and all long pauses together at most half of that', () => {
+  it('gives work its whole width, and all long pauses together at most half of that', () => {
     fc.assert(
       fc.property(stretches, (busy) => {
         const whole = { from: 0, to: (busy.at(-1)?.to ?? 0) + 500 };

@@ -44,7 +44,7 @@ describe('a chart', () => {
   });
 
   it.each(['nothing', 'nothing.svg', '.svg', '%2e%2e.svg', '__proto__', 'constructor', 'x'.repeat(600), '%00'])(
-    'that nobody told of is not there: %s',
+    'that was never told of is not there: %s',
     async (id) => {
       const { ask } = await inspected();
       const { status, text } = await ask(`/api/charts/${id}`);

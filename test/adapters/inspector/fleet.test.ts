@@ -39,7 +39,7 @@ describe('the fleet', () => {
     expect((await ask('/api/fleet', { isStranger: true })).status).toBe(401);
   });
 
-  it('is not there where nobody knows of one', async () => {
+  it('is not there where none is known', async () => {
     const { ask } = await inspected();
     const { status, text } = await ask('/api/fleet');
     expect([status, JSON.parse(text)]).toMatchObject([

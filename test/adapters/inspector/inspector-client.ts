@@ -1,4 +1,4 @@
-/** A running inspector, and clients that speak HTTP to it as browsers do, or as nobody should. */
+/** A running inspector, and clients that speak HTTP to it as browsers do, or as none should. */
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';

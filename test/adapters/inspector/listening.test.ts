@@ -94,7 +94,7 @@ describe('the inspector', () => {
 });
 
 describe('connections', () => {
-  it('that are silent make room for others, so that a stranger with many locks nobody out', async () => {
+  it('that are silent make way for others, so that a stranger with many locks no other out', async () => {
     const { socket, ask } = await inspected({ limits: { maxConnections: 4 } });
     const silent = await Promise.all(Array.from({ length: 12 }, () => socket()));
     const ends = silent.map(
@@ -111,7 +111,7 @@ describe('connections', () => {
     await Promise.race(ends);
   });
 
-  it('with nothing under way make room too, and those that are answered do not', async () => {
+  it('with nothing under way make way too, and those that are answered do not', async () => {
     const { socket, open, source } = await inspected({ limits: { maxConnections: 2 } });
     const live = await open('/api/live');
     await vi.waitFor(() => expect(source.followers).toBe(1));
@@ -125,7 +125,7 @@ describe('connections', () => {
     live.destroy();
   });
 
-  it('beyond the limit are closed while all others are answered, and there is room again once one has ended', async () => {
+  it('beyond the limit are closed while all others are answered, and others are taken again once one has ended', async () => {
     const { socket, open, ask, source } = await inspected({ limits: { maxConnections: 2 } });
     const [one] = [await open('/api/live'), await open('/api/live')];
     await vi.waitFor(() => expect(source.followers).toBe(2));

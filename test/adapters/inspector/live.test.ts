@@ -175,7 +175,7 @@ describe('a browser that follows', () => {
     other.destroy();
   });
 
-  it('hurts nobody when the source breaks, and its owner hears why', async () => {
+  it('hurts no other when the source breaks, and its owner hears why', async () => {
     const source = new RecordedSource();
     const { open, problems } = await inspected({ source });
     const response = await open('/api/live');
@@ -189,14 +189,14 @@ describe('a browser that follows', () => {
     expect([problems, source.followers]).toEqual([[new Error('no records today')], 0]);
   });
 
-  it('hurts nobody when the source does not let anybody follow', async () => {
+  it('hurts no other when the source lets none follow', async () => {
     const source = new RecordedSource();
     source.follow = () => {
-      throw new Error('nobody follows me');
+      throw new Error('none follows me');
     };
     const { ask, problems } = await inspected({ source });
     await expect(ask('/api/live')).rejects.toThrow(/aborted|hang up|ECONNRESET/);
-    expect(problems).toEqual([new Error('nobody follows me')]);
+    expect(problems).toEqual([new Error('none follows me')]);
   });
 
   it('does not make the server spin when the source has less than it says', async () => {

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { inspected } from './inspector-client.ts';
 import type { Inspected } from './inspector-client.ts';
 
-const SECRET = 'nobody may read this';
+const SECRET = 'not for readers';
 
 interface Page extends Inspected {
   readonly directory: string;

@@ -175,7 +175,7 @@ describe('the history', () => {
     const { open } = await inspected({ source, limits: { stallMs: 90, heartbeatMs: 20 } });
     const response = await open('/api/records');
     response.on('error', () => undefined);
-    // Nobody reads the response: what the kernel takes is given, and not more.
+    // The response is not read: what the kernel takes is given, and not more.
     await vi.waitFor(() => expect(left).toHaveBeenCalledOnce(), { timeout: 10_000 });
     expect(given).toBeLessThan(2_000);
     response.destroy();

@@ -149,7 +149,7 @@ describe('the place of an inspector', () => {
 });
 
 describe('a service worker', () => {
-  it('is given to nobody', async () => {
+  it('is given to no page', async () => {
     const { ask } = await inspected();
     expect(
       (await ask('/index.html', { headers: { 'service-worker': 'script', 'sec-fetch-site': 'same-origin' } })).status,

@@ -127,7 +127,7 @@ describe('what is about a session', () => {
     expect(ids).toEqual([]);
   });
 
-  it('gives the events that are asked for, 200 where nobody says', async () => {
+  it('gives the events that are asked for, 200 by default', async () => {
     const source = new RecordedSource();
     const options: unknown[] = [];
     source.events = async (_id, given) => {

@@ -153,6 +153,17 @@ describe('what there is around a session', () => {
       conditions: { freeBytes: 0 },
     }).reasons;
     expect(reason?.text).toMatch(/^Its wake could not write how it ended, or its process has died, test, /);
+    const [, lives] = explain(stateAfter(...awake), START_MS, {
+      isWakeDead: true,
+      conditions: { freeBytes: 0 },
+      work: { isHolderAlive: true, isHolderWorker: true },
+    }).reasons;
+    expect([lives?.kind, lives?.text]).toEqual([
+      'lost',
+      expect.stringMatching(
+        /^Its wake could not write how it ended; its process test lives\. A worker goes on once there is space\. /,
+      ),
+    ]);
   });
 
   it.each<[string, Partial<SendingSchedule>, readonly string[], RegExp, string]>([

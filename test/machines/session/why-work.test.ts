@@ -166,14 +166,29 @@ describe('a session that came to rest', () => {
     const [first] = told(rested(), { underWay }).reasons;
     expect(first?.text).toContain('A merge is in progress: prices.json is in conflict.');
     expect(first?.movers.map(({ program, command }) => (program ?? command)?.join(' '))).toEqual([
-      'git -C /w status',
       'vi /w/prices.json',
-      'git -C /w add -- prices.json',
-      'git -C /w -c core.editor=true merge --continue',
+      'git -C /w commit --no-edit --include -- prices.json',
+      'git -C /w checkout --theirs -- prices.json',
+      'git -C /w checkout --ours -- prices.json',
       'git -C /w merge --abort',
-      expect.stringContaining('session send'),
-      'worktree list',
+      expect.stringMatching(/session send .* --message The merge is finished\.$/) as string,
     ]);
+  });
+
+  it('ends a rebase, and a merge that is mended, as git does', () => {
+    const lines = (what: 'merge' | 'rebase', ...files: readonly string[]): readonly unknown[] =>
+      told(rested(), { underWay: { what, folder: '/w', files } }).reasons[0]?.movers.map(({ program }) =>
+        program?.slice(3).join(' '),
+      ) ?? [];
+    expect(lines('rebase', 'a', 'b')).toEqual([
+      '',
+      '',
+      'add -- a b',
+      '-c core.editor=true rebase --continue',
+      'rebase --abort',
+      undefined,
+    ]);
+    expect(lines('merge')).toEqual(['-c core.editor=true merge --continue', 'merge --abort', undefined]);
   });
 });
 
@@ -181,6 +196,7 @@ it('says of a merge that was finished since to tell the agent, then to wake it',
   const work = { calls: new Map([['c', 'git merge --no-edit b']]), finished: 'merge' } as const;
   const [first] = told(rested(result({ exitCode: 1 })), work).reasons;
   expect(first?.text).toMatch(/^The merge is finished since; tell the agent, then wake it\./);
+  expect(first?.movers[0]?.command?.at(-1)).toBe('The merge is finished.');
   expect(first?.movers.map(({ command }) => command?.slice(0, 2).join(' '))).toEqual([
     'session send',
     'wake --session',

@@ -15,15 +15,15 @@ export interface Size {
 }
 
 /** All of it is seen, and it is never larger than it was drawn. */
-export function wholeZoom(picture: Size, room: Size): number {
-  if (picture.width <= 0 || picture.height <= 0 || room.width <= 0 || room.height <= 0) return 1;
-  return clamped(Math.min(1, room.width / picture.width, room.height / picture.height));
+export function wholeZoom(picture: Size, frame: Size): number {
+  if (picture.width <= 0 || picture.height <= 0 || frame.width <= 0 || frame.height <= 0) return 1;
+  return clamped(Math.min(1, frame.width / picture.width, frame.height / picture.height));
 }
 
 /** Whole, or at least in the width, as long as it can be read. */
-export function fitted(picture: Size, room: Size): number {
-  const all = wholeZoom(picture, room);
-  return all >= LEGIBLE ? all : Math.max(LEGIBLE, wholeZoom(picture, { ...room, height: picture.height }));
+export function fitted(picture: Size, frame: Size): number {
+  const all = wholeZoom(picture, frame);
+  return all >= LEGIBLE ? all : Math.max(LEGIBLE, wholeZoom(picture, { ...frame, height: picture.height }));
 }
 
 export function clamped(zoom: number): number {

@@ -33,22 +33,22 @@ export interface LabelPlace {
  * is not enough.
  */
 export function labelBetween(text: string, one: number, other: number, width: number): LabelPlace {
-  const room = Math.floor((width - TIME_WIDTH - EDGE) / LETTER);
-  const cut = text.length > room ? `${text.slice(0, Math.max(1, room - 1))}…` : text;
+  const letters = Math.floor((width - TIME_WIDTH - EDGE) / LETTER);
+  const cut = text.length > letters ? `${text.slice(0, Math.max(1, letters - 1))}…` : text;
   const half = (cut.length * LETTER) / 2;
   return { x: Math.min(width - EDGE - half, Math.max(TIME_WIDTH + half, (one + other) / 2)), text: cut };
 }
 
-/** A label beside a mark: to its right, or to its left where there is more room. */
+/** A label beside a mark: to its right, or to its left where there is more space. */
 export function labelBeside(text: string, x: number, width: number): LabelPlace & { readonly anchor: 'start' | 'end' } {
   const right = width - EDGE - (x + 10);
   const left = x - 10 - TIME_WIDTH;
   const isRight = text.length * LETTER <= right || right >= left;
-  const room = Math.max(1, Math.floor((isRight ? right : left) / LETTER));
+  const letters = Math.max(1, Math.floor((isRight ? right : left) / LETTER));
   return {
     x: isRight ? x + 10 : x - 10,
     anchor: isRight ? 'start' : 'end',
-    text: text.length > room ? `${text.slice(0, Math.max(1, room - 1))}…` : text,
+    text: text.length > letters ? `${text.slice(0, Math.max(1, letters - 1))}…` : text,
   };
 }
 

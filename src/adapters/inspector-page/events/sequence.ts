@@ -60,7 +60,7 @@ export interface SequenceOptions {
   readonly chosen: string | undefined;
   /** Keys of actors that the user wants to see, the latest wish last: they come before all but the chosen one. */
   readonly broughtIn?: readonly string[];
-  /** How many lifelines there is room for. */
+  /** How many lifelines there is space for. */
   readonly most: number;
   /** Number of the record around which it is drawn: what does something near it is shown first. */
   readonly moment: number;
@@ -85,8 +85,8 @@ export function sequenceOf({
     all,
     { names, chosen, broughtIn, moment },
   );
-  const room = Math.max(2, most) - (keys.includes(OUTSIDE) ? 1 : 0);
-  const shown = new Set(actors.length <= room ? actors : actors.slice(0, room - 1));
+  const places = Math.max(2, most) - (keys.includes(OUTSIDE) ? 1 : 0);
+  const shown = new Set(actors.length <= places ? actors : actors.slice(0, places - 1));
   const columnOf = (key: string): string => (key === OUTSIDE || shown.has(key) ? key : OTHERS);
   const placed = all.map((row) => ({ ...row, from: columnOf(row.from), to: columnOf(row.to) }));
   const rows = placed

@@ -1,4 +1,4 @@
-/** What actors are called where there is little room. The whole id belongs into a `title`. */
+/** What actors are called where there is little space. The whole id belongs into a `title`. */
 import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
 import { visibleText } from './visible-text.ts';
 

@@ -16,8 +16,8 @@ export const failures: ReadonlySignal<{ readonly back: Failure | undefined; read
     };
   });
 
-/** Shows the nearest one with its actor; nothing, where there is none. */
+/** Shows the nearest one with its actor; after now there is none, so the last one. Nothing, where there is none. */
 export function showFailure(direction: 'back' | 'on'): void {
-  const found = failures.value[direction];
+  const found = failures.value[isInPast.value ? direction : 'back'];
   if (found !== undefined) chooseRecord(found.s);
 }

@@ -58,7 +58,7 @@ export function reasonOf(error: unknown): string {
   return `${message}. ${hint}`;
 }
 
-const NOBODY = {
+const NO_ANSWER = {
   code: 'INSPECTOR_SILENT',
   message: 'the inspector does not answer',
   hint: 'Its program has ended, or cannot be reached. What was read so far stays here; it is asked again by itself.',
@@ -71,7 +71,7 @@ export async function request(path: string, options: RequestInit = {}): Promise<
     response = await fetch(path, { credentials: 'same-origin', ...options });
   } catch (error) {
     if (options.signal?.aborted === true) throw error;
-    throw new RequestFailure(0, NOBODY);
+    throw new RequestFailure(0, NO_ANSWER);
   }
   if (response.ok) return response;
   const told = (await response.json().catch(() => undefined)) as

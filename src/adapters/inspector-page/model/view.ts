@@ -14,7 +14,7 @@ export type Cursor = number | 'live';
 /** What the middle shows of what is chosen. */
 export type MiddleTab = 'chart' | 'session' | 'timeline' | 'fleet' | 'schedules' | 'many';
 export type RightTab = 'events' | 'sequence';
-/** Where there is room for one pane only. */
+/** On screens that hold one pane only. */
 export type NarrowPane = 'left' | 'middle' | 'right';
 
 /** Absent until the server was heard. */

@@ -61,8 +61,8 @@ export function keepSessions(): () => void {
 let isFirst = true;
 
 /**
- * What people come for: the first that needs a person is opened, and where actors cannot be seen instead, another one,
- * unless the address or the user asks for something.
+ * What people come for: the first that needs a person is opened, and in a home or a recording another one, unless the
+ * address or the user asks for something.
  */
 function openTheFirst(): () => void {
   return effect(() => {
@@ -71,7 +71,8 @@ function openTheFirst(): () => void {
     const isAskedFor =
       chosenSession.peek() !== undefined || chosenActor.peek() !== undefined || cursor.peek() !== 'live';
     const first = firstToOpen(known.value.sessions);
-    if (!isAskedFor && first !== undefined && (first.need !== undefined || about.value.kind === 'store'))
+    const isAboutSessions = about.value.kind === 'store' || about.value.kind === 'log';
+    if (!isAskedFor && first !== undefined && (first.need !== undefined || isAboutSessions))
       openSession(first.sessionId);
   });
 }

@@ -9,7 +9,7 @@ import { bytes, counted, duration } from '../model/words.ts';
 import { When } from '../shared/when.tsx';
 import type { SessionWatch, Trouble } from './session-watch.ts';
 import { SideSection } from './side-section.tsx';
-import { WorkerLine } from './worker-line.tsx';
+import { OwnCommand, WorkerLine } from './worker-line.tsx';
 
 interface ProcessesSectionProps {
   readonly session: ShownSession;
@@ -30,7 +30,7 @@ export function ProcessesSection({ watch, session, isOpenAtFirst }: ProcessesSec
         about.value?.kind === 'log'
           ? 'Processes are not recorded.'
           : session.worker === undefined
-            ? 'None is known to work for it.'
+            ? `None is known to work for it${session.formerWorkers === undefined ? '' : ' now'}.`
             : WORKED_ALONE[session.worker.place]
       }
       above={<WorkerLine session={session} aheadMs={watch.aheadMs} isTold={far?.is === 'told'} />}
@@ -142,6 +142,7 @@ function Branches({ branches, watch, isBelow = false, isFar = false }: BranchesP
               <When iso={startedAt} tell={(began) => duration(now.value - began)} />
               {isBelow || state !== 'running' ? undefined : <End watch={watch} process={process} isFar={isFar} />}
             </p>
+            {process.commandLine === undefined ? undefined : <OwnCommand line={process.commandLine} />}
             <Uses process={process} isFar={isFar} />
             {process.output === undefined || process.output.length === 0 ? undefined : (
               <pre class="process-output" aria-label={`What ${pid} put out last`}>
@@ -160,7 +161,7 @@ function Branches({ branches, watch, isBelow = false, isFar = false }: BranchesP
 function Uses({ process, isFar }: Omit<EndProps, 'watch'>): JSX.Element | undefined {
   const { state, host, lastActivityAt, startedAt, limitMs, processorMs, residentBytes, isSuspended } = process;
   const quietMs = now.value - Date.parse(lastActivityAt ?? startedAt ?? '');
-  const isTimed = state === 'running' && limitMs !== undefined && startedAt !== undefined;
+  const isTimed = state === 'running' && host !== 'dead' && limitMs !== undefined && startedAt !== undefined;
   const told = [
     ...(isSuspended === true ? ['suspended (stopped)'] : []),
     ...(isTimed ? [`${duration(Date.parse(startedAt) + limitMs - now.value)} left of ${duration(limitMs)}`] : []),
@@ -181,7 +182,9 @@ interface EndProps {
 /** Asks once more: what is ended is gone. */
 function End({ watch, process, isFar }: EndProps): JSX.Element | undefined {
   const [stage, setStage] = useState<'ready' | 'asked' | 'ending' | Trouble>('ready');
-  if (about.value?.canAnswer !== true || process.host === 'other') return undefined;
+  // What another process runs that is no task has a name of several words.
+  const isOthers = process.host === 'other' && (isFar || process.taskId?.includes(' ') !== false);
+  if (about.value?.canAnswer !== true || isOthers) return undefined;
   const end = async (): Promise<void> => {
     setStage('ending');
     try {

@@ -33,13 +33,16 @@ export function Reasons({
   const [first, ...others] = why.reasons;
   const hasRequest = pendingActions.length > 0;
   const silent =
-    state.openWake === undefined
+    state.openWake === undefined || first?.kind === 'dead'
       ? undefined
       : silentMs({ lastActivityAt, isStuck, updatedAt: state.updatedAt }, now.value + aheadMs);
   return (
     <section class="reasons" aria-label="Why">
       {first === undefined ? undefined : <Why reason={first} isFirst aheadMs={aheadMs} />}
-      {silent === undefined && state.openWake !== undefined && lastActivityAt !== undefined ? (
+      {silent === undefined &&
+      state.openWake !== undefined &&
+      first?.kind !== 'dead' &&
+      lastActivityAt !== undefined ? (
         <p class="why-quiet quiet">{quietText(now.value + aheadMs, { lastActivityAt, endsAtMs })}</p>
       ) : undefined}
       {silent === undefined ? undefined : (

@@ -52,12 +52,17 @@ export function quietText(
   return `silent ${duration(Math.max(0, atMs - Date.parse(lastActivityAt)))}${limit}`;
 }
 
-/** When the first of the commands that run reaches its limit, in milliseconds since the epoch. */
+/**
+ * When the first of the commands that run reaches its limit, in milliseconds since the epoch. What a process left that
+ * died is held to none.
+ */
 export function endOfLimit(
-  processes: readonly Pick<ShownProcess, 'state' | 'startedAt' | 'limitMs'>[],
+  processes: readonly Pick<ShownProcess, 'state' | 'host' | 'startedAt' | 'limitMs'>[],
 ): number | undefined {
-  const ends = processes.flatMap(({ state, startedAt, limitMs }) =>
-    state === 'running' && startedAt !== undefined && limitMs !== undefined ? [Date.parse(startedAt) + limitMs] : [],
+  const ends = processes.flatMap(({ state, host, startedAt, limitMs }) =>
+    state === 'running' && host !== 'dead' && startedAt !== undefined && limitMs !== undefined
+      ? [Date.parse(startedAt) + limitMs]
+      : [],
   );
   return ends.length === 0 ? undefined : Math.min(...ends);
 }

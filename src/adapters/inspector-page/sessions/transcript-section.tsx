@@ -11,7 +11,7 @@ import type { SessionWatch } from './session-watch.ts';
 import type { Entry } from './transcript.ts';
 import { TranscriptEntry } from './transcript-entry.tsx';
 
-/** About as many as a screen has room for. */
+/** About as many as a screen holds. */
 const AT_FIRST = 20;
 const EARLIER = 100;
 /** More are dropped while the reader does not go back. */

@@ -7,6 +7,7 @@ import { bytes, clockTime, duration, instant } from '../model/words.ts';
 import { CopyButton } from '../shared/copy-button.tsx';
 import { When } from '../shared/when.tsx';
 import { commandLine } from './command-line.ts';
+import { formerWords, wakerWords } from './worker-words.ts';
 
 const PLACES = {
   this: 'the process that shows this page',
@@ -22,13 +23,14 @@ interface WorkerLineProps {
 }
 
 export function WorkerLine({ session, aheadMs, isTold }: WorkerLineProps): JSX.Element | undefined {
-  const { worker, formerWorkers = [] } = session;
+  const { worker, formerWorkers = [], usage } = session;
+  const lost = new Set(usage.wakes.flatMap(({ outcome, startedAt }) => (outcome === 'lost' ? [startedAt] : [])));
   if (worker === undefined && formerWorkers.length === 0) return undefined;
   return (
     <div class="worker-line">
       {worker === undefined ? undefined : <Waker worker={worker} session={session} aheadMs={aheadMs} isTold={isTold} />}
       {formerWorkers.map((each) => (
-        <Former key={each.pid} former={each} why={session.why} />
+        <Former key={each.pid} former={each} isLost={lost.has(each.since)} why={session.why} />
       ))}
     </div>
   );
@@ -46,10 +48,10 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
     return at === undefined ? undefined : duration(Math.max(0, time - at));
   };
   const until = instant(aliveUntil);
-  const [isLost, isDead] = fateOf(why);
+  const { words, isOver } = wakerWords(worker, why);
   const told = [
     PLACES[place],
-    ...(ago(since) === undefined ? [] : [`${isDead ? 'began' : 'for'} ${ago(since)}${isDead ? ' ago' : ''}`]),
+    ...(ago(since) === undefined ? [] : [isOver ? `began ${ago(since)} ago` : `for ${ago(since)}`]),
     ...(ago(heardAt) === undefined ? [] : [`last heard of ${ago(heardAt)} ago`]),
     ...(until === undefined || until > time ? [] : [`silent to the store for ${duration(time - until)}`]),
     ...(processorMs === undefined ? [] : [`${duration(processorMs)} of processor`]),
@@ -59,20 +61,12 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
     <>
       <p class="process">
         <code class="process-title">{visibleText(owner, 200)}</code>
-        <span class={`badge is-${isDead || isSuspended === true ? 'error' : 'running'}`}>
-          {isLost
-            ? 'lives, and its wake was lost'
-            : isDead
-              ? 'died'
-              : isSuspended === true
-                ? 'wakes it, and is suspended'
-                : 'wakes it'}
-        </span>
+        <span class={`badge is-${words.status}`}>{words.text}</span>
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
       {worker.commandLine === undefined ? undefined : <OwnCommand line={worker.commandLine} />}
       {isSuspended === true && pid !== undefined ? <Resumption pid={pid} why={why} /> : undefined}
-      {place !== 'elsewhere' || isDead || isTold ? undefined : (
+      {place !== 'elsewhere' || isOver || isTold ? undefined : (
         <>
           <p>
             What runs for it is on {host === undefined ? 'that machine' : <strong>{visibleText(host, 120)}</strong>},
@@ -99,13 +93,7 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
   );
 }
 
-/** Whether its wake was lost, and whether it wakes the session no more, for that or since it died. */
-function fateOf({ reasons }: ShownSession['why']): readonly [boolean, boolean] {
-  const isLost = reasons.some(({ kind }) => kind === 'lost');
-  return [isLost, isLost || reasons.some(({ kind }) => kind === 'dead')];
-}
-
-function OwnCommand({ line }: { readonly line: string }): JSX.Element {
+export function OwnCommand({ line }: { readonly line: string }): JSX.Element {
   return (
     <p class="process-uses quiet">
       <code>{visibleText(line, 300)}</code>
@@ -113,27 +101,23 @@ function OwnCommand({ line }: { readonly line: string }): JSX.Element {
   );
 }
 
-const FORMER = {
-  running: { text: 'woke it before, and lives', status: 'quiet' },
-  suspended: { text: 'woke it before, and is suspended', status: 'error' },
-  gone: { text: 'woke it before, and is gone', status: 'quiet' },
-} as const satisfies Record<FormerWorker['state'], unknown>;
-
-type FormerWorker = NonNullable<ShownSession['formerWorkers']>[number];
-
 interface FormerProps {
-  readonly former: FormerWorker;
+  readonly former: NonNullable<ShownSession['formerWorkers']>[number];
+  /** Its last wake was lost: another took it. */
+  readonly isLost: boolean;
   readonly why: ShownSession['why'];
 }
 
-function Former({ former: { host, pid, state, since }, why }: FormerProps): JSX.Element {
+function Former({ former: { host, pid, state, since, commandLine: line }, isLost, why }: FormerProps): JSX.Element {
+  const words = formerWords(state, isLost);
   return (
     <>
       <p class="process">
         <code class="process-title">{visibleText(`${host}:${pid}`, 200)}</code>
-        <span class={`badge is-${FORMER[state].status}`}>{FORMER[state].text}</span>
+        <span class={`badge is-${words.status}`}>{words.text}</span>
         <When iso={since} tell={(began) => `its last wake began at ${clockTime(began).slice(0, 8)}`} />
       </p>
+      {line === undefined ? undefined : <OwnCommand line={line} />}
       {state === 'suspended' ? <Resumption pid={pid} why={why} /> : undefined}
     </>
   );

@@ -31,9 +31,9 @@ export function BoundedText({
   isCode = false,
   ...rest
 }: BoundedTextProps): JSX.Element {
-  const [room, setRoom] = useState(most);
-  const shown = shownAs(text.length <= room ? text : beginningOf(text, room));
-  const left = text.length - room;
+  const [limit, setLimit] = useState(most);
+  const shown = shownAs(text.length <= limit ? text : beginningOf(text, limit));
+  const left = text.length - limit;
   return (
     <div class={`text ${rest.class ?? ''}`}>
       {isCode ? (
@@ -46,8 +46,8 @@ export function BoundedText({
       {left > 0 ? (
         <p class="left-out">
           {amount(left)} more characters{' '}
-          {room < AT_MOST ? (
-            <button onClick={() => setRoom(Math.min(AT_MOST, text.length))}>
+          {limit < AT_MOST ? (
+            <button onClick={() => setLimit(Math.min(AT_MOST, text.length))}>
               Show {text.length > AT_MOST ? `${amount(AT_MOST)} of them` : 'all'}
             </button>
           ) : (

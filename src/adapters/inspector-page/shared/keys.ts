@@ -13,7 +13,7 @@ export const pageKeys: readonly PageKey[] = [
   { keys: ['←', '→'], does: 'one record back, one on' },
   { keys: ['Shift ←', 'Shift →'], does: 'a hundred back, a hundred on' },
   { keys: ['L'], does: 'back to what happens now' },
-  { keys: ['E', 'Shift E'], does: 'the next failure, the previous one' },
+  { keys: ['E', 'Shift E'], does: 'the next failure, the previous one; from now, the last' },
   { keys: ['/'], does: 'search the actors; Enter leads to what was found' },
   { keys: ['↑', '↓'], does: 'in lists and trees: the row before, the row after' },
   { keys: ['X', 'Shift ↑↓', 'Ctrl A'], does: 'in the sessions: tick one, a range, all; Esc unticks' },

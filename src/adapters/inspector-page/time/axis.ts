@@ -1,5 +1,5 @@
 /**
- * The line on which all that was recorded stands: by time, or, where long pauses would take all the room, by record.
+ * The line on which all that was recorded stands: by time, or, where long pauses would take all of it, by record.
  * Places on it are from 0 to 1; it is cut into slices, each of which says how much happened in it.
  */
 import type { InspectionTimeline } from '../../../machines/inspection-log/inspection-timeline.ts';
@@ -24,7 +24,7 @@ export interface AxisOptions {
   readonly timeline: InspectionTimeline;
   readonly kind: AxisKind;
   readonly slices: number;
-  /** How many labels there is room for. */
+  /** How many labels there is space for. */
   readonly marks: number;
   readonly actor: string | undefined;
 }
@@ -107,7 +107,7 @@ export class Axis {
 
   #pausesOf({ pauses }: RecordIndex, most: number): readonly Mark[] {
     const marks = pauses.map(({ s, ms }) => ({ at: this.placeOf(s), text: duration(ms), ms }));
-    // The longest are told, where there is no room for all.
+    // The longest are told, where there is no space for all.
     const told = new Set(
       apart(
         marks.toSorted((one, other) => other.ms - one.ms),

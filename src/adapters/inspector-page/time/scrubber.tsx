@@ -149,8 +149,8 @@ function AxisSwitch({ axis }: { readonly axis: Axis }): JSX.Element {
       class="axis-switch"
       title={
         axis.kind === 'time'
-          ? 'The line stands for time. Press to give every record the same room.'
-          : 'Every record has the same room. Press for a line of time.'
+          ? 'The line stands for time. Press to give every record the same width.'
+          : 'Every record has the same width. Press for a line of time.'
       }
       onClick={() => turnAxis(other)}
     >

@@ -108,16 +108,16 @@ function useRoom(
   box: RefObject<HTMLDivElement | null>,
   count: number,
 ): { readonly whole: number; readonly names: number; readonly width: number } {
-  const [room, setRoom] = useState({ whole: 700, inner: 700 });
+  const [size, setSize] = useState({ whole: 700, inner: 700 });
   const check = (element: HTMLElement | null): void => {
     const whole = element?.clientWidth ?? 0;
     const inner = element?.querySelector('.rows')?.clientWidth ?? whole;
-    if (whole > 0) setRoom((before) => (before.whole === whole && before.inner === inner ? before : { whole, inner }));
+    if (whole > 0) setSize((before) => (before.whole === whole && before.inner === inner ? before : { whole, inner }));
   };
   useSize(box, check);
   useEffect(() => check(box.current), [count]);
-  const names = room.whole < NARROW ? 0 : Math.min(300, Math.round(room.whole * 0.34));
-  return { whole: room.whole, names, width: Math.max(40, room.inner - names - MARGIN) };
+  const names = size.whole < NARROW ? 0 : Math.min(300, Math.round(size.whole * 0.34));
+  return { whole: size.whole, names, width: Math.max(40, size.inner - names - MARGIN) };
 }
 
 /** At the end of the bars. */

@@ -4,6 +4,7 @@ import type { ReadonlySignal } from '@preact/signals';
 import type { InspectedActorState } from '../../../machines/inspection-log/inspection-world.ts';
 import { indexOf } from '../model/record-index.ts';
 import { chosenActor, cursor, isInPast, recording, recordingId, shownTime, world } from '../model/view.ts';
+import { diedAt } from '../sessions/known-sessions.ts';
 import { throttled } from '../model/throttled.ts';
 import type { Throttled } from '../model/throttled.ts';
 import { TreeModel, lineOf } from './tree-model.ts';
@@ -35,7 +36,12 @@ export const counts: ReadonlySignal<ActorCounts> = computed(() => {
   const { active, done, error, stopped } = world.value.counts;
   const { timeline } = recording.value.watched;
   const over = done + error + stopped;
-  return { all: active + over, active, over, failed: indexOf(timeline).failedBy(world.value.moment?.s ?? 0) };
+  const bad = indexOf(timeline).failedBy(world.value.moment?.s ?? 0);
+  const all = active + over;
+  // Whatever went on has died with its process, though the log cannot say so.
+  return diedAt.value === undefined
+    ? { all, active, over, failed: bad }
+    : { all, active: 0, over: all, failed: bad + active };
 });
 
 /** How many events an actor has ignored by then that another of its states takes. */
@@ -89,10 +95,15 @@ export interface FoundActors {
 function find(): FoundActors {
   const [text, what] = [searched.value.trim(), filter.value];
   if (!isListing.value) return { actors: [], isCut: false };
+  const hasDied = diedAt.value !== undefined;
+  const of = (status: Exclude<ActorFilter, 'all' | 'failed'> | undefined): readonly InspectedActorState[] =>
+    world.value.actors({ text, status, limit: MOST_FOUND + 1 });
   const found =
     what === 'failed'
-      ? failed(text.toLowerCase())
-      : world.value.actors({ text, status: what === 'all' ? undefined : what, limit: MOST_FOUND + 1 });
+      ? [...(hasDied ? of('active') : []), ...failed(text.toLowerCase())]
+      : hasDied && what === 'active'
+        ? []
+        : of(what === 'all' || hasDied ? undefined : what);
   return { actors: found.slice(0, MOST_FOUND), isCut: found.length > MOST_FOUND };
 }
 
@@ -124,7 +135,7 @@ function saysText({ key, id, kind, facts, value }: InspectedActorState, text: st
 /** What was found, for as long as it is shown. */
 export function watchFound(): Throttled<FoundActors> {
   return throttled({
-    urgent: () => JSON.stringify([recordingId.value, cursor.value, searched.value, filter.value]),
+    urgent: () => JSON.stringify([recordingId.value, cursor.value, searched.value, filter.value, diedAt.value]),
     restless: () => world.value,
     everyMs: SEARCH_AGAIN_MS,
     compute: find,
