@@ -9,18 +9,23 @@ import type { TestSpecification } from 'vitest/node';
  */
 const LONGEST = [
   'adapters/postgres/crash-matrix-processes',
-  'scenarios/subagents/endings-processes',
   'runtime/crash-matrix',
+  'scenarios/subagents/endings-processes',
   'runtime/crash-improvement',
+  'adapters/postgres/server-crash-matrix-processes',
+  'deploy/image-processes',
+  'docs/code-processes',
+  'scenarios/subagents/many-processes',
   'scenarios/subagents/dead-parent-processes',
   'adapters/git/lost-work',
+  'cli/store-copy-processes',
   'cli/stuck-homes-processes',
-  'scenarios/subagents/many-processes',
-  'adapters/postgres/server-crash-matrix-processes',
+  'cli/chat-processes',
+  'adapters/postgres/pooler-processes',
   'scenarios/improvement/ended-workers-processes',
-  'docs/code-processes',
-  'adapters/postgres/crash-processes',
-  'adapters/process-tree/reconcile',
+  'adapters/postgres/chaos-full-disk-processes',
+  'adapters/git/reconcile',
+  'adapters/postgres/roles-contracts-processes',
 ].map((name) => `/test/${name}.test.ts`);
 
 /**
