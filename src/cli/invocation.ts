@@ -8,8 +8,10 @@ import { shellQuoted } from './terminal/text.ts';
 
 const NAME = 'wakechart';
 
-/** On the PATH only while npm runs a script. */
+/** Put on the PATH by what runs a script or a program of a package, for as long as that takes. */
 const PASSING_FOLDER = join('node_modules', '.bin');
+/** What npm, pnpm and yarn tell what they run. */
+const RUNNER_VARIABLES = ['npm_lifecycle_event', 'npm_config_user_agent'];
 
 /** What npx was asked for, and not a program that calls us. */
 const OURS = /^["']?wakechart\b/;
@@ -58,9 +60,10 @@ function findInvocation(): readonly string[] {
 
 /** Whether the shell finds exactly this file under that name. */
 function leadsTo(name: string, program: string): boolean {
+  const isPassing = RUNNER_VARIABLES.some((variable) => process.env[variable] !== undefined);
   const folders = (process.env['PATH'] ?? '')
     .split(delimiter)
-    .filter((folder) => folder !== '' && !folder.endsWith(`${sep}${PASSING_FOLDER}`));
+    .filter((folder) => folder !== '' && !(isPassing && folder.endsWith(`${sep}${PASSING_FOLDER}`)));
   const found = folders.map((folder) => realPathOf(join(folder, name))).find((path) => path !== undefined);
   return found !== undefined && found === realPathOf(program);
 }

@@ -29,9 +29,9 @@ function called(file: string, words: readonly string[], { env = {}, path = '' }:
 }
 
 /** A link to the program in a folder of its own, as an installation makes it. */
-function link(name: string): { readonly bin: string; readonly file: string } {
-  const bin = join(folder.path, 'bin');
-  mkdirSync(bin);
+function link(name: string, place = 'bin'): { readonly bin: string; readonly file: string } {
+  const bin = join(folder.path, place);
+  mkdirSync(bin, { recursive: true });
   // The built file may not be executable in a checkout: the link is called through its interpreter, as its first line says.
   const file = join(bin, name);
   symlinkSync(program, file);
@@ -47,6 +47,14 @@ it.each(['wakechart', 'wc-alias'])('a link %s on the PATH is what hints and exam
     new RegExp(`^ +${name} agent create none --home .*/h$`, 'm'),
   );
   expect(called(process.execPath, [file, 'chat', '--help'], options)).toContain(`  $ ${name} chat --resume\n`);
+});
+
+it.each([
+  ['a shell that has the programs of a package on its PATH calls them', {}, / wakechart agent create/],
+  ['a script of npm has them there for itself alone', { npm_lifecycle_event: 'test' }, /main\.js agent create/],
+])('%s', (_what, env, expected) => {
+  const { bin, file } = link('wakechart', 'node_modules/.bin');
+  expect(called(process.execPath, [file, ...MISSING], { path: bin, env })).toMatch(expected);
 });
 
 it('npx is called again', () => {
