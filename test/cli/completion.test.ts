@@ -45,6 +45,10 @@ describe('what a command line can go on with', () => {
     [['session', 'import', ''], 'files'],
     [['task', 'run', '--', 'np'], 'files'],
     [['--home', ''], 'folders'],
+    [['chat', '--agent=re'], 'agents'],
+    [['import', ''], 'files'],
+    [['schedule', 'pause', ''], 'schedules'],
+    [['explain', 'TASK_'], 'codes'],
   ])('after %j comes from elsewhere: %s', (words, expected) => {
     expect(completionOf(program, words).values).toBe(expected);
   });
