@@ -98,7 +98,10 @@ async function tellSuccess(
   const { out } = context;
   if (outcome !== 'nothing_to_do') {
     const ending = ENDINGS[outcome];
-    const text = wrapped(`${ending} ${printable(summary)}`, out.columns).join('\n');
+    const told = printable(summary);
+    // That of a session that waits says so itself.
+    const said = told.startsWith(ending.slice(0, -1)) ? told : `${ending} ${told}`;
+    const text = wrapped(said, out.columns).join('\n');
     return out.line(text.startsWith(ending) ? `${out.styles.green(ending)}${text.slice(ending.length)}` : text);
   }
   await out.line(printable(summary));
