@@ -102,15 +102,15 @@ async function tellSuccess(
     // That of a session that waits says so itself.
     const said = told.startsWith(ending.slice(0, -1)) ? told : `${ending} ${told}`;
     const text = wrapped(said, out.columns).join('\n');
-    return out.line(text.startsWith(ending) ? `${out.styles.green(ending)}${text.slice(ending.length)}` : text);
-  }
-  await out.line(printable(summary));
+    await out.line(text.startsWith(ending) ? `${out.styles.green(ending)}${text.slice(ending.length)}` : text);
+    if (outcome !== 'requires_action') return;
+  } else await out.line(printable(summary));
   await out.line(whatNext(context, state));
 }
 
 function whatNext(context: CommandContext, { sessionId, pendingActions, queuedWakes }: SessionState): string {
   if (pendingActions.length > 0)
-    return `It waits for an answer: ${nextCommand(context, 'session', 'why', '--session', sessionId)}`;
+    return `What it waits for, and how to answer: ${nextCommand(context, 'session', 'why', '--session', sessionId)}`;
   const [soonest] = queuedWakes.map(({ dueAt }) => dueAt).toSorted();
   if (soonest !== undefined) return `The next queued wake is due ${localTime(soonest)}.`;
   return `Send it something: ${nextCommand(context, 'session', 'send', '--session', sessionId, '--message', 'TEXT')}`;
