@@ -1,7 +1,7 @@
 /**
  * How this program can be called again from where it was called: a command that is shown must work when it is pasted.
  */
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { basename, delimiter, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shellQuoted } from './terminal/text.ts';
@@ -44,7 +44,16 @@ export function invocation(): readonly string[] {
  * pasted. @param typed the program as it was called, with what was typed of home and store
  */
 export function asTyped(text: string, typed: readonly string[] = invocation()): string {
-  return text.replaceAll(NAMED, () => `${shellQuoted(typed)} `);
+  return text
+    .replaceAll(NAMED, () => `${shellQuoted(typed)} `)
+    .replaceAll('beside wakechart: npm install ', `beside wakechart: ${installing()} `);
+}
+
+/** What installs a package where this program finds it. */
+export function installing(program = fileURLToPath(import.meta.url)): string {
+  const at = program.indexOf(`${sep}node_modules${sep}`);
+  // That of a project has a package.json beside its packages.
+  return at === -1 || existsSync(join(program.slice(0, at), 'package.json')) ? 'npm install' : 'npm install -g';
 }
 
 function findInvocation(): readonly string[] {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
+import { installing } from '../../src/cli/invocation.ts';
 import { program } from './command-line.ts';
 
 let folder: TemporaryHome;
@@ -82,4 +83,15 @@ it('a wrapper of another name, which the PATH leads elsewhere, is not taken for 
     /^ +node \S*main\.js agent create none --home/m,
   );
   expect(readFileSync(join(bin, 'other'), 'utf8')).toContain('sh');
+});
+
+it('what is missing is installed where the program is: in its project, or for all', () => {
+  const file = (place: string): string => join(folder.path, place, 'node_modules', 'wakechart', 'dist', 'cli', 'main.js');
+  mkdirSync(join(folder.path, 'project'));
+  writeFileSync(join(folder.path, 'project', 'package.json'), '{}');
+  expect([file('project'), file('lib'), '/checkout/dist/cli/main.js'].map((each) => installing(each))).toEqual([
+    'npm install',
+    'npm install -g',
+    'npm install',
+  ]);
 });
