@@ -86,7 +86,8 @@ it('a wrapper of another name, which the PATH leads elsewhere, is not taken for 
 });
 
 it('what is missing is installed where the program is: in its project, or for all', () => {
-  const file = (place: string): string => join(folder.path, place, 'node_modules', 'wakechart', 'dist', 'cli', 'main.js');
+  const file = (place: string): string =>
+    join(folder.path, place, 'node_modules', 'wakechart', 'dist', 'cli', 'main.js');
   mkdirSync(join(folder.path, 'project'));
   writeFileSync(join(folder.path, 'project', 'package.json'), '{}');
   expect([file('project'), file('lib'), '/checkout/dist/cli/main.js'].map((each) => installing(each))).toEqual([

@@ -92,7 +92,9 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
     expect({ code, isWaiting: /Waits for an answer[.:]/.test(text) }).toEqual({ code: 0, isWaiting: true });
     expect((await stage.runtime.sessions.status(id)).pendingActions).toHaveLength(1);
     const unattended = await stage.run('wake', '--session', id);
-    expect(unattended.stdout).toMatch(/^Nothing is unread .*\nWhat it waits for, and how to answer: .* session why --session /);
+    expect(unattended.stdout).toMatch(
+      /^Nothing is unread .*\nWhat it waits for, and how to answer: .* session why --session /,
+    );
     const again = await wake(id, [{ at: CHOICE, text: 'o' }]);
     expect(again.text).toMatch(/Done\.\n/);
   });

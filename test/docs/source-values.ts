@@ -345,7 +345,9 @@ export class SourceValues {
   #joined(node: ts.CallExpression, list: ts.Expression, frame: Frame, depth: number): Value[] {
     const [only, ...more] = this.valuesOf(list, frame, depth);
     const elements =
-      only?.kind === 'expression' && more.length === 0 && ts.isArrayLiteralExpression(only.node) ? only.node.elements : [];
+      only?.kind === 'expression' && more.length === 0 && ts.isArrayLiteralExpression(only.node)
+        ? only.node.elements
+        : [];
     const texts = elements.map((element) => (ts.isStringLiteralLike(element) ? element.text : undefined));
     const isKnown = texts.length > 0 && !texts.includes(undefined);
     const separator = node.arguments[0];
