@@ -25,7 +25,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
 /** Wrong usage says it all; the others came of asking for an explanation. */
 const EXPLAINS_ITSELF: ReadonlySet<string> = new Set([USAGE, 'ERROR_UNKNOWN', 'ERRORS_PAGE_MISSING']);
 
-/** What ended because the user interrupted it has nothing to report. */
+/** What ended because the user interrupted it has nothing to report; where another person ended it, nothing is to be done. */
 const ENDED_BY_INTERRUPTION: ReadonlySet<string> = new Set([
   'RUNTIME_SHUT_DOWN',
   'TASK_MANAGER_SHUT_DOWN',
@@ -75,12 +75,16 @@ const SYSTEM_HINTS: Readonly<Record<string, string>> = {
 interface Told {
   readonly message: string;
   readonly code: string;
-  readonly hint: string;
+  /** Absent where nothing is to be done. */
+  readonly hint: string | undefined;
 }
 
 function toldOf(error: unknown): Told {
   const message = printable(messageOf(error)).trim();
-  if (RuntimeError.is(error)) return { message, code: error.code, hint: error.hint ?? HINTS[error.category] };
+  if (RuntimeError.is(error)) {
+    const { code, category, hint = ENDED_BY_INTERRUPTION.has(code) ? undefined : HINTS[category] } = error;
+    return { message, code, hint };
+  }
   const hint =
     error instanceof Error && 'syscall' in error && 'code' in error ? SYSTEM_HINTS[String(error.code)] : undefined;
   return hint === undefined
@@ -108,12 +112,10 @@ export function failureText(
   typed: readonly string[] = invocation(),
 ): string {
   const { message, code, hint } = toldOf(error);
-  const shown = asTyped(hint, typed);
+  const shown = hint === undefined ? undefined : asTyped(hint, typed);
   const head = `${styles.red('error:')} ${message} ${styles.dim(`[${code}]`)}`;
-  const lines =
-    wrapsAt === undefined
-      ? [head, ...hintText(shown, styles)]
-      : [...wrapped(head, wrapsAt), ...hintText(wrappedHint(shown, wrapsAt), styles)];
+  const lines = wrapsAt === undefined ? [head] : wrapped(head, wrapsAt);
+  if (shown !== undefined) lines.push(...hintText(wrapsAt === undefined ? shown : wrappedHint(shown, wrapsAt), styles));
   if (RuntimeError.is(error) && !EXPLAINS_ITSELF.has(code))
     lines.push(`  ${styles.cyan('more:')} ${shellQuoted([...invocation(), 'explain', code])}`);
   if (process.env['WAKECHART_DEBUG'] === '1') lines.push(stackOf(error));

@@ -1,15 +1,17 @@
 /**
  * How this program can be called again from where it was called: a command that is shown must work when it is pasted.
  */
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { basename, delimiter, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shellQuoted } from './terminal/text.ts';
 
 const NAME = 'wakechart';
 
-/** On the PATH only while npm runs a script. */
+/** Put on the PATH by what runs a script or a program of a package, for as long as that takes. */
 const PASSING_FOLDER = join('node_modules', '.bin');
+/** What npm, pnpm and yarn tell what they run. */
+const RUNNER_VARIABLES = ['npm_lifecycle_event', 'npm_config_user_agent'];
 
 /** What npx was asked for, and not a program that calls us. */
 const OURS = /^["']?wakechart\b/;
@@ -42,7 +44,16 @@ export function invocation(): readonly string[] {
  * pasted. @param typed the program as it was called, with what was typed of home and store
  */
 export function asTyped(text: string, typed: readonly string[] = invocation()): string {
-  return text.replaceAll(NAMED, () => `${shellQuoted(typed)} `);
+  return text
+    .replaceAll(NAMED, () => `${shellQuoted(typed)} `)
+    .replaceAll('beside wakechart: npm install ', `beside wakechart: ${installing()} `);
+}
+
+/** What installs a package where this program finds it. */
+export function installing(program = fileURLToPath(import.meta.url)): string {
+  const at = program.indexOf(`${sep}node_modules${sep}`);
+  // That of a project has a package.json beside its packages.
+  return at === -1 || existsSync(join(program.slice(0, at), 'package.json')) ? 'npm install' : 'npm install -g';
 }
 
 function findInvocation(): readonly string[] {
@@ -58,9 +69,10 @@ function findInvocation(): readonly string[] {
 
 /** Whether the shell finds exactly this file under that name. */
 function leadsTo(name: string, program: string): boolean {
+  const isPassing = RUNNER_VARIABLES.some((variable) => process.env[variable] !== undefined);
   const folders = (process.env['PATH'] ?? '')
     .split(delimiter)
-    .filter((folder) => folder !== '' && !folder.endsWith(`${sep}${PASSING_FOLDER}`));
+    .filter((folder) => folder !== '' && !(isPassing && folder.endsWith(`${sep}${PASSING_FOLDER}`)));
   const found = folders.map((folder) => realPathOf(join(folder, name))).find((path) => path !== undefined);
   return found !== undefined && found === realPathOf(program);
 }

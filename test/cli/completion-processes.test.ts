@@ -11,7 +11,10 @@ import { program } from './command-line.ts';
 
 /** How each is started without settings of a user, and told of our completion. */
 const SHELLS = {
-  bash: { start: 'bash --norc --noprofile', load: 'eval "$(wakechart completion bash)"' },
+  bash: {
+    start: 'bash --norc --noprofile',
+    load: 'eval "$(wakechart completion bash)"; complete -F _wakechart wc',
+  },
   zsh: { start: 'zsh -f', load: 'autoload -U compinit; compinit -D; eval "$(wakechart completion zsh)"' },
   fish: { start: 'fish --no-config', load: 'wakechart completion fish | source' },
 } as const;
@@ -83,6 +86,10 @@ describe.skipIf(!hasTmux)('the Tab key', { timeout: 120_000 }, () => {
       await completes('wakechart session send --delivery inte', '--delivery interrupt');
       await completes('wakechart chat --agent gar', 'chat --agent gardener');
       await completes(`wakechart wake --session ${sessionId.slice(0, 6)}`, 'wake --session SESSION');
+      await completes('wakechart chat --agent=gar', 'chat --agent=gardener');
+      await completes('wakechart explain TASK_LOS', 'explain TASK_LOST');
+      await shell.line('clear; alias wc=wakechart');
+      await completes('wc chat --agent gar', 'wc chat --agent gardener');
       expect(await shell.screen({ history: true })).not.toContain('error');
     });
   }

@@ -45,6 +45,10 @@ describe('what a command line can go on with', () => {
     [['session', 'import', ''], 'files'],
     [['task', 'run', '--', 'np'], 'files'],
     [['--home', ''], 'folders'],
+    [['chat', '--agent=re'], 'agents'],
+    [['import', ''], 'files'],
+    [['schedule', 'pause', ''], 'schedules'],
+    [['explain', 'TASK_'], 'codes'],
   ])('after %j comes from elsewhere: %s', (words, expected) => {
     expect(completionOf(program, words).values).toBe(expected);
   });
@@ -121,7 +125,7 @@ describe('an id', () => {
   it('has at least four of them', async () => {
     const { code, stderr } = await stage.run('session', 'why', '--session', '01a');
     expect(code).toBe(2);
-    expect(stderr).toMatch(/expected a session id, received "01a"/);
+    expect(stderr).toMatch(/expected a session id, received "01a"; 4 of its characters are the least/);
   });
 });
 

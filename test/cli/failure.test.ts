@@ -1,6 +1,7 @@
 /** How failures are told that nobody has put into words: what the system refuses is not taken for a defect of ours. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { RuntimeError } from '../../src/machines/errors.ts';
 import { exitCodeOf, failureText } from '../../src/cli/failure.ts';
 import { stylesFor } from '../../src/cli/terminal/styles.ts';
 
@@ -42,4 +43,9 @@ describe('an error of the system', () => {
       expect(failureText(error, { styles })).toContain('This is a defect of Wakechart');
     }
   });
+});
+
+it('what a person has ended is told without advice: nothing is to be done', () => {
+  const error = new RuntimeError('TASK_CANCELLED', 'a person cancelled it', { category: 'runner' });
+  expect(failureText(error, { styles })).not.toContain('hint:');
 });

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
+import { installing } from '../../src/cli/invocation.ts';
 import { program } from './command-line.ts';
 
 let folder: TemporaryHome;
@@ -29,9 +30,9 @@ function called(file: string, words: readonly string[], { env = {}, path = '' }:
 }
 
 /** A link to the program in a folder of its own, as an installation makes it. */
-function link(name: string): { readonly bin: string; readonly file: string } {
-  const bin = join(folder.path, 'bin');
-  mkdirSync(bin);
+function link(name: string, place = 'bin'): { readonly bin: string; readonly file: string } {
+  const bin = join(folder.path, place);
+  mkdirSync(bin, { recursive: true });
   // The built file may not be executable in a checkout: the link is called through its interpreter, as its first line says.
   const file = join(bin, name);
   symlinkSync(program, file);
@@ -47,6 +48,14 @@ it.each(['wakechart', 'wc-alias'])('a link %s on the PATH is what hints and exam
     new RegExp(`^ +${name} agent create none --home .*/h$`, 'm'),
   );
   expect(called(process.execPath, [file, 'chat', '--help'], options)).toContain(`  $ ${name} chat --resume\n`);
+});
+
+it.each([
+  ['a shell that has the programs of a package on its PATH calls them', {}, / wakechart agent create/],
+  ['a script of npm has them there for itself alone', { npm_lifecycle_event: 'test' }, /main\.js agent create/],
+])('%s', (_what, env, expected) => {
+  const { bin, file } = link('wakechart', 'node_modules/.bin');
+  expect(called(process.execPath, [file, ...MISSING], { path: bin, env })).toMatch(expected);
 });
 
 it('npx is called again', () => {
@@ -74,4 +83,16 @@ it('a wrapper of another name, which the PATH leads elsewhere, is not taken for 
     /^ +node \S*main\.js agent create none --home/m,
   );
   expect(readFileSync(join(bin, 'other'), 'utf8')).toContain('sh');
+});
+
+it('what is missing is installed where the program is: in its project, or for all', () => {
+  const file = (place: string): string =>
+    join(folder.path, place, 'node_modules', 'wakechart', 'dist', 'cli', 'main.js');
+  mkdirSync(join(folder.path, 'project'));
+  writeFileSync(join(folder.path, 'project', 'package.json'), '{}');
+  expect([file('project'), file('lib'), '/checkout/dist/cli/main.js'].map((each) => installing(each))).toEqual([
+    'npm install',
+    'npm install -g',
+    'npm install',
+  ]);
 });

@@ -1,4 +1,5 @@
 /** Whoever sits at a terminal is asked there what a wake waits for, and the wake goes on. */
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -88,8 +89,24 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
   it('what is put off stays as it is', async () => {
     const id = await askingSession(runs('touch made'), { text: 'Done.' });
     const { code, text } = await wake(id, [{ at: CHOICE, text: 'l' }]);
-    expect({ code, isWaiting: /Waits for an answer\./.test(text) }).toEqual({ code: 0, isWaiting: true });
+    expect({ code, isWaiting: /Waits for an answer[.:]/.test(text) }).toEqual({ code: 0, isWaiting: true });
     expect((await stage.runtime.sessions.status(id)).pendingActions).toHaveLength(1);
+    const unattended = await stage.run('wake', '--session', id);
+    expect(unattended.stdout).toMatch(
+      /^Nothing is unread .*\nWhat it waits for, and how to answer: .* session why --session /,
+    );
+    const again = await wake(id, [{ at: CHOICE, text: 'o' }]);
+    expect(again.text).toMatch(/Done\.\n/);
+  });
+
+  it('Ctrl-D at the question of init makes nothing', async () => {
+    const home = join(stage.home, 'never-made');
+    const { code, text } = await runOnTerminal(['init', '--home', home], {
+      columns: 80,
+      typed: [{ at: /number or name › $/, text: '\u0004' }],
+    });
+    expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining('Nothing was made.') as string });
+    expect(existsSync(home)).toBe(false);
   });
 
   it('Ctrl-C at the question answers nothing: the request waits on, and no wake is left open', async () => {
@@ -120,7 +137,7 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
       { at: /\? asks for permission/, text: 'o' },
       { at: CHOICE, text: 'l' },
     ]);
-    expect(text).toMatch(/Waits for an answer\./);
+    expect(text).toMatch(/Waits for an answer[.:]/);
     expect((await stage.runtime.sessions.status(id)).pendingActions).toHaveLength(1);
   });
 

@@ -52,7 +52,7 @@ describe.concurrent('a prepared home', () => {
     ['bad-key', /parked.*Incorrect API key provided/],
     ['question-in-child', /waits for the agent deployer/],
     ['budget-reached', /parked.*maxTokensPerSession/],
-    ['two-workers', /Workers take it from each other: .*Its last wake was lost/],
+    ['two-workers', /Processes take it from each other: .*Its last wake was lost/],
     ['conflict', /came to rest: I could not merge/],
     ['schedule', /The schedule news sends to it next/],
   ] as const)('%s is made, and told', async ([name, text], context) => {

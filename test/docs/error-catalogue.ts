@@ -49,9 +49,7 @@ export function errorPage({ code, sites }: ErrorEntry): string {
 function kindText(sites: readonly ErrorSite[]): string {
   const categories = categoriesOf(sites);
   if (categories.length === 0) return 'Told as a reason, in a status or an answer.';
-  const stated = sites.flatMap(({ recoverable }) => (recoverable === undefined ? [] : [recoverable]));
-  const byCategory = categories.map((category) => String(new RuntimeError('ANY', '', { category }).recoverable));
-  const recoverable = [...new Set([...byCategory, ...stated.filter((word) => word === 'true' || word === 'false')])];
+  const recoverable = [...new Set(sites.flatMap((site) => recoverableOf(site)))];
   const word =
     recoverable.length > 1
       ? 'recoverable, unless it says otherwise'
@@ -61,7 +59,13 @@ function kindText(sites: readonly ErrorSite[]): string {
   return `${categories.map((category) => `\`${category}\``).join(' or ')}, ${word}.`;
 }
 
-export function categoriesOf(sites: readonly ErrorSite[]): ErrorCategory[] {
+/** What the place says itself counts before what its category says. */
+function recoverableOf({ recoverable, ...site }: ErrorSite): string[] {
+  if (recoverable === 'true' || recoverable === 'false') return [recoverable];
+  return categoriesOf([site]).map((category) => String(new RuntimeError('ANY', '', { category }).recoverable));
+}
+
+export function categoriesOf(sites: readonly Pick<ErrorSite, 'categories'>[]): ErrorCategory[] {
   return [...new Set(sites.flatMap(({ categories }) => categories))]
     .filter((category): category is ErrorCategory => /^[a-z_]+$/.test(category))
     .toSorted();

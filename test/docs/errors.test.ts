@@ -60,6 +60,11 @@ describe('the pages about errors', () => {
       await expect(errorPage(entry)).toMatchFileSnapshot(join(checkout, `docs/errors/${entry.code}.md`));
   });
 
+  it('name what is put in by what it is, not by how the source spells it', () => {
+    const raw = /\{(?:\w*[A-Z]{2}_\w*|RESET|replace(?:All)?|describe|\w+Of)\}/;
+    expect(entries.map(errorPage).filter((page) => raw.test(page.replaceAll('\\_', '_')))).toEqual([]);
+  });
+
   it('are of errors that there are: any other is to be deleted', () => {
     expect(readdirSync(join(checkout, 'docs/errors')).toSorted()).toEqual([...codes].map((code) => `${code}.md`));
   });

@@ -3,7 +3,7 @@ import ts from 'typescript';
 
 /** Words that say how something is put into a text, and nothing about what it is. */
 const WRAPPERS =
-  /^(?:String|Number|stringify|messageOf|printable|oneLine|describeIssues|prettifyError|quoted|shown|cut|cutText|join|map|slice|toString|trim|toSorted|format\w*)$/;
+  /^(?:String|Number|stringify|messageOf|printable|oneLine|describeIssues|prettifyError|quoted|shown|cut|cutText|join|map|slice|toString|trim|toSorted|replace|replaceAll|beginningOf|describe|format\w*)$/;
 
 /** Whether a function only puts what it is given into words. */
 export function isWrapper(callee: ts.Expression): boolean {
@@ -49,5 +49,7 @@ function callName(node: ts.CallExpression): string {
   }
   const argument = node.arguments[0];
   if (!ts.isIdentifier(expression)) return '…';
-  return WRAPPERS.test(expression.text) && argument !== undefined ? nameOf(argument) : expression.text;
+  return WRAPPERS.test(expression.text) && argument !== undefined
+    ? nameOf(argument)
+    : expression.text.replace(/Of$/, '');
 }

@@ -225,7 +225,7 @@ export class SourceValues {
   }
 
   #binary(node: ts.BinaryExpression, frame: Frame, depth: number): Value[] {
-    const { BarBarToken, QuestionQuestionToken, PlusToken } = ts.SyntaxKind;
+    const { AsteriskToken, BarBarToken, MinusToken, QuestionQuestionToken, PlusToken } = ts.SyntaxKind;
     const operator = node.operatorToken.kind;
     if (operator === BarBarToken || operator === QuestionQuestionToken) {
       const left = this.valuesOf(node.left, frame, depth);
@@ -233,9 +233,21 @@ export class SourceValues {
       const isSure = sure.length === left.length && sure.every((value) => this.#isThere(value));
       return isSure ? sure : [...sure, ...this.valuesOf(node.right, frame, depth)];
     }
-    if (operator !== PlusToken) return [{ kind: 'unknown', node }];
+    if (operator === AsteriskToken || operator === MinusToken) return this.#computed(node, frame, depth);
+    if (operator !== PlusToken || ts.isNumericLiteral(node.right)) return [{ kind: 'unknown', node }];
     const text = [node.left, node.right].map((part) => this.#spanText(part, frame, depth)).join('');
     return [{ kind: 'text', text }];
+  }
+
+  /** Of limits, which are written as `8 * 1024 * 1024`. */
+  #computed(node: ts.BinaryExpression, frame: Frame, depth: number): Value[] {
+    const [left = Number.NaN, right = Number.NaN] = [node.left, node.right].map((part) =>
+      ts.isPropertyAccessExpression(part) && part.name.text === 'length'
+        ? this.#finite(part.expression, frame, depth)[0]?.length
+        : Number(this.#finite(part, frame, depth)[0]),
+    );
+    const result = node.operatorToken.kind === ts.SyntaxKind.AsteriskToken ? left * right : left - right;
+    return [Number.isNaN(result) ? { kind: 'unknown', node } : { kind: 'text', text: String(result) }];
   }
 
   /** Whether it is there for sure, so that what follows `??` does not count. */
@@ -317,6 +329,8 @@ export class SourceValues {
       return this.valuesOf(node.arguments[0], frame, depth);
     if (ts.isPropertyAccessExpression(callee) && callee.name.text === 'toUpperCase')
       return this.#finite(callee.expression, frame, depth).map((text) => ({ kind: 'text', text: text.toUpperCase() }));
+    if (ts.isPropertyAccessExpression(callee) && callee.name.text === 'join')
+      return this.#joined(node, callee.expression, frame, depth);
     const declaration = isWrapper(callee) ? undefined : this.#functionOf(callee);
     if (declaration?.body === undefined) return [{ kind: 'unknown', node }];
     const inner = this.framed(frame, declaration, node);
@@ -325,6 +339,21 @@ export class SourceValues {
     else results.push(declaration.body);
     const values = results.flatMap((result) => this.valuesOf(result, inner, depth));
     return values.length === 0 ? [{ kind: 'unknown', node }] : values;
+  }
+
+  /** A list of constants in one text. */
+  #joined(node: ts.CallExpression, list: ts.Expression, frame: Frame, depth: number): Value[] {
+    const [only, ...more] = this.valuesOf(list, frame, depth);
+    const elements =
+      only?.kind === 'expression' && more.length === 0 && ts.isArrayLiteralExpression(only.node)
+        ? only.node.elements
+        : [];
+    const texts = elements.map((element) => (ts.isStringLiteralLike(element) ? element.text : undefined));
+    const isKnown = texts.length > 0 && !texts.includes(undefined);
+    const separator = node.arguments[0];
+    return isKnown && separator !== undefined && ts.isStringLiteralLike(separator)
+      ? [{ kind: 'text', text: texts.join(separator.text) }]
+      : [{ kind: 'unknown', node }];
   }
 
   #functionOf(callee: ts.Expression): ts.FunctionDeclaration | ts.ArrowFunction | undefined {
@@ -364,7 +393,9 @@ export class SourceValues {
     const values = this.valuesOf(node, frame, depth).filter(({ kind }) => kind !== 'absent');
     const texts = [...new Set(values.flatMap((value) => (value.kind === 'text' ? [value.text] : [])))];
     if (texts.length === 1 && values.length === 1) return texts[0] ?? '';
-    const areShort = texts.every((text) => text.length < 40 && !/[{}]/.test(text));
+    // Of two, each is told, where it is no longer than a sentence.
+    const limit = texts.length === 2 ? 120 : 40;
+    const areShort = texts.every((text) => text.length < limit && !/[{}]/.test(text));
     if (values.length > 0 && values.every(({ kind }) => kind === 'text') && texts.length <= 3 && areShort)
       return `{${texts.filter((text) => text !== '').join(' | ')}${texts.includes('') ? '?' : ''}}`;
     const name = nameOf(node);

@@ -7,6 +7,7 @@ import { closestName } from '../../machines/closest-name.ts';
 import { KNOWN_PROVIDERS, settingsOf } from '../../machines/run/provider-settings.ts';
 import type { CheckedProviderSettings, ProviderTable } from '../../machines/run/provider-settings.ts';
 import { SCRIPT_RUNTIME_ID } from '../../adapters/script/script-agent-runtime.ts';
+import { installing } from '../invocation.ts';
 import type { AgentScript } from './script.ts';
 import { usageError } from '../usage.ts';
 
@@ -98,7 +99,7 @@ export function needsOf({ provider }: ModelOfAgent, own: ProviderTable): readonl
   if (backend === 'embedded') {
     const key = keyVariable === undefined ? 'an account' : `the key in ${keyVariable}, or an account`;
     return [
-      ...(api === undefined ? [] : [`the package: npm install ${PACKAGES[api]}`]),
+      ...(api === undefined ? [] : [`the package: ${installing()} ${PACKAGES[api]}`]),
       ...(needsKey ? [`${key}: wakechart auth add NAME --provider ${provider} --env VARIABLE`] : []),
       ...(needsKey || baseUrl === undefined ? [] : [`a server at ${baseUrl}`]),
     ];

@@ -2,7 +2,16 @@
 import type { Command, Option } from 'commander';
 
 /** What only the home knows, or the file system. */
-export type ValueKind = 'sessions' | 'agents' | 'environments' | 'worktrees' | 'tasks' | 'files' | 'folders';
+export type ValueKind =
+  | 'sessions'
+  | 'agents'
+  | 'environments'
+  | 'worktrees'
+  | 'tasks'
+  | 'schedules'
+  | 'codes'
+  | 'files'
+  | 'folders';
 
 export interface Candidate {
   readonly value: string;
@@ -42,13 +51,21 @@ const ARGUMENT_VALUES: Readonly<Record<string, ValueKind>> = {
   'task logs': 'tasks',
   'task attach': 'tasks',
   'task cancel': 'tasks',
+  'schedule show': 'schedules',
+  'schedule pause': 'schedules',
+  'schedule resume': 'schedules',
+  'schedule remove': 'schedules',
+  'schedule run': 'schedules',
+  explain: 'codes',
+  import: 'files',
   'worktree show': 'worktrees',
   'worktree adopt': 'worktrees',
   'worktree remove': 'worktrees',
 };
 
 /** @param words all after the name of the program; the last one is being typed, and may be empty */
-export function completionOf(program: Command, words: readonly string[]): Completion {
+export function completionOf(program: Command, given: readonly string[]): Completion {
+  const words = given.flatMap(optionAndValue);
   const typed = words.at(-1) ?? '';
   let command = program;
   let path: readonly string[] = [];
@@ -75,6 +92,12 @@ export function completionOf(program: Command, words: readonly string[]): Comple
   const kind = args === 0 ? (ARGUMENT_VALUES[path.join(' ')] ?? fileArgument(command)) : undefined;
   const candidates = kind === undefined && typed === '' ? optionsOf(command, typed) : [];
   return { candidates, ...(kind === undefined ? {} : { values: kind }), ...rest };
+}
+
+/** `--agent=REVIEWER` says the same as `--agent REVIEWER`; the shell keeps what stands before the value. */
+function optionAndValue(word: string): readonly string[] {
+  const [, option, value] = /^(--[\w-]+)=([^]*)$/.exec(word) ?? [];
+  return option === undefined || value === undefined ? [word] : [option, value];
 }
 
 function valueOption(command: Command, word: string): Option | undefined {

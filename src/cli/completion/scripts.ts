@@ -11,8 +11,12 @@ export const FILES_MARK = ':files';
 export const FOLDERS_MARK = ':folders';
 
 const BASH = `# bash completion of wakechart: in the settings, or eval "$(wakechart completion bash)"
+# An alias of yours is completed too, once it is named: complete -F _wakechart wc
 _wakechart() {
-  local program="\${COMP_WORDS[0]}" typed="\${COMP_WORDS[COMP_CWORD]}" line
+  local program="\${BASH_ALIASES[\${COMP_WORDS[0]}]-}" typed="\${COMP_WORDS[COMP_CWORD]#=}" line word
+  local -a words=()
+  [ -n "$program" ] || printf -v program %q "\${COMP_WORDS[0]}"
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do [ "$word" = = ] || words+=("$word"); done
   COMPREPLY=()
   while IFS= read -r line; do
     case "$line" in
@@ -20,7 +24,7 @@ _wakechart() {
       ${FOLDERS_MARK}) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$typed") ;;
       ?*) COMPREPLY+=("\${line%%$'\\t'*}") ;;
     esac
-  done < <("$program" completion words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <(eval "$program" 'completion words -- "\${words[@]}" "$typed"' 2>/dev/null)
 }
 complete -F _wakechart wakechart
 `;
@@ -30,6 +34,7 @@ const ZSH = `#compdef wakechart
 _wakechart() {
   local line
   local -a found
+  [[ $PREFIX == --*=* ]] && compset -P '*='
   while IFS= read -r line; do
     case "$line" in
       ${FILES_MARK}) _files ;;
@@ -45,14 +50,17 @@ if [ "$funcstack[1]" = _wakechart ]; then _wakechart "$@"; else compdef _wakecha
 const FISH = `# fish completion of wakechart: wakechart completion fish | source
 function __wakechart_words
   set -l words (commandline -opc)
-  for line in ($words[1] completion words -- $words[2..-1] (commandline -ct) 2>/dev/null)
+  set -l typed (commandline -ct)
+  set -l option (string match -r '^--[^=]+=|^' -- "$typed")
+  type -q $words[1]; or return
+  for line in ($words[1] completion words -- $words[2..-1] "$typed" 2>/dev/null)
     switch $line
       case '${FILES_MARK}'
-        __fish_complete_path (commandline -ct)
+        __fish_complete_path (string replace -- "$option" '' "$typed") | string replace -r '^' -- "$option"
       case '${FOLDERS_MARK}'
-        __fish_complete_directories (commandline -ct)
+        __fish_complete_directories (string replace -- "$option" '' "$typed") | string replace -r '^' -- "$option"
       case '*'
-        echo $line
+        echo "$option$line"
     end
   end
 end

@@ -3,8 +3,10 @@ import type { Command } from 'commander';
 import { chosenHome } from '../home.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT_SUCCESS } from '../failure.ts';
+import { explainedCodes } from '../explain/explain.ts';
 import { environmentsOf } from '../open/environments.ts';
 import { withAgents, withSessions } from '../open/stores.ts';
+import { withSchedules } from '../schedule/schedules.ts';
 import { statusText, withTasks } from '../task/tasks.ts';
 import { oneLine } from '../terminal/text.ts';
 import { withWorktrees } from '../worktree/worktrees.ts';
@@ -61,6 +63,12 @@ async function valuesOf(kind: ValueKind, context: CommandContext): Promise<reado
       return withTasks(context, async (tasks) =>
         (await tasks.list()).map((task) => ({ value: task.id, description: `${statusText(task)}: ${task.label}` })),
       );
+    case 'schedules':
+      return withSchedules(context, async (registry) =>
+        (await registry.list()).map(({ id }) => ({ value: id, description: '' })),
+      );
+    case 'codes':
+      return (await explainedCodes()).map((value) => ({ value, description: '' }));
     case 'worktrees':
       return withWorktrees(context, async (keeper) =>
         (await keeper.list()).map(({ id, branchName }) => ({ value: id, description: branchName })),

@@ -18,13 +18,23 @@ export async function explainError({ out, json }: CommandContext, given: string)
     .trim()
     .replaceAll(/^\[|\]$/g, '')
     .toUpperCase();
-  const folder = join(packageAround(dirname(fileURLToPath(import.meta.url))) ?? '.', PAGES);
-  const known = (await orMissing(folder, readdir(folder))).map((name) => basename(name, ENDING));
+  const folder = pagesFolder();
+  const known = await explainedCodes();
   if (!known.includes(code)) throw unknown(code, known);
   const text = textOf(await orMissing(folder, readFile(join(folder, code + ENDING), 'utf8')));
   if (json) await out.document({ code, text });
   else await out.line(`${code}\n\n${text}`);
   return EXIT_SUCCESS;
+}
+
+function pagesFolder(): string {
+  return join(packageAround(dirname(fileURLToPath(import.meta.url))) ?? '.', PAGES);
+}
+
+/** @throws RuntimeError ERRORS_PAGE_MISSING */
+export async function explainedCodes(): Promise<string[]> {
+  const folder = pagesFolder();
+  return (await orMissing(folder, readdir(folder))).map((name) => basename(name, ENDING));
 }
 
 async function orMissing<Result>(folder: string, reading: Promise<Result>): Promise<Result> {

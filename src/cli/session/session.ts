@@ -148,10 +148,15 @@ export async function showStatus(context: CommandContext, session: string): Prom
 export function checkedSessionId(value: string): string {
   const parsed = sessionId.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new RuntimeError('SESSION_REQUEST_INVALID', `expected a session id, received ${JSON.stringify(value)}`, {
-    category: 'validation',
-    hint: `A session id looks like 0192f0c1-2345-7abc-8def-0123456789ab; its first characters will do, ${MIN_ID_CHARACTERS} or more.`,
-  });
+  const tooShort = value.length < MIN_ID_CHARACTERS ? `; ${MIN_ID_CHARACTERS} of its characters are the least` : '';
+  throw new RuntimeError(
+    'SESSION_REQUEST_INVALID',
+    `expected a session id, received ${JSON.stringify(value)}${tooShort}`,
+    {
+      category: 'validation',
+      hint: `A session id looks like 0192f0c1-2345-7abc-8def-0123456789ab; its first characters will do, ${MIN_ID_CHARACTERS} or more.`,
+    },
+  );
 }
 
 /** @param death of a wake that runs as its log says */

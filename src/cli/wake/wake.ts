@@ -2,6 +2,7 @@
  * `wakechart wake`: one wake of a session, told as it happens. A person at a terminal is asked what it waits for, and
  * it goes on.
  */
+import type { SessionState } from '../../machines/session/session-state.ts';
 import type { WakeOutcome } from '../../machines/wake/wake-outcome.ts';
 import type { NodeRuntime } from '../../node/node-runtime.ts';
 import { nextCommand, textAsTyped } from '../context.ts';
@@ -68,7 +69,7 @@ async function wakeTold(context: CommandContext, { runtime, sessionId, agentId, 
     progress.stop();
     if (json) await context.out.record({ outcome });
     if (EXIT_CODES[outcome.outcome] !== EXIT_SUCCESS) await tellFailure(context, outcome);
-    else if (!json) await tellSuccess(context, outcome, await nextDue(runtime.sessions, sessionId));
+    else if (!json) await tellSuccess(context, outcome, await runtime.sessions.status(sessionId));
     return EXIT_CODES[outcome.outcome];
   } finally {
     progress.stop();
@@ -91,18 +92,28 @@ export const EXIT_CODES = {
 
 async function tellSuccess(
   context: CommandContext,
-  { sessionId, outcome, summary }: WakeOutcome,
-  due: string | undefined,
+  { outcome, summary }: WakeOutcome,
+  state: SessionState,
 ): Promise<void> {
   const { out } = context;
   if (outcome !== 'nothing_to_do') {
     const ending = ENDINGS[outcome];
-    const text = wrapped(`${ending} ${printable(summary)}`, out.columns).join('\n');
-    return out.line(text.startsWith(ending) ? `${out.styles.green(ending)}${text.slice(ending.length)}` : text);
-  }
-  await out.line(printable(summary));
-  const send = nextCommand(context, 'session', 'send', '--session', sessionId, '--message', 'TEXT');
-  await out.line(due === undefined ? `Send it something: ${send}` : `The next queued wake is due ${due}.`);
+    const told = printable(summary);
+    // That of a session that waits says so itself.
+    const said = told.startsWith(ending.slice(0, -1)) ? told : `${ending} ${told}`;
+    const text = wrapped(said, out.columns).join('\n');
+    await out.line(text.startsWith(ending) ? `${out.styles.green(ending)}${text.slice(ending.length)}` : text);
+    if (outcome !== 'requires_action') return;
+  } else await out.line(printable(summary));
+  await out.line(whatNext(context, state));
+}
+
+function whatNext(context: CommandContext, { sessionId, pendingActions, queuedWakes }: SessionState): string {
+  if (pendingActions.length > 0)
+    return `What it waits for, and how to answer: ${nextCommand(context, 'session', 'why', '--session', sessionId)}`;
+  const [soonest] = queuedWakes.map(({ dueAt }) => dueAt).toSorted();
+  if (soonest !== undefined) return `The next queued wake is due ${localTime(soonest)}.`;
+  return `Send it something: ${nextCommand(context, 'session', 'send', '--session', sessionId, '--message', 'TEXT')}`;
 }
 
 /** The summary of a failure repeats it; the failure itself says it with its code. */
@@ -127,12 +138,3 @@ const ENDINGS = {
   aborted: 'Stopped.',
   terminated: 'Terminated.',
 } as const satisfies Record<Exclude<WakeOutcome['outcome'], 'nothing_to_do'>, string>;
-
-async function nextDue(
-  sessions: { status(sessionId: string): Promise<{ readonly queuedWakes: readonly { readonly dueAt: string }[] }> },
-  sessionId: string,
-): Promise<string | undefined> {
-  const { queuedWakes } = await sessions.status(sessionId);
-  const [soonest] = queuedWakes.map(({ dueAt }) => dueAt).toSorted();
-  return soonest === undefined ? undefined : localTime(soonest);
-}

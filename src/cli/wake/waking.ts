@@ -20,6 +20,9 @@ import { WakeView } from './view.ts';
 /** Of each tool's output; the log holds all of it. */
 const OUTPUT_LINES = 4;
 
+/** With nothing to do it may still wait for what was asked before. */
+const MAY_WAIT_FOR_ANSWERS: ReadonlySet<WakeOutcome['outcome']> = new Set(['requires_action', 'nothing_to_do']);
+
 export interface WakingOptions {
   readonly context: CommandContext;
   readonly runtime: Runtime;
@@ -60,7 +63,7 @@ export class Waking {
       await rememberCalls(runtime.sessions, sessionId, this.#view);
       for (;;) {
         const outcome = await this.#wake(person);
-        if (outcome.outcome !== 'requires_action' || person === undefined) return outcome;
+        if (!MAY_WAIT_FOR_ANSWERS.has(outcome.outcome) || person === undefined) return outcome;
         progress.stop();
         if (!(await person.answerFor(sessionId))) return outcome;
       }

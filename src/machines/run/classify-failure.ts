@@ -10,6 +10,7 @@ import { readFailureFacts } from './failure-facts.ts';
 import type { FailureFacts } from './failure-facts.ts';
 import { failureMessage, messageLine } from './failure-message.ts';
 import { FAILURE_PATTERNS } from './failure-patterns.ts';
+import type { FailurePattern } from './failure-patterns.ts';
 import { clipped, field, isObject, textField } from './failure-reading.ts';
 import type { FactSource, FailureRow, FailureTable } from './failure-table.ts';
 import { MAX_RETRY_AFTER_MS, retryAfterOf } from './failure-wait.ts';
@@ -53,8 +54,10 @@ export function explainRunFailure(error: unknown, { now }: ClassifyOptions = {})
 
 function explain(error: unknown, now: number | undefined): ExplainedFailure {
   const facts = readFailureFacts(error);
-  const { kind, rule, isByText, source } = decide(facts);
-  const retryAfterMs = retryAfterOf(facts, kind, now);
+  const { withWait, ...decision } = decide(facts);
+  const { rule, isByText, source } = decision;
+  const retryAfterMs = retryAfterOf(facts, withWait ?? decision.kind, now);
+  const kind = retryAfterMs === undefined ? decision.kind : (withWait ?? decision.kind);
   const message = failureMessage(
     facts,
     typeof error === 'function' ? 'a function was thrown' : clipped(messageOf(error)),
@@ -113,8 +116,7 @@ function marksOf(
   };
 }
 
-interface Decision {
-  readonly kind: RunFailureKind;
+interface Decision extends Pick<FailurePattern, 'kind' | 'withWait'> {
   readonly rule: string;
   /** Nothing but words says that it is this kind. */
   readonly isByText: boolean;
@@ -152,7 +154,9 @@ function byText(evidence: string, kinds?: readonly RunFailureKind[]): Decision |
   const found = FAILURE_PATTERNS.find(
     ({ kind, pattern }) => (kinds === undefined || kinds.includes(kind)) && pattern.test(evidence),
   );
-  return found === undefined ? undefined : { kind: found.kind, rule: `text "${found.id}"`, isByText: true };
+  if (found === undefined) return undefined;
+  const { id, kind, withWait } = found;
+  return { kind, rule: `text "${id}"`, isByText: true, ...(withWait === undefined ? {} : { withWait }) };
 }
 
 function evidenceOf({ texts }: FailureFacts): string {

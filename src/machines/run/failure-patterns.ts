@@ -22,6 +22,8 @@ export interface FailurePattern {
   readonly id: string;
   readonly kind: RunFailureKind;
   readonly pattern: RegExp;
+  /** What it is instead where the answer names a wait: Google says of a rate that the quota is exceeded. */
+  readonly withWait?: RunFailureKind;
 }
 
 export const FAILURE_PATTERNS: readonly FailurePattern[] = [
@@ -104,6 +106,7 @@ export const FAILURE_PATTERNS: readonly FailurePattern[] = [
     id: 'plan and billing',
     kind: 'billing',
     pattern: /check your (?:plan|billing)|exceeded your current quota|quota exceeded\. check/i,
+    withWait: 'rate_limit',
   },
   {
     id: 'spending limit',

@@ -65,7 +65,7 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
     return [
       {
         kind: 'suspended',
-        text: `The process ${holder.pid} on ${holder.host}, which wakes it, is suspended (stopped): nothing goes on until it is let go on, or another worker takes the session over.${isLost ? ' The wake before this one was lost.' : ''}`,
+        text: `The process ${holder.pid} on ${holder.host}, which wakes it, is suspended (stopped): nothing goes on until it is let go on, or another process takes the session over.${isLost ? ' The wake before this one was lost.' : ''}`,
         since: updatedAt,
         movers: [...suspendedMovers(state, work), workerMover()],
       },
@@ -75,7 +75,7 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
     : failuresInARow < LOST_IN_A_ROW
       ? ['Its last wake was lost: its process died, or was suspended for longer than its lease']
       : [
-          `Its last wake was lost, the ${ordinal(failuresInARow)} in a row that failed${isFought ? '' : ': workers take it from each other, or die of it'}`,
+          `Its last wake was lost, the ${ordinal(failuresInARow)} in a row that failed${isFought ? '' : ': processes take it from each other, or die of it'}`,
         ];
   const stopped = suspended.map(({ host, pid }) => `the process ${pid} on ${host} is suspended (stopped)`);
   const told = isFought ? `${fightText(state, work)} ` : '';
@@ -91,14 +91,14 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
         {
           who: 'person',
           events: [],
-          does: 'prevents it: a worker that is suspended for longer than leaseMs (of createNodeRuntime) loses its wake, so let one worker run, or make that longer',
+          does: 'prevents it: a process that is suspended for longer than leaseMs (of createNodeRuntime) loses its wake, so let one wake it, or make that longer',
         },
       ],
     },
   ];
 }
 
-/** `Workers take it from each other: vm:7 wakes it, and 5 on vm, which did before, lives.` */
+/** `Processes take it from each other: vm:7 wakes it, and 5 on vm, which did before, lives.` */
 function fightText(state: SessionState, work: SessionWork): string {
   const { openWake } = state;
   const { rivals = [], suspended = [] } = work;
@@ -107,10 +107,10 @@ function fightText(state: SessionState, work: SessionWork): string {
   if (isAsleep && suspendedHolder(state, work) !== undefined)
     return `Nothing goes on: ${openWake?.owner ?? ''}, which wakes it, and ${before}, which did before, are suspended.`;
   const now = openWake === undefined ? '' : `${openWake.owner} wakes it, and `;
-  return `Workers take it from each other: ${now}${before}, which did before, ${rivals.length === 1 ? 'lives' : 'live'}.`;
+  return `Processes take it from each other: ${now}${before}, which did before, ${rivals.length === 1 ? 'lives' : 'live'}.`;
 }
 
-/** One worker has to be left: those that are suspended are ended first, which takes more than asking them. */
+/** One process has to be left: those that are suspended are ended first, which takes more than asking them. */
 function fightMovers(
   state: SessionState,
   { suspended = [], rivals = [], isHolderAlive }: SessionWork,
@@ -122,7 +122,7 @@ function fightMovers(
   return (isHeld ? all : all.slice(0, -1)).map((process) => ({
     who: 'person',
     events: [],
-    does: `ends ${process.pid} on ${process.host}, so that one worker is left`,
+    does: `ends ${process.pid} on ${process.host}, so that one process is left to wake it`,
     program: ['kill', ...(isSuspended(process) ? ['-KILL'] : []), String(process.pid)],
   }));
 }
@@ -155,7 +155,7 @@ export function suspendedMovers(
     const end: Mover = {
       who: 'person',
       events: [],
-      does: `ends ${pid}, so that one worker is left`,
+      does: `ends ${pid}, so that one process is left to wake it`,
       program: ['kill', '-KILL', String(pid)],
     };
     return [

@@ -49,7 +49,7 @@ describe('a session whose wakes are lost', () => {
     expect(told([...awake, ...lost(1)]).reasons[0]?.kind).toBe('running');
     const [first, second] = told([...awake, ...lost(1), ...lost(2)]).reasons;
     expect(first?.text).toMatch(
-      /^Its last wake was lost, the 2nd in a row that failed: workers take it from each other, or die of it\./,
+      /^Its last wake was lost, the 2nd in a row that failed: processes take it from each other, or die of it\./,
     );
     expect([first?.kind, second?.kind]).toEqual(['losing', 'running']);
     expect(second?.text).not.toContain('The wake before it was lost');
@@ -79,7 +79,7 @@ describe('a session whose wakes are lost', () => {
     const [first] = explain(stateAfter(created, message('Go.'), held, running), START_MS, facts).reasons;
     expect(first?.kind).toBe('suspended');
     expect(first?.text).toBe(
-      'The process 12 on vm, which wakes it, is suspended (stopped): nothing goes on until it is let go on, or another worker takes the session over.',
+      'The process 12 on vm, which wakes it, is suspended (stopped): nothing goes on until it is let go on, or another process takes the session over.',
     );
     expect(first?.movers[0]?.program).toEqual(['kill', '-CONT', '12']);
     expect(statusOf('suspended').status).toBe('error');
@@ -89,7 +89,7 @@ describe('a session whose wakes are lost', () => {
     const work = { suspended: SUSPENDED, rivals: [...SUSPENDED, { host: 'vm', pid: 9 }] };
     const [first] = told([...awake, ...lost(1), ...lost(2)], work).reasons;
     expect(first?.text).toMatch(
-      /^Workers take it from each other: test wakes it, and 12 on vm, 9 on vm, which did before, live\. Its last wake was lost, the 2nd in a row that failed; the process 12/,
+      /^Processes take it from each other: test wakes it, and 12 on vm, 9 on vm, which did before, live\. Its last wake was lost, the 2nd in a row that failed; the process 12/,
     );
     expect(first?.movers.slice(0, 2).map(({ program }) => program?.join(' '))).toEqual(['kill -KILL 12', 'kill 9']);
   });
@@ -97,7 +97,7 @@ describe('a session whose wakes are lost', () => {
   it('offers to end no worker that is the last one', () => {
     const held = { suspended: SUSPENDED, rivals: SUSPENDED, isHolderAlive: false };
     const [first] = told([...awake, ...lost(1), ...lost(2)], held).reasons;
-    expect(JSON.stringify(first?.movers)).not.toContain('one worker is left"');
+    expect(JSON.stringify(first?.movers)).not.toContain('one process is left to wake it"');
   });
 
   it('says that all of them are suspended', () => {

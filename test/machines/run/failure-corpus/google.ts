@@ -141,6 +141,31 @@ export const googleCases: readonly FailureCase[] = [
     34 * SECOND,
   ),
   failureCase(
+    'a free quota, as a program prints it',
+    'You exceeded your current quota, please check your plan and billing details. Please retry in 1s.',
+    'rate_limit',
+    'text "plan and billing"',
+    SECOND,
+  ),
+  failureCase(
+    'a free quota, by the status and RetryInfo',
+    http(
+      429,
+      google(429, '', 'You exceeded your current quota, please check your plan and billing details.', [
+        { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '31s' },
+      ]),
+    ),
+    'rate_limit',
+    'text "plan and billing"',
+    31 * SECOND,
+  ),
+  failureCase(
+    'a quota without a delay',
+    'You exceeded your current quota, please check your plan and billing details.',
+    'billing',
+    'text "plan and billing"',
+  ),
+  failureCase(
     'a free quota, by the text',
     http(429, google(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded. Please retry in 34.5s.')),
     'rate_limit',
