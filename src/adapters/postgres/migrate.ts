@@ -178,7 +178,7 @@ function assertSame(known: readonly AppliedRow[], steps: readonly Migration[]): 
   if (known.length > steps.length) throw schemaNew(known.length, steps.length);
   for (const [index, { version, name, checksum }] of known.entries()) {
     const step = steps[index];
-    if (step !== undefined && step.version === version && checksumOf(step) === checksum) continue;
+    if (step?.version === version && (checksumOf(step) === checksum || step.formerly === checksum)) continue;
     throw new RuntimeError(
       'STORE_SCHEMA_CHANGED',
       `expected step ${version} (${name}) of the schema as it was released, found another one applied`,
