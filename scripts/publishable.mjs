@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * @param {Readonly<Record<string, unknown>>} manifest of package.json
+ * @param {{ readonly version: string } & Readonly<Record<string, unknown>>} manifest of package.json
  * @param {string} changelog
  */
 export function lackedForPublishing(manifest, changelog) {
@@ -16,9 +16,9 @@ export function lackedForPublishing(manifest, changelog) {
     );
   for (const field of ['homepage', 'bugs'])
     if (manifest[field] === undefined) lacked.push(`"${field}" in package.json, of the same repository`);
-  const heading = changelog.split('\n').find((line) => line.startsWith(`## [${manifest['version']}]`));
+  const heading = changelog.split('\n').find((line) => line.startsWith(`## [${manifest.version}]`));
   if (!/ - \d{4}-\d{2}-\d{2}$/.test(heading ?? ''))
-    lacked.push(`the day in CHANGELOG.md: "## [${manifest['version']}] - YYYY-MM-DD"`);
+    lacked.push(`the day in CHANGELOG.md: "## [${manifest.version}] - YYYY-MM-DD"`);
   return lacked;
 }
 

@@ -155,9 +155,7 @@ export function workerEnding(
   const cut = workText({ wakes, commands });
   const when = afterMs === undefined ? 'at once' : `after ${secondsText(afterMs)}`;
   const ending =
-    cut === ''
-      ? ENDINGS[endedBecause]
-      : `Stopped ${when}: ${cut} ${wakes + commands === 1 ? 'was' : 'were'} cut off.`;
+    cut === '' ? ENDINGS[endedBecause] : `Stopped ${when}: ${cut} ${wakes + commands === 1 ? 'was' : 'were'} cut off.`;
   const elsewhere = leftToOthers({ setAside });
   const later = setAside.length - elsewhere;
   return [
