@@ -127,6 +127,11 @@ describe('migrating', () => {
         await ask(empty.url, `UPDATE released.migration SET checksum = '${formerly}' WHERE version = ${version}`);
     await ask(empty.url, 'DELETE FROM released.migration WHERE version = 7; DROP TABLE released.fleet_question');
     expect(await migratePostgres(place('released'))).toEqual({ applied: ['0007-fleet-questions'], version: 7 });
+    await ask(empty.url, "INSERT INTO released.migration (version, name, checksum, serves) VALUES (8, 'later', '', 1)");
+    await expect(migratePostgres(place('released'))).rejects.toMatchObject({
+      code: 'STORE_SCHEMA_NEW',
+      message: expect.stringContaining('a newer program has made') as unknown,
+    });
   });
 
   it('leaves nothing of a step that fails', async () => {
