@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { RuntimeError, messageOf } from '../machines/errors.ts';
+import { checkHomeFormat } from '../adapters/files/home-format.ts';
 import { hasCode } from '../adapters/system/error-codes.ts';
 import { makeFolder } from '../adapters/system/whole-files.ts';
 
@@ -39,9 +40,10 @@ export function absolutePath(path: string): string {
 
 /**
  * A home that is not there yet is fine: the first write makes it.
- * @throws RuntimeError HOME_INVALID when something else is in its place, or it cannot be entered and read
+ * @throws RuntimeError HOME_INVALID when something else is in its place, or it cannot be entered and read; HOME_NEWER
  */
 export async function checkHome(home: string): Promise<void> {
+  await checkHomeFormat(home);
   for (const folder of [home, join(home, AGENTS_FOLDER)]) {
     try {
       if (!(await stat(folder)).isDirectory())

@@ -65,8 +65,8 @@ export interface NodeRuntime extends Runtime, HomeMemory, HomeSchedules {
 /**
  * A runtime over a home directory. Any number of processes may open the same home at once, and any number of machines
  * the same database.
- * @throws RuntimeError RUNTIME_OPTIONS_INVALID, AGENT_DEFINED_TWICE, TOOL_INVALID, TOOL_EXISTS; STORAGE_FAILED when the
- * home cannot be made; with `config` also CONFIG_NOT_FOUND, CONFIG_FAILED, CONFIG_INVALID; with `store` also
+ * @throws RuntimeError RUNTIME_OPTIONS_INVALID, AGENT_DEFINED_TWICE, TOOL_INVALID, TOOL_EXISTS; HOME_NEWER, and
+ * STORAGE_FAILED when the home cannot be made; with `config` also CONFIG_NOT_FOUND, CONFIG_FAILED, CONFIG_INVALID; with `store` also
  * POSTGRES_DRIVER_MISSING, STORE_OPTIONS_INVALID, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW, STORE_SERVER_OLD,
  * STORE_NOT_SYNCED
  */
@@ -75,7 +75,6 @@ export async function createNodeRuntime(given: NodeRuntimeOptions = {}): Promise
   const checked = checkedOptions(options);
   const { home: named, durability, leaseMs, readsOnly } = checked;
   const layout = new HomeLayout(named ?? (process.env['WAKECHART_HOME'] || DEFAULT_HOME));
-  if (!readsOnly) await makeHome(layout);
   const owner = `${hostname()}:${process.pid}`;
   const opened = await openNodeStore({
     layout,
@@ -87,6 +86,7 @@ export async function createNodeRuntime(given: NodeRuntimeOptions = {}): Promise
     options: options.store,
   });
   try {
+    if (!readsOnly) await makeHome(layout);
     return await runtimeOver({ layout, opened, owner, options, checked });
   } catch (error) {
     await opened.store.close();

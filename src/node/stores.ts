@@ -7,6 +7,7 @@ import { access, constants, open as openFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SessionHold } from '../actors/shell/session-watch.ts';
 import { FileEventStore } from '../adapters/files/file-event-store.ts';
+import { checkHomeFormat } from '../adapters/files/home-format.ts';
 import { modelOfSession } from '../adapters/files/session-model.ts';
 import { storageFailed } from '../adapters/files/storage-errors.ts';
 import { FilePolicyStore } from '../adapters/policy-files/file-policy-store.ts';
@@ -20,11 +21,12 @@ import type { NodeStore, OpenStoreParts, SharedSchedules } from './node-store.ts
 const SCHEDULES_FOLDER = 'schedules';
 
 /**
- * @throws RuntimeError STORE_OPTIONS_INVALID, POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW,
+ * @throws RuntimeError HOME_NEWER, STORE_OPTIONS_INVALID, POSTGRES_DRIVER_MISSING, STORE_SCHEMA_OLD, STORE_SCHEMA_NEW,
  * STORE_SERVER_OLD, STORE_TENANT_MISSING, STORAGE_FAILED
  */
 export async function openNodeStore(parts: OpenStoreParts): Promise<NodeStore> {
-  const { options } = parts;
+  const { options, layout } = parts;
+  await checkHomeFormat(layout.home);
   return options === undefined ? filesOf(parts) : (await import('./postgres-store.ts')).databaseOf(parts, options);
 }
 

@@ -54,6 +54,12 @@ describe.concurrent('a session', () => {
     expect(placedSessionShape.parse(JSON.parse(statusJson.stdout))).toMatchObject({ sessionId, head: 2, wakes: 0 });
   });
 
+  it('that is parked is listed as that, so that an operator finds it', async () => {
+    const { id } = await stage.sessionToWake({ error: { kind: 'format', message: 'no such field' } });
+    await here('wake', '--session', id);
+    expect((await here('session', 'list')).stdout).toMatch(new RegExp(`^${id} .* idle, parked `, 'm'));
+  });
+
   it('that is not there, or cannot be one, is answered with those that are', async () => {
     // On a stage of its own: only the newest sessions are listed, and others are made beside this one.
     const alone = await Stage.open();

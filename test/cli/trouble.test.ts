@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createNodeRuntime } from '../../src/node.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 import { program, run } from './command-line.ts';
@@ -31,6 +32,28 @@ const commands = [
   ['wake', '--session', '0192f0c1-2345-7abc-8def-0123456789ab'],
   ['task', 'run', '--', 'echo never'],
 ] as const;
+
+describe('a home that a newer version has written', () => {
+  it('is refused by every command, which leaves it as it is', async () => {
+    const newer = join(folder.path, 'newer');
+    await mkdir(newer);
+    await writeFile(join(newer, 'format'), '2\n');
+    for (const words of [...commands, ['doctor', '--repair'], ['agent', 'create', 'x'], ['schedule', 'list']]) {
+      const { code, stdout, stderr } = await runInProcess(['--home', newer, ...words]);
+      expect({ words, code, stdout }).toEqual({ words, code: 1, stdout: '' });
+      expect(stderr).toMatch(/form 1, found form 2: .* \[HOME_NEWER\]\n {2}hint: Run the newer version/);
+    }
+    await expect(createNodeRuntime({ home: newer })).rejects.toMatchObject({ code: 'HOME_NEWER' });
+    expect(await readdir(newer)).toEqual(['format']);
+  });
+
+  it('is one of this version up to its own form', async () => {
+    const known = join(folder.path, 'known');
+    await mkdir(known);
+    await writeFile(join(known, 'format'), '1\n');
+    expect(await runInProcess(['--home', known, 'session', 'list'])).toMatchObject({ code: 0 });
+  });
+});
 
 describe('a home that cannot be one', () => {
   it('is refused by every command, with what is in its place and what to do', async () => {

@@ -176,6 +176,13 @@ describe('the last line of a worker', () => {
       'Stopped. 2 wakes went well, 0 failed.',
     );
   });
+
+  it('does not count to its end what was stopped before it', () => {
+    const stopped = { ...ended, endedBecause: 'stopped', counts: { ...counts, aborted: 3 } } as const;
+    expect(workerEnding(stopped, { commands: 0, afterMs: 30_000 })).toBe(
+      'Stopped. 2 wakes went well, 0 failed, 3 stopped before.',
+    );
+  });
 });
 
 describe('a worker that fires schedules', () => {

@@ -175,10 +175,11 @@ async function ledger(run: PostgresDatabase['run'], schema: string): Promise<rea
 
 /** What was applied has to be the beginning of what we know, unless it goes further. */
 function assertSame(known: readonly AppliedRow[], steps: readonly Migration[]): void {
-  if (known.length > steps.length) throw schemaNew(known.length, steps.length);
+  if (known.length > steps.length)
+    throw schemaNew(known.length, steps.length, 'which a newer program has made: only that one migrates it');
   for (const [index, { version, name, checksum }] of known.entries()) {
     const step = steps[index];
-    if (step !== undefined && step.version === version && checksumOf(step) === checksum) continue;
+    if (step?.version === version && (checksumOf(step) === checksum || step.formerly === checksum)) continue;
     throw new RuntimeError(
       'STORE_SCHEMA_CHANGED',
       `expected step ${version} (${name}) of the schema as it was released, found another one applied`,
@@ -233,10 +234,10 @@ function notSynced(url: string): RuntimeError {
   );
 }
 
-function schemaNew(version: number, wanted: number): RuntimeError {
+function schemaNew(version: number, wanted: number, what = 'which serves no program this old'): RuntimeError {
   return new RuntimeError(
     'STORE_SCHEMA_NEW',
-    `expected version ${wanted} of the schema, found version ${version}, which serves no program this old`,
+    `expected version ${wanted} of the schema, found version ${version}, ${what}`,
     {
       category: 'validation',
       hint: 'Upgrade Wakechart on this machine.',

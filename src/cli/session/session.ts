@@ -67,7 +67,9 @@ export async function listSessions(context: CommandContext): Promise<number> {
     const rows = sessions.map((state) => [
       state.sessionId,
       state.agentId,
-      state.unreadable === undefined ? `${statusText(state, state)}${missingWord(state)}` : 'unreadable',
+      state.unreadable === undefined
+        ? `${statusText(state, state)}${state.parked === undefined ? '' : ', parked'}${missingWord(state)}`
+        : 'unreadable',
       state.isolation === undefined ? '' : shortTextOfIsolation(state.isolation),
       state.updatedAt === undefined ? '' : localTime(state.updatedAt),
       state.unreadable?.message ?? state.summary ?? '',

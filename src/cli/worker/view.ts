@@ -140,22 +140,27 @@ const ENDINGS = {
   forced: 'Stopped at once.',
 } as const satisfies Record<SessionWorkerSummary['endedBecause'], string>;
 
+/** Others were stopped before, such as those of a worker whose store was away for long. */
+export function cutOffWakes({ counts, endedBecause }: Pick<SessionWorkerSummary, 'counts' | 'endedBecause'>): number {
+  return endedBecause === 'forced' ? counts.aborted : 0;
+}
+
 /** The last line of a worker. */
 export function workerEnding(
   { counts, endedBecause, setAside }: SessionWorkerSummary,
   { commands, afterMs }: CutOff,
 ): string {
-  const cut = workText({ wakes: counts.aborted, commands });
+  const wakes = cutOffWakes({ counts, endedBecause });
+  const before = counts.aborted - wakes;
+  const cut = workText({ wakes, commands });
   const when = afterMs === undefined ? 'at once' : `after ${secondsText(afterMs)}`;
   const ending =
-    cut === ''
-      ? ENDINGS[endedBecause]
-      : `Stopped ${when}: ${cut} ${counts.aborted + commands === 1 ? 'was' : 'were'} cut off.`;
+    cut === '' ? ENDINGS[endedBecause] : `Stopped ${when}: ${cut} ${wakes + commands === 1 ? 'was' : 'were'} cut off.`;
   const elsewhere = leftToOthers({ setAside });
   const later = setAside.length - elsewhere;
   return [
     elsewhere > 0 && ending === ENDINGS.idle ? 'Nothing else is due.' : ending,
-    `${counted(counts.succeeded, 'wake')} went well, ${counts.failed} failed.`,
+    `${counted(counts.succeeded, 'wake')} went well, ${counts.failed} failed${before === 0 ? '' : `, ${before} stopped before`}.`,
     ...(later === 0 ? [] : [`${counted(later, 'session')} left for later.`]),
     ...(elsewhere === 0 ? [] : [`${counted(elsewhere, 'session')} left undone: this worker lacks what they need.`]),
   ].join(' ');

@@ -19,7 +19,7 @@ import { Progress } from '../terminal/progress.ts';
 import { usageError } from '../usage.ts';
 import { summaryFact } from './facts.ts';
 import type { ListenAddress } from './listening.ts';
-import { WorkerView, isLeft, leftToOthers, secondsText, workText, workerEnding } from './view.ts';
+import { WorkerView, isLeft, leftToOthers, secondsText, workText, cutOffWakes, workerEnding } from './view.ts';
 import type { CutOff } from './view.ts';
 
 /** How long what runs may go on after the first signal, in milliseconds: wakes and commands share that time. */
@@ -209,7 +209,7 @@ async function tellEnd(
   cut: CutOff,
   { context: { out, json }, log }: Omit<Following, 'runtime'>,
 ): Promise<void> {
-  if (json) return out.record({ summary, cutOff: { wakes: summary.counts.aborted, commands: cut.commands } });
+  if (json) return out.record({ summary, cutOff: { wakes: cutOffWakes(summary), commands: cut.commands } });
   await log.tell({
     ...{ level: 'info', event: 'worker.ended', message: workerEnding(summary, cut) },
     fields: { ...summaryFact(summary), cut_off_commands: cut.commands },

@@ -224,7 +224,10 @@ export const SANDBOXED_ENVIRONMENT: EnvironmentDefinition = {
 /** Those that are there without a file. A file of the same name goes before. */
 export const BUILT_IN_ENVIRONMENTS: readonly EnvironmentDefinition[] = [HOST_ENVIRONMENT, SANDBOXED_ENVIRONMENT];
 
-/** What a fingerprint is made of: the same text for environments that say the same, and for no others. */
+/**
+ * What a fingerprint is made of: the same text for environments that say the same, and for no others. Permissions are
+ * bound to it: where a version makes another text of what has not changed, what people have allowed is asked again.
+ */
 export function fingerprintText({ environmentId: id, ...definition }: EnvironmentDefinition): string {
   return canonicalJson({ environmentId: id, ...definition });
 }

@@ -11,6 +11,7 @@ import type { PostgresEventStoreOptions } from '../../../src/adapters/postgres/p
 import { RuntimeError } from '../../../src/machines/errors.ts';
 import { IDENTITY, SESSION_ID, creation, messagesOf, numbersTo } from '../../../src/testing/session-fixtures.ts';
 import { codeOf } from '../../contracts/event-store.contract.ts';
+import { ask } from '../../support/postgres-databases.ts';
 import { freshDatabase } from '../../support/postgres-server.ts';
 import type { FreshDatabase } from '../../support/postgres-server.ts';
 
@@ -110,6 +111,27 @@ describe('migrating', () => {
     });
     expect(await codeOf(migratePostgres(place('other_build')))).toBe('STORE_SCHEMA_CHANGED');
     expect(await checkPostgres(place('other_build'))).toMatchObject({ version: 1 });
+  });
+
+  it('knows the steps of 0.1.0 as they were taken, and those of before that differ in a comment', async () => {
+    await migratePostgres(place('released'));
+    const applied = (): Promise<readonly { readonly checksum: string }[]> =>
+      ask(empty.url, 'SELECT checksum FROM released.migration ORDER BY version');
+    // A database that has one of these is refused by a version that has another text, be it of a comment.
+    expect((await applied()).map(({ checksum }) => checksum.slice(0, 12))).toEqual([
+      ...['9a1c0deaf7ec', '594e03eae4de', 'b0526d384128', '743a9460da83', '96788dab2e21', 'f1b488c12c03'],
+      '37087831c62a',
+    ]);
+    for (const { version, formerly } of MIGRATIONS)
+      if (formerly !== undefined)
+        await ask(empty.url, `UPDATE released.migration SET checksum = '${formerly}' WHERE version = ${version}`);
+    await ask(empty.url, 'DELETE FROM released.migration WHERE version = 7; DROP TABLE released.fleet_question');
+    expect(await migratePostgres(place('released'))).toEqual({ applied: ['0007-fleet-questions'], version: 7 });
+    await ask(empty.url, "INSERT INTO released.migration (version, name, checksum, serves) VALUES (8, 'later', '', 1)");
+    await expect(migratePostgres(place('released'))).rejects.toMatchObject({
+      code: 'STORE_SCHEMA_NEW',
+      message: expect.stringContaining('a newer program has made') as unknown,
+    });
   });
 
   it('leaves nothing of a step that fails', async () => {

@@ -10,6 +10,7 @@ import { createSystemClock } from '../../../src/actors/clock/system-clock.ts';
 import { migratePostgres } from '../../../src/adapters/postgres/migrate.ts';
 import { createNodeRuntime } from '../../../src/node.ts';
 import type { NodeRuntime } from '../../../src/node.ts';
+import { readPage } from '../../docs/pages.ts';
 import { ask, urlOf } from '../../support/postgres-databases.ts';
 import { freePort } from '../../support/postgres-keeping.ts';
 import { PostgresServer } from '../../support/postgres-process.ts';
@@ -21,6 +22,8 @@ import { temporaryHome } from '../../support/temporary-home.ts';
 import type { TemporaryHome } from '../../support/temporary-home.ts';
 
 const DATABASE = 'wakechart';
+
+const [, archiveCommand = ''] = /archive_command = '([^']+)'/.exec(readPage('docs/production.md')) ?? [];
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -127,7 +130,7 @@ describe.each(KINDS)('a restore to a moment on $name', (kind) => {
     const server = await kind.make({
       wal_level: 'replica',
       archive_mode: 'on',
-      archive_command: `cp %p ${archive}/%f`,
+      archive_command: archiveCommand.replaceAll('/archive/', `${archive}/`),
       full_page_writes: 'on',
     });
     if (server === undefined) throw new Error('expected a server');

@@ -106,5 +106,6 @@ export const sessionsMigration: Migration = {
   version: 1,
   name: 'sessions',
   serves: 1,
+  formerly: '2d95582d7d684fa0f12f86fac2474d322af184fee965022024e9b7050ea8fa13',
   statements: (schema) => [TABLES, PARTITIONS, SESSION_FUNCTIONS, WORK_FUNCTIONS].join('\n').replaceAll('$s', schema),
 };

@@ -16,6 +16,7 @@ export const flushedLeasesMigration: Migration = {
   version: 4,
   name: 'flushed-leases',
   serves: 1,
+  formerly: '1546cb4ff1d39da8c0d02abb508b22813a4ad9e2809aa52c33f9940ea0015d17',
   statements: (schema) =>
     [ACQUIRE.replace(DOES_NOT_WAIT, WAITS), CLAIM.replace(DOES_NOT_WAIT, '')]
       .map(again)

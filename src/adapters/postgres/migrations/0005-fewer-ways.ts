@@ -10,5 +10,6 @@ export const fewerWaysMigration: Migration = {
   version: 5,
   name: 'fewer-ways',
   serves: 1,
+  formerly: 'e75eb174fd525a50c572115132bcd3817c69a89f86d1fe1a3f080255d5b77eab',
   statements: (schema) => WAKE_FUNCTIONS.replaceAll('$s', schema),
 };

@@ -1,4 +1,7 @@
-/** One step of the schema, forward only. What was released is never changed: a step that comes after it mends it. */
+/**
+ * One step of the schema, forward only. What was released is never changed, its comments neither: a step that comes after
+ * it mends it.
+ */
 
 export interface Migration {
   /** Dense from 1. */
@@ -9,6 +12,8 @@ export interface Migration {
    * overlap.
    */
   readonly serves: number;
+  /** What was applied before 0.1.0, and differs in a comment: its checksum. */
+  readonly formerly?: string | undefined;
   /** Statements, separated by semicolons. @param schema quoted for use in statements */
   statements(schema: string): string;
 }
