@@ -86,10 +86,7 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
       kind: 'losing',
       text: `${told}${text.charAt(0).toUpperCase()}${text.slice(1)}.${isLost ? ' Each begins anew what the one before did not end; lost too often, it is parked.' : ''}`,
       ...(lastWake === undefined || !isLost ? {} : { since: lastWake.endedAt }),
-      movers: [
-        ...movers,
-        PREVENTS,
-      ],
+      movers: [...movers, PREVENTS],
     },
   ];
 }
