@@ -86,14 +86,7 @@ export function losing(state: SessionState, work: SessionWork): readonly Reason[
       kind: 'losing',
       text: `${told}${text.charAt(0).toUpperCase()}${text.slice(1)}.${isLost ? ' Each begins anew what the one before did not end; lost too often, it is parked.' : ''}`,
       ...(lastWake === undefined || !isLost ? {} : { since: lastWake.endedAt }),
-      movers: [
-        ...movers,
-        {
-          who: 'person',
-          events: [],
-          does: 'prevents it: a process that is suspended for longer than leaseMs (of createNodeRuntime) loses its wake, so let one wake it, or make that longer',
-        },
-      ],
+      movers: [...movers, PREVENTS],
     },
   ];
 }
@@ -136,12 +129,32 @@ function ordinal(count: number): string {
   return `${count}${ending}`;
 }
 
-/** After a sentence. */
-export function suspendedText({ suspended = [] }: SessionWork): string {
-  return suspended.map(({ host, pid }) => ` The process ${pid} on ${host} is suspended (stopped).`).join('');
+const PREVENTS: Mover = {
+  who: 'person',
+  events: [],
+  does: 'prevents it: a process that is suspended for longer than leaseMs (of createNodeRuntime) loses its wake, so let one wake it, or make that longer',
+};
+
+/** Its wakes do not tell that it was parked because workers took it from each other. */
+function wasFoughtFor({ lastWake }: SessionState, { rivals = [] }: SessionWork): boolean {
+  return lastWake?.outcome === 'lost' && rivals.length > 1;
 }
 
-export function suspendedMovers(
+/** After a sentence. */
+export function parkedText(state: SessionState, work: SessionWork): string {
+  const { suspended = [], rivals = [] } = work;
+  const names = rivals.map(({ host, pid }) => `${pid} on ${host}`).join(', ');
+  return [
+    ...(wasFoughtFor(state, work) ? [` Processes took it from each other: ${names}, which live.`] : []),
+    ...suspended.map(({ host, pid }) => ` The process ${pid} on ${host} is suspended (stopped).`),
+  ].join('');
+}
+
+export function parkedMovers(state: SessionState, work: SessionWork): readonly Mover[] {
+  return [...suspendedMovers(state, work), ...(wasFoughtFor(state, work) ? [PREVENTS] : [])];
+}
+
+function suspendedMovers(
   { openWake }: Pick<SessionState, 'openWake'>,
   { suspended = [], rivals = [], isHolderAlive }: SessionWork,
 ): readonly Mover[] {
@@ -258,10 +271,10 @@ function underWayMovers({ what, folder, files }: WorkUnderWay): readonly Mover[]
   if (what !== 'merge') return [...mend, git('says that they are mended', 'add', '--', ...files), goOn, back];
   return [
     ...mend,
-    git('ends the merge with what is mended', 'commit', '--no-edit', '--include', '--', ...files),
     // In place of mending: a rebase calls them the other way round.
-    git('mends by taking the side of the merged branch', 'checkout', '--theirs', '--', ...files),
-    git('mends by keeping the side of its own branch', 'checkout', '--ours', '--', ...files),
+    git('mends it instead by taking the side of the merged branch', 'checkout', '--theirs', '--', ...files),
+    git('mends it instead by keeping the side of its own branch', 'checkout', '--ours', '--', ...files),
+    git('then ends the merge with what is mended', 'commit', '--no-edit', '--include', '--', ...files),
     back,
   ];
 }

@@ -30,7 +30,7 @@ import type { ModelWait } from './why-running.ts';
 import { diskReasons, scheduleReasons } from './why-conditions.ts';
 import type { ScheduleReasons, Conditions } from './why-conditions.ts';
 import type { TimerOptions } from './why-timers.ts';
-import { left, losing, suspendedHolder, suspendedMovers, suspendedText } from './why-work.ts';
+import { left, losing, parkedMovers, parkedText, suspendedHolder } from './why-work.ts';
 import type { SessionWork } from './why-work.ts';
 
 export interface Explanation {
@@ -233,9 +233,9 @@ function parked(state: SessionState, { budget, work = {} }: Pick<ExplainOptions,
   return [
     {
       kind: 'parked',
-      text: `It is parked and does not wake by itself: ${last}${fuse.reason}${suspendedText(work)}`,
+      text: `It is parked and does not wake by itself: ${last}${fuse.reason}${parkedText(state, work)}`,
       movers: [
-        ...suspendedMovers(state, work),
+        ...parkedMovers(state, work),
         ...mendingMovers(lastWake?.error),
         ...(lastWake?.outcome === 'budget_reached' ? [raiseMover(state, budget)] : []),
         messageMover(sessionId),

@@ -119,10 +119,12 @@ describe('a session whose wakes are lost', () => {
     expect(first?.movers[0]?.program).toEqual(['kill', '-CONT', '12']);
   });
 
-  it('offers to end none where it was parked: no wake is open that they fight about', () => {
+  it('says who took it from whom where it was parked, and offers to end none: no wake is open that they fight about', () => {
     const work = { suspended: SUSPENDED, rivals: [...SUSPENDED, { host: 'vm', pid: 9 }] };
     const [first] = told([...awake, wakeEnded('wake_1', 'lost'), resting, parked], work).reasons;
     expect(JSON.stringify(first?.movers)).not.toContain('KILL');
+    expect(first?.text).toContain(' Processes took it from each other: 12 on vm, 9 on vm, which live. The process 12 ');
+    expect(first?.movers[1]?.does).toMatch(/^prevents it: .* let one worker run/);
   });
 });
 
@@ -167,9 +169,9 @@ describe('a session that came to rest', () => {
     expect(first?.text).toContain('A merge is in progress: prices.json is in conflict.');
     expect(first?.movers.map(({ program, command }) => (program ?? command)?.join(' '))).toEqual([
       'vi /w/prices.json',
-      'git -C /w commit --no-edit --include -- prices.json',
       'git -C /w checkout --theirs -- prices.json',
       'git -C /w checkout --ours -- prices.json',
+      'git -C /w commit --no-edit --include -- prices.json',
       'git -C /w merge --abort',
       expect.stringMatching(/session send .* --message The merge is finished\.$/) as string,
     ]);

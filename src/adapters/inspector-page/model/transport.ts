@@ -64,6 +64,8 @@ const NO_ANSWER = {
   hint: 'Its program has ended, or cannot be reached. What was read so far stays here; it is asked again by itself.',
 } as const;
 
+const NOT_READ = 408;
+
 /** @param path from the page on: where that lies is the server's to say @throws RequestFailure */
 export async function request(path: string, options: RequestInit = {}): Promise<Response> {
   let response: Response;
@@ -74,6 +76,8 @@ export async function request(path: string, options: RequestInit = {}): Promise<
     throw new RequestFailure(0, NO_ANSWER);
   }
   if (response.ok) return response;
+  // Node says so by itself where the program had no time to read what was asked: asking again helps.
+  if (response.status === NOT_READ) throw new RequestFailure(0, NO_ANSWER);
   const told = (await response.json().catch(() => undefined)) as
     | { readonly code?: string; readonly message?: string; readonly hint?: string }
     | undefined;
