@@ -124,7 +124,7 @@ describe('a session whose wakes are lost', () => {
     const [first] = told([...awake, wakeEnded('wake_1', 'lost'), resting, parked], work).reasons;
     expect(JSON.stringify(first?.movers)).not.toContain('KILL');
     expect(first?.text).toContain(' Processes took it from each other: 12 on vm, 9 on vm, which live. The process 12 ');
-    expect(first?.movers[1]?.does).toMatch(/^prevents it: .* let one worker run/);
+    expect(first?.movers[1]?.does).toMatch(/^prevents it: .* let one wake it/);
   });
 });
 
