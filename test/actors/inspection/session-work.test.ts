@@ -201,6 +201,11 @@ describe('the processes of a session', () => {
       ['node worker-31.js --token … "a b"', undefined],
       ['node', undefined],
     ]);
+    const asked: number[] = [];
+    const untold = async (pid: number) => ({ processorMs: asked.push(pid) });
+    const other = sourceOf({ processTree: { reconcile: reports.reconcile, usageOf: untold } }, JOB).source;
+    expect((await other.processes(SESSION_ID)).map(({ title }) => title)).toEqual(['job helps', 'node', 'node']);
+    expect(asked).toEqual([30]);
   });
 
   it('of another process over the home are cancelled by that one, but for programs that are no task', async () => {
@@ -228,7 +233,6 @@ describe('the processes of a session', () => {
     await source.endProcess?.(SESSION_ID, 50);
     expect(cancelled).toEqual([['01234567/task_1', 'a person ended it in the inspector']]);
     await expect(source.endProcess?.(SESSION_ID, 60)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_ELSEWHERE' });
-    // It has ended since it was found.
     await expect(source.endProcess?.(SESSION_ID, 70)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_GONE' });
   });
 
