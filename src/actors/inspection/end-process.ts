@@ -31,11 +31,7 @@ export async function endProcess(state: SessionState, pid: number, options: Sess
       root !== undefined && task.pid === root && tasks.includes(task) && !isTerminalBackgroundTaskStatus(task.status),
   );
   if (own !== undefined) return own.manager.cancel(own.task.id, ENDED_HERE);
-  if (tree === undefined)
-    throw new RuntimeError('INSPECTION_PROCESS_GONE', `no process ${pid} works for this session any more`, {
-      category: 'not_found',
-      hint: 'Nothing is left to do.',
-    });
+  if (tree === undefined) throw gone(pid);
   if (tree.reason !== 'host_dead') return endElsewhere(tree, { sessionId: state.sessionId, pid }, options);
   const reports = (await options.processTree?.reconcile({ tag: tree.tag })) ?? [];
   if (reports.some(({ action }) => action === 'left'))
@@ -57,5 +53,15 @@ async function endElsewhere(
       category: 'conflict',
       hint: `Stop the work it does: wakechart session interrupt --session ${sessionId}`,
     });
-  await tasksElsewhere.cancel(elsewhereId(nameOfToken(host.token), taskId), ENDED_HERE);
+  await tasksElsewhere.cancel(elsewhereId(nameOfToken(host.token), taskId), ENDED_HERE).catch((error: unknown) => {
+    // It has ended since it was found.
+    throw RuntimeError.is(error) && error.code === 'TASK_NOT_FOUND' ? gone(pid) : error;
+  });
+}
+
+function gone(pid: number): RuntimeError {
+  return new RuntimeError('INSPECTION_PROCESS_GONE', `no process ${pid} works for this session any more`, {
+    category: 'not_found',
+    hint: 'Nothing is left to do.',
+  });
 }

@@ -151,6 +151,8 @@ export class TasksElsewhere {
   async cancel(id: string, reason = 'cancelled by another process'): Promise<TaskElsewhere> {
     const { taskId } = placeOfId(id);
     const task = await this.#shown(id, await this.#begun(id, { ask: 'cancel', task: taskId, reason }));
+    // One that lives where it cannot be asked, as in another container, goes on.
+    if (task.process.reach === 'silent') throw silent(id);
     if (task.process.reach !== 'lost' || (task.survivors ?? 0) === 0) return task;
     const found = await this.#record(id);
     if (found === undefined) return task;

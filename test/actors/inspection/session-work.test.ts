@@ -7,6 +7,7 @@ import type { TaskElsewhere } from '../../../src/actors/task/task-elsewhere.ts';
 import type { ProcessTree, ReconciledProcessTree } from '../../../src/actors/task/process-tree.ts';
 import type { KeptWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import type { BackgroundTaskState } from '../../../src/machines/task/task-state.ts';
 import type { SessionFilter } from '../../../src/machines/session/session-requests.ts';
@@ -200,6 +201,11 @@ describe('the processes of a session', () => {
       ['node worker-31.js --token … "a b"', undefined],
       ['node', undefined],
     ]);
+    const asked: number[] = [];
+    const untold = async (pid: number) => ({ processorMs: asked.push(pid) });
+    const other = sourceOf({ processTree: { reconcile: reports.reconcile, usageOf: untold } }, JOB).source;
+    expect((await other.processes(SESSION_ID)).map(({ title }) => title)).toEqual(['job helps', 'node', 'node']);
+    expect(asked).toEqual([30]);
   });
 
   it('of another process over the home are cancelled by that one, but for programs that are no task', async () => {
@@ -215,9 +221,10 @@ describe('the processes of a session', () => {
       survivors: [{ pid, startTime: '1' }],
     });
     const { source } = sourceOf({
-      processTree: treesOf(tree('task_1', 50), tree('mcp server search', 60)),
+      processTree: treesOf(tree('task_1', 50), tree('mcp server search', 60), tree('task_2', 70)),
       tasksElsewhere: {
         cancel: async (...given) => {
+          if (given[0].endsWith('2')) throw new BackgroundTaskError('validation', 'none', { code: 'TASK_NOT_FOUND' });
           cancelled.push(given);
           return {} as TaskElsewhere;
         },
@@ -226,6 +233,7 @@ describe('the processes of a session', () => {
     await source.endProcess?.(SESSION_ID, 50);
     expect(cancelled).toEqual([['01234567/task_1', 'a person ended it in the inspector']]);
     await expect(source.endProcess?.(SESSION_ID, 60)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_ELSEWHERE' });
+    await expect(source.endProcess?.(SESSION_ID, 70)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_GONE' });
   });
 
   it('of another process are never taken for a task of this one that has the same id, nor ended with it', async () => {
