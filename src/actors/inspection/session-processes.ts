@@ -237,16 +237,18 @@ async function membersOf(
   return [{ ...first, pid: root, state: host === 'dead' ? 'gone' : 'unknown' }, ...living];
 }
 
-/** As far as the system tells. */
+/** As far as the system tells: one that has told none of the first is asked for no other, since each may cost a `ps`. */
 async function commandsOf(
   survivors: ReconciledProcessTree['survivors'],
   { text, processTree, onProblem }: Pick<SessionProcessesOptions, 'text' | 'processTree' | 'onProblem'>,
 ): Promise<ReadonlyMap<number, string>> {
-  const found = survivors.slice(0, MAX_COMMANDS).map(async ({ pid }) => {
-    const words = (await processTree?.usageOf?.(pid).catch(onProblem))?.commandLine;
-    return words === undefined ? [] : [[pid, inspectedCommand(words, text)] as const];
-  });
-  return new Map((await Promise.all(found)).flat());
+  const commands = new Map<number, string>();
+  for (const { pid } of survivors.slice(0, MAX_COMMANDS)) {
+    const use = await processTree?.usageOf?.(pid).catch(onProblem);
+    if (use?.commandLine !== undefined) commands.set(pid, inspectedCommand(use.commandLine, text));
+    else if (use !== undefined && commands.size === 0) break;
+  }
+  return commands;
 }
 
 /** What is known of one process from both: the runtime knows its task, the system what it uses. */

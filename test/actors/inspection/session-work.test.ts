@@ -7,6 +7,7 @@ import type { TaskElsewhere } from '../../../src/actors/task/task-elsewhere.ts';
 import type { ProcessTree, ReconciledProcessTree } from '../../../src/actors/task/process-tree.ts';
 import type { KeptWorktree } from '../../../src/actors/subagent/worktree-adapter.ts';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
+import { BackgroundTaskError } from '../../../src/machines/task/task-error.ts';
 import type { SessionEventDraft } from '../../../src/machines/session/session-event.ts';
 import type { BackgroundTaskState } from '../../../src/machines/task/task-state.ts';
 import type { SessionFilter } from '../../../src/machines/session/session-requests.ts';
@@ -200,24 +201,28 @@ describe('the processes of a session', () => {
       ['node worker-31.js --token … "a b"', undefined],
       ['node', undefined],
     ]);
+    const asked: number[] = [];
+    const untold = async (pid: number) => ({ processorMs: asked.push(pid) });
+    const other = sourceOf({ processTree: { reconcile: reports.reconcile, usageOf: untold } }, JOB).source;
+    expect((await other.processes(SESSION_ID)).map(({ title }) => title)).toEqual(['job helps', 'node', 'node']);
+    expect(asked).toEqual([30]);
   });
 
   it('of another process over the home are cancelled by that one, but for programs that are no task', async () => {
     const cancelled: unknown[] = [];
     const tree = (taskId: string, pid: number): ReconciledProcessTree => ({
-      tag: taskId,
-      taskId,
-      sessionId: SESSION_ID,
-      pid,
+      ...{ tag: taskId, taskId, sessionId: SESSION_ID, pid },
       host: { pid: 9, token: 'boot-1-0123456789' },
       action: 'left',
       reason: 'host_alive',
       survivors: [{ pid, startTime: '1' }],
     });
     const { source } = sourceOf({
-      processTree: treesOf(tree('task_1', 50), tree('mcp server search', 60)),
+      processTree: treesOf(tree('task_1', 50), tree('mcp server x', 60), tree('task_2', 70), tree('task_3', 80)),
       tasksElsewhere: {
         cancel: async (...given) => {
+          const code = { 2: 'TASK_NOT_FOUND', 3: 'TASK_LEFT_RUNNING' }[given[0].slice(-1)];
+          if (code !== undefined) throw new BackgroundTaskError('process', 'no', { code });
           cancelled.push(given);
           return {} as TaskElsewhere;
         },
@@ -225,7 +230,8 @@ describe('the processes of a session', () => {
     });
     await source.endProcess?.(SESSION_ID, 50);
     expect(cancelled).toEqual([['01234567/task_1', 'a person ended it in the inspector']]);
-    await expect(source.endProcess?.(SESSION_ID, 60)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_ELSEWHERE' });
+    for (const [pid, why] of Object.entries({ 60: 'ELSEWHERE', 70: 'GONE', 80: 'LEFT' }))
+      await expect(source.endProcess?.(SESSION_ID, +pid)).rejects.toMatchObject({ code: `INSPECTION_PROCESS_${why}` });
   });
 
   it('of another process are never taken for a task of this one that has the same id, nor ended with it', async () => {
