@@ -75,7 +75,7 @@ export function viewOf(state: SessionState, viewer: Viewer): z.output<typeof ses
     pendingActions: state.pendingActions.map(({ requestId, kind, toolName, callId, question, rules, expiresAt }) => ({
       ...{ requestId, kind, toolName, callId, expiresAt },
       question: question === undefined ? undefined : told(question, state, viewer),
-      ...(rules === undefined ? {} : { rules: [...rules] }),
+      ...(rules === undefined ? {} : { rules: told([...rules], state, viewer) }),
     })),
     ...(parked === undefined ? {} : { parked: { code: parked.code, reason: parkedBecause(parked, viewer) } }),
     ...(failed?.error === undefined

@@ -134,6 +134,10 @@ describe('an event, for who has the right to read the log', () => {
       output: { worktree: { worktreePath: '<home>/worktrees/scribe-1f', next: 'git -C "<home>"' } },
     });
     expect(told(JSON.stringify({ said: 'in\n/srv/h.me/a' }), place, viewer)).toBe('{"said":"in\\n<home>/a"}');
+    const asks = { kind: 'permission', requestId: 'r', eventId: SESSION, toolName: 'write' } as const;
+    const waits = [{ ...asks, rules: ['write(/srv/h.me/worktrees/a/**)'] }];
+    const state = { ...initialSessionState({ sessionId: SESSION, agentId: 'a' }), pendingActions: waits };
+    expect(viewOf(state, viewer).pendingActions[0]?.rules).toEqual(['write(<home>/worktrees/a/**)']);
     const other = '/srv/h.me2 /srv/h-me https://x.example/srv/h.me/a';
     expect(told(other, place, viewer)).toBe(other);
   });
