@@ -40,6 +40,11 @@ export interface UuidV7Parts {
   readonly random: Uint8Array;
 }
 
+/** The time that a UUIDv7 begins with, in milliseconds since the epoch; NaN for what begins otherwise. */
+export function unixMsOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
 /** A UUIDv7 (RFC 9562) whose text sorts by time, then counter. */
 export function formatUuidV7({ unixMs, counter, random }: UuidV7Parts): string {
   const time = Math.trunc(unixMs).toString(16).padStart(12, '0');

@@ -4,7 +4,7 @@
  * finds it made.
  */
 import { RuntimeError } from '../../machines/errors.ts';
-import { UUID_V7_MAX_COUNTER, UUID_V7_RANDOM_BYTES, formatUuidV7 } from '../../machines/ids.ts';
+import { UUID_V7_MAX_COUNTER, UUID_V7_RANDOM_BYTES, formatUuidV7, unixMsOf } from '../../machines/ids.ts';
 import type { SessionState } from '../../machines/session/session-state.ts';
 import { sha256 } from '../sha256.ts';
 import type { EventStore } from './event-store.ts';
@@ -50,12 +50,12 @@ interface KeyWords {
   readonly madeMs: number | undefined;
 }
 
-const TIMED_KEY = /([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+const TIMED_KEY = /[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** When a key was made that is a UUIDv7 and a day old at most: which hour it is makes no difference then. */
 function timeIn(key: string, nowMs: number): number | undefined {
-  const [, high = '', low = ''] = TIMED_KEY.exec(key) ?? [];
-  const unixMs = Number.parseInt(high + low, 16);
+  const [id = ''] = TIMED_KEY.exec(key) ?? [];
+  const unixMs = unixMsOf(id);
   return unixMs >= nowMs - KNOWN_SLOTS * SLOT_MS && unixMs <= nowMs + SLOT_MS ? unixMs : undefined;
 }
 

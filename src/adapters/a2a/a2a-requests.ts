@@ -13,7 +13,7 @@ import { followTurn, readTurn } from '../../actors/protocol/turn-watch.ts';
 import type { AskedRequest } from '../../actors/session/asked-requests.ts';
 import { sha256, sha256Hex } from '../../actors/sha256.ts';
 import { RuntimeError } from '../../machines/errors.ts';
-import { UUID_V7_RANDOM_BYTES, formatUuidV7 } from '../../machines/ids.ts';
+import { UUID_V7_RANDOM_BYTES, formatUuidV7, unixMsOf } from '../../machines/ids.ts';
 import { hasEnded, parseTurnId } from '../../machines/protocol/turn.ts';
 import type { TurnRef } from '../../machines/protocol/turn.ts';
 import { agentMessageJson, artifactJson, statusJson, taskJson } from './a2a-task.ts';
@@ -269,8 +269,8 @@ async function onceFor(messageId: string, text: string): Promise<Once> {
 async function answerIdOf(sessionId: string, { idempotencyKey }: Once): Promise<string | undefined> {
   if (idempotencyKey === undefined) return undefined;
   const digest = await sha256(sessionId + idempotencyKey);
-  const unixMs = Number.parseInt(sessionId.slice(0, 13).replace('-', ''), 16);
-  return formatUuidV7({ unixMs, counter: 0, random: digest.subarray(0, UUID_V7_RANDOM_BYTES) });
+  const random = digest.subarray(0, UUID_V7_RANDOM_BYTES);
+  return formatUuidV7({ unixMs: unixMsOf(sessionId), counter: 0, random });
 }
 
 function unlessMissing(error: unknown): undefined {

@@ -2,6 +2,7 @@
  * Why a session does what it does, or does nothing: each thing that it works on or waits for, since when, which events
  * would move it on, and who can bring them about. From its folded log alone, so that every reader is told the same.
  */
+import { unixMsOf } from '../ids.ts';
 import { counted } from '../inspection/markdown.ts';
 import { TAKEN_MS, delegatedCalls, isBlocked, isUnfinished } from './session-activations.ts';
 import { lackText } from './lack.ts';
@@ -434,7 +435,7 @@ function wakers(sessionId: string): readonly Mover[] {
 
 /** Ids of events begin with the time at which they were made. */
 function timeOfId(eventId: string): string | undefined {
-  const ms = Number.parseInt(eventId.slice(0, 13).replace('-', ''), 16);
+  const ms = unixMsOf(eventId);
   const LATEST_MS = 8.64e15;
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(eventId) && ms <= LATEST_MS ? new Date(ms).toISOString() : undefined;
 }
