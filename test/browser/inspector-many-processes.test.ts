@@ -52,7 +52,7 @@ describe.skipIf(browser === undefined)('many sessions on the page', () => {
       (each: { scrollWidth: number; clientWidth: number }) => each.scrollWidth - each.clientWidth,
     );
     expect(beyond).toBeLessThanOrEqual(0);
-    expect((await listOf(view).boundingBox())?.height).toBeGreaterThan(100);
+    await expect.poll(async () => (await listOf(view).boundingBox())?.height, LIMIT).toBeGreaterThan(100);
   });
 
   it('are allowed together where they ask for the same, each with a receipt, by keyboard alone', async () => {

@@ -128,7 +128,7 @@ it('are told of by an inspector without them, in its list and for each session, 
   const source = createHomeSource(runtime, { title: 'a home', onProblem: () => undefined });
   try {
     expect((await source.session(ids.agent_missing))?.why.reasons[0]?.kind).toBe('unread');
-    aheadMs = 10 * TAKEN_MS;
+    aheadMs = clock.now() - frozen + TAKEN_MS;
     expect((await source.session(ids.agent_missing))?.why.reasons[0]?.kind).toBe('agent_missing');
     await runtime.agents.create({ agentId: 'clock', source: { frontmatter, instructions: 'Play.' } });
     const { why } = (await source.session(ids.environment_missing)) ?? {};

@@ -46,9 +46,10 @@ export interface WebServer {
 /** @throws what `cannotListen` makes, and what `handler` throws */
 export async function serveWeb(options: WebServerOptions): Promise<WebServer> {
   const { host, requestMs } = options;
-  const headersTimeout = Math.min(HEAD_MS, requestMs);
   const server = createServer({
-    ...{ requestTimeout: requestMs, headersTimeout, connectionsCheckingInterval: HEAD_MS },
+    requestTimeout: requestMs,
+    headersTimeout: Math.min(HEAD_MS, requestMs),
+    connectionsCheckingInterval: HEAD_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
   boundConnections(server, options.maxConnections);

@@ -61,7 +61,7 @@ function Waker({ worker, session: { state, why }, aheadMs, isTold }: WakerProps)
     <>
       <p class="process">
         <code class="process-title">{visibleText(owner, 200)}</code>
-        <span class={`badge is-${words.status}`}>{words.text}</span>
+        <span class={`badge is-${words.status}`}>{visibleText(words.text, 250)}</span>
       </p>
       <p class="process-uses quiet">{told.join(' · ')}</p>
       {worker.commandLine === undefined ? undefined : <OwnCommand line={worker.commandLine} />}

@@ -50,7 +50,7 @@ export function TimelinePane({ sessionId }: { readonly sessionId: string }): JSX
 
 function Bars({ view }: { readonly view: TimelineView }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
-  const { whole, names, width } = useRoom(box, view.rows.length);
+  const { whole, names, width } = useWidths(box, view.rows.length);
   usePanAndZoom(box, view, names);
   const { rows } = view;
   const current = view.current.value;
@@ -104,7 +104,7 @@ function barRow(view: TimelineView, row: TimelineRow | undefined, shown: Shown):
 }
 
 /** In pixels: all of it, names, bars. What a scroll bar takes is not the bars'. */
-function useRoom(
+function useWidths(
   box: RefObject<HTMLDivElement | null>,
   count: number,
 ): { readonly whole: number; readonly names: number; readonly width: number } {
