@@ -34,11 +34,7 @@ export async function endProcess(state: SessionState, pid: number, options: Sess
   if (tree === undefined) throw gone(pid);
   if (tree.reason !== 'host_dead') return endElsewhere(tree, { sessionId: state.sessionId, pid }, options);
   const reports = (await options.processTree?.reconcile({ tag: tree.tag })) ?? [];
-  if (reports.some(({ action }) => action === 'left'))
-    throw new RuntimeError('INSPECTION_PROCESS_LEFT', `process ${pid} could not be ended`, {
-      category: 'conflict',
-      hint: 'It may belong to another user, or hang in the kernel. See it with wakechart doctor.',
-    });
+  if (reports.some(({ action }) => action === 'left')) throw left(pid);
 }
 
 /** Its process is asked to, as by `wakechart task cancel`. */
@@ -54,8 +50,16 @@ async function endElsewhere(
       hint: `Stop the work it does: wakechart session interrupt --session ${sessionId}`,
     });
   await tasksElsewhere.cancel(elsewhereId(nameOfToken(host.token), taskId), ENDED_HERE).catch((error: unknown) => {
-    // It has ended since it was found.
-    throw RuntimeError.is(error) && error.code === 'TASK_NOT_FOUND' ? gone(pid) : error;
+    const code = RuntimeError.is(error) ? error.code : undefined;
+    // It may have ended since it was found.
+    throw code === 'TASK_NOT_FOUND' ? gone(pid) : code === 'TASK_LEFT_RUNNING' ? left(pid) : error;
+  });
+}
+
+function left(pid: number): RuntimeError {
+  return new RuntimeError('INSPECTION_PROCESS_LEFT', `process ${pid} could not be ended`, {
+    category: 'conflict',
+    hint: 'It may belong to another user, or hang in the kernel. See it with wakechart doctor.',
   });
 }
 

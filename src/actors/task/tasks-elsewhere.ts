@@ -151,7 +151,7 @@ export class TasksElsewhere {
   async cancel(id: string, reason = 'cancelled by another process'): Promise<TaskElsewhere> {
     const { taskId } = placeOfId(id);
     const task = await this.#shown(id, await this.#begun(id, { ask: 'cancel', task: taskId, reason }));
-    // One that lives where it cannot be asked, as in another container, goes on.
+    // One that may live where it cannot be asked, as on another machine over the same disk, goes on.
     if (task.process.reach === 'silent') throw silent(id);
     if (task.process.reach !== 'lost' || (task.survivors ?? 0) === 0) return task;
     const found = await this.#record(id);
@@ -330,7 +330,7 @@ function notFound(id: string): BackgroundTaskError {
 function silent(id: string): BackgroundTaskError {
   return new BackgroundTaskError('timeout', `the process of task ${id} lives and gives no answer`, {
     code: 'TASK_PROCESS_SILENT',
-    hint: 'It was stopped, hangs, or is of another version of Wakechart. Try again, or end that process.',
+    hint: 'It was stopped, hangs, is on another machine, or of another version of Wakechart. Try again, or end that process.',
   });
 }
 

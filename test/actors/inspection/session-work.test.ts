@@ -211,20 +211,18 @@ describe('the processes of a session', () => {
   it('of another process over the home are cancelled by that one, but for programs that are no task', async () => {
     const cancelled: unknown[] = [];
     const tree = (taskId: string, pid: number): ReconciledProcessTree => ({
-      tag: taskId,
-      taskId,
-      sessionId: SESSION_ID,
-      pid,
+      ...{ tag: taskId, taskId, sessionId: SESSION_ID, pid },
       host: { pid: 9, token: 'boot-1-0123456789' },
       action: 'left',
       reason: 'host_alive',
       survivors: [{ pid, startTime: '1' }],
     });
     const { source } = sourceOf({
-      processTree: treesOf(tree('task_1', 50), tree('mcp server search', 60), tree('task_2', 70)),
+      processTree: treesOf(tree('task_1', 50), tree('mcp server x', 60), tree('task_2', 70), tree('task_3', 80)),
       tasksElsewhere: {
         cancel: async (...given) => {
-          if (given[0].endsWith('2')) throw new BackgroundTaskError('validation', 'none', { code: 'TASK_NOT_FOUND' });
+          const code = { 2: 'TASK_NOT_FOUND', 3: 'TASK_LEFT_RUNNING' }[given[0].slice(-1)];
+          if (code !== undefined) throw new BackgroundTaskError('process', 'no', { code });
           cancelled.push(given);
           return {} as TaskElsewhere;
         },
@@ -232,8 +230,8 @@ describe('the processes of a session', () => {
     });
     await source.endProcess?.(SESSION_ID, 50);
     expect(cancelled).toEqual([['01234567/task_1', 'a person ended it in the inspector']]);
-    await expect(source.endProcess?.(SESSION_ID, 60)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_ELSEWHERE' });
-    await expect(source.endProcess?.(SESSION_ID, 70)).rejects.toMatchObject({ code: 'INSPECTION_PROCESS_GONE' });
+    for (const [pid, why] of Object.entries({ 60: 'ELSEWHERE', 70: 'GONE', 80: 'LEFT' }))
+      await expect(source.endProcess?.(SESSION_ID, +pid)).rejects.toMatchObject({ code: `INSPECTION_PROCESS_${why}` });
   });
 
   it('of another process are never taken for a task of this one that has the same id, nor ended with it', async () => {

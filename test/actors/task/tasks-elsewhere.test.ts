@@ -6,7 +6,7 @@ it('a task whose process lives where it cannot be asked is not said to be cancel
   const token = 'boot-1-0123456789';
   const tasks = new TasksElsewhere({
     hosts: {
-      // As of another container: it lives, or may live.
+      // As of another machine over the same disk: it lives, or may live.
       others: async () => ({ tokens: [], beyond: 1 }),
       isAlive: async () => undefined,
       isOwn: () => false,
