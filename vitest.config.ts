@@ -27,7 +27,7 @@ const LONG_RUNS = [
   'test/adapters/files/{log-equivalence,store-trouble}.test.ts',
   'test/adapters/{shell-syntax/shells-agree,cli-agent/contract,mcp/stdio}.test.ts',
   'test/adapters/child-process/{jobs,worker-environment,worker-service}.test.ts',
-  'test/fuzz/logs.test.ts',
+  'test/{actors/wake/model-fuzz,fuzz/logs,testing/charts-of-others}.test.ts',
   'test/adapters/{child-process/real-worker,cli-agent/misbehavior,mcp/stdio-life,process-tree/reconcile,shell/shell-chaos}.test.ts',
 ];
 
@@ -54,8 +54,7 @@ const ALONE = areLongRunsAskedFor
       'test/actors/clock/clock.test.ts',
     ];
 
-/** They load a compiler: in a process of their own, where each finds it loaded, and out of that of files which start
- *  programs, because what a process has in memory is paid for by each program that it starts. */
+/** Rules of the tree and its generated pages, for which they load a compiler: `npm run lint`, as the other rules. */
 const COMPILING = areLongRunsAskedFor
   ? []
   : ['test/docs/{configuration,errors}.test.ts', 'test/package/public-types.test.ts', 'test/structure/*.test.ts'];

@@ -1,5 +1,5 @@
 /** A home that an earlier version wrote: what is in it beside logs is read, and can be gone on with. */
-import { chmod, cp } from 'node:fs/promises';
+import { chmod, cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -16,7 +16,10 @@ beforeAll(async () => {
   folder = await temporaryHome();
   home = join(folder.path, 'home');
   await cp(WRITTEN, home, { recursive: true });
+  // As it was written: a repository keeps no modes.
   await chmod(home, 0o700);
+  for (const entry of await readdir(home, { recursive: true, withFileTypes: true }))
+    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o700 : 0o600);
 });
 
 afterAll(() => folder.remove());
