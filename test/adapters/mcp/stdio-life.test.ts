@@ -38,12 +38,19 @@ describe('a server that does not start as it should', () => {
   });
 
   it('and never says a word is ended when its time is over', async () => {
-    const server = { ...setup.fixtureServer(), args: [fixture('silent-server.mjs')], startTimeoutMs: 500 };
-    const failure = await setup.tools(server).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE' });
-    expect(String(failure)).toContain('not ready within 500 ms');
-    const [pid = 0] = setup.starts();
-    expect(isRunning(pid)).toBe(false);
+    const clock = createSimulatedClock();
+    const own = await mcpSetup({ clock });
+    try {
+      const server = { ...own.fixtureServer(), args: [fixture('silent-server.mjs')], startTimeoutMs: 20_000 };
+      const told = own.tools(server).catch((error: unknown) => error);
+      await eventually(() => own.starts().length > 0, 'it has begun');
+      const failure = await whileTimePasses(clock, told);
+      expect(failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE' });
+      expect(String(failure)).toContain('not ready within 20000 ms');
+      for (const pid of own.starts()) expect(isRunning(pid)).toBe(false);
+    } finally {
+      await own.close();
+    }
   });
 
   it('is tried a few times, then left alone for a while', async () => {
