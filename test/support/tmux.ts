@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { program } from '../cli/command-line.ts';
+import { isAlive } from '../cli/processes.ts';
 
 /** For `describe.skipIf(!hasTmux)`. */
 export const hasTmux = spawnSync('tmux', ['-V'], { stdio: 'ignore' }).status === 0;
@@ -119,8 +120,11 @@ export class Tmux {
     return stdout.split('\n').filter(Boolean).map(Number);
   }
 
+  /** Ends what runs in it, and waits for that: a program that is hung up still writes to its home. */
   async close(): Promise<void> {
+    const programs = await this.processIds().catch(() => []);
     await this.#do('kill-server').catch(() => undefined);
+    await expect.poll(() => programs.filter(isAlive), { timeout: 25_000 }).toEqual([]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 

@@ -8,7 +8,7 @@ import type { ShownRequest, ShownSession, ShownSteps } from '../../../actors/ins
 import type { TranscriptStep } from '../../../machines/inspection-log/transcript-step.ts';
 import { timeNow } from '../model/server-watch.ts';
 import { failureOf, server } from '../model/transport.ts';
-import { recording } from '../model/view.ts';
+import { now, recording } from '../model/view.ts';
 import { whileSeen } from '../model/while-seen.ts';
 import { SideViews } from './side-views.ts';
 
@@ -192,7 +192,10 @@ export class SessionWatch {
   async #refreshOnce(): Promise<void> {
     try {
       const session = await server.session(this.id);
-      this.#aheadMs = session.at - timeNow();
+      const time = timeNow();
+      this.#aheadMs = session.at - time;
+      // Ages are told against both: a time read seconds ago, on a slow machine, would have them too young.
+      now.value = time;
       // The log is read first: what became of a request that waits no more is told in it.
       await this.log.readTo(session.state.head);
       this.#session.value = session;
