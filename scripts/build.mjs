@@ -95,7 +95,10 @@ function removeOrphans(root, { compiled, bundled }) {
 
 /** @param {string} root @param {readonly string[]} options @returns {BuildResult} */
 function compile(root, ...options) {
-  const compiler = createRequire(join(root, 'package.json')).resolve('typescript/bin/tsc');
+  const compiler = join(
+    dirname(createRequire(join(root, 'package.json')).resolve('typescript/package.json')),
+    'bin/tsc',
+  );
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [compiler, '-p', 'tsconfig.build.json', '--pretty', 'false', ...options],

@@ -245,7 +245,7 @@ function importEach(project, specifiers) {
 }
 
 /**
- * Compiles files as strictly as a user may. Complaints about the types of our dependencies are not ours to mend.
+ * Compiles files as strictly as a user may, by the compiler of today and the one before. Complaints about the types of our dependencies are not ours to mend.
  * @param {string} project @param {string} name @param {{ readonly files: readonly string[], readonly options: object }}
  * what
  */
@@ -253,7 +253,12 @@ function compile(project, name, { files, options }) {
   const strictly = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
   const compilerOptions = { target: 'ES2023', noEmit: true, skipLibCheck: false, ...strictly, ...options };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-  const compiler = ours('typescript/bin/tsc');
+  for (const each of ['typescript', 'typescript-api'])
+    compileBy(join(dirname(ours(`${each}/package.json`)), 'bin/tsc'), { project, name });
+}
+
+/** @param {string} compiler @param {{ readonly project: string, readonly name: string }} what */
+function compileBy(compiler, { project, name }) {
   const { stdout, status, error } = attempt(project, process.execPath, [compiler, '-p', '.', '--pretty', 'false']);
   const complaints = stdout.split('\n').filter((line) => /error TS\d+/.test(line));
   const aboutUs = complaints.filter(

@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import ts from 'typescript';
+import ts from 'typescript-api';
 import { checkout } from './pages.ts';
 import { nameOf } from './source-names.ts';
 import { ANYWHERE, SourceValues, extendedBy } from './source-values.ts';

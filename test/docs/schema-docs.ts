@@ -1,7 +1,7 @@
 /** What the comments above the fields of schemas and interfaces say, read from the source, by the path of the field. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import ts from 'typescript';
+import ts from 'typescript-api';
 import { checkout } from './pages.ts';
 
 export interface DocumentedField {

@@ -1,5 +1,5 @@
 /** How what is put into a text at run time is called where the text is shown. */
-import ts from 'typescript';
+import ts from 'typescript-api';
 
 /** Words that say how something is put into a text, and nothing about what it is. */
 const WRAPPERS =

@@ -3,7 +3,7 @@
  * choice, fields of objects, what functions return, and, in a frame, what callers hand in.
  */
 import { dirname, join } from 'node:path';
-import ts from 'typescript';
+import ts from 'typescript-api';
 import { isWrapper, nameOf } from './source-names.ts';
 
 export type Call = ts.CallExpression | ts.NewExpression;

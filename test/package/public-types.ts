@@ -3,7 +3,7 @@
  * from one.
  */
 import { join } from 'node:path';
-import ts from 'typescript';
+import ts from 'typescript-api';
 
 /** A type of ours that has to be exported by an entry point and is not. */
 export interface UnreachableType {

@@ -1,5 +1,5 @@
 /** How a file of the setup checks, whatever it holds: its opening, its length, its imports and exports, its types. */
-import ts from 'typescript';
+import ts from 'typescript-api';
 import type { Rule, Violation } from './rules.ts';
 import { foundInNodes, isCode, lineOf, mayMention } from './source-tree.ts';
 import type { ProjectFile } from './source-tree.ts';

@@ -2,7 +2,7 @@
  * What a room may not reach without importing it: clocks and randomness in the machines, and what the oldest supported
  * Node lacks.
  */
-import ts from 'typescript';
+import ts from 'typescript-api';
 import type { Rule, Violation } from './rules.ts';
 import { foundInNodes, isCode, lineOf, mayMention } from './source-tree.ts';
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { parseSync } from 'rolldown/utils';
-import ts from 'typescript';
+import ts from 'typescript-api';
 
 /** Written by tools or for one machine only; never part of the project. */
 const OUTSIDE_THE_PROJECT: ReadonlySet<string> = new Set([
