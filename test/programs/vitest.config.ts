@@ -1,8 +1,8 @@
 /**
- * How the tests of real agent programs run: each file in a process of its own, with the ordinary temporary folder, and
- * with time enough for programs that need seconds to start.
+ * How the tests of real agent programs run: many files in a process, with the ordinary temporary folder, and with time
+ * enough for programs that need seconds to start.
  */
-import { devNull } from 'node:os';
+import { availableParallelism, devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { ClosingLine } from '../setup/closing-line.ts';
@@ -13,12 +13,14 @@ removeForeignVariables(process.env);
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
+    experimental: { fsModuleCache: true },
     include: ['test/programs/**/*.test.ts'],
     setupFiles: ['test/setup/leave-nothing-behind.ts'],
     globalSetup: ['test/setup/scratch-folder.ts', 'test/setup/build-dist.ts'],
     pool: 'forks',
-    isolate: true,
-    maxWorkers: 2,
+    isolate: false,
+    // Their programs wait for each other, and for what they have started, a third of the time.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     testTimeout: 240_000,
     // Programs of others stall for reasons of their own: what fails twice fails.
     retry: 1,
@@ -28,6 +30,6 @@ export default defineConfig({
     allowOnly: false,
     passWithNoTests: false,
     env: { TZ: 'UTC', GIT_CONFIG_GLOBAL: devNull, GIT_CONFIG_NOSYSTEM: '1' },
-    provide: { sharesProcess: false, scratchPlace: 'ordinary', leftoverGraceMs: 10_000 },
+    provide: { sharesProcess: true, scratchPlace: 'ordinary', leftoverGraceMs: 10_000 },
   },
 });
