@@ -50,7 +50,7 @@ function live(home: string, crashAt?: number): Promise<Life> {
     execFile(
       process.execPath,
       [...snapshot.parameters, JSON.stringify({ home, sessionId, crashAt })],
-      { encoding: 'utf8' },
+      { encoding: 'utf8', env: { ...process.env, ...snapshot.variables } },
       (error, stdout, stderr) => {
         if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
         const lines = stdout

@@ -154,7 +154,7 @@ function runHost(snapshot: HostSnapshot, options: object): Promise<Death> {
     execFile(
       process.execPath,
       [...snapshot.parameters, JSON.stringify(options)],
-      { encoding: 'utf8' },
+      { encoding: 'utf8', env: { ...process.env, ...snapshot.variables } },
       (error, stdout, stderr) => {
         if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
         const lines = stdout

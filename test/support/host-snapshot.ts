@@ -27,14 +27,19 @@ require = (name) => {
 };`;
 
 /**
- * For a process that lives for a tenth of a second, and takes a fourth less of it so: all code is in the memory that it
- * begins from, and no time goes into making it faster.
+ * For a process that lives for a tenth of a second, and takes a third less of it so: all code is in the memory that it
+ * begins from, which it takes as it is, and no time goes into making it faster.
  */
-const FLAGS = ['--no-lazy', '--no-opt', '--no-sparkplug', '--single-threaded'];
+const FLAGS = ['--no-lazy', '--no-opt', '--no-sparkplug', '--single-threaded', '--no-rehash-snapshot'];
+
+/** That memory comes in large pages where the system has them, not in thousands of small ones. */
+const LARGE_PAGES = { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1' };
 
 export interface HostSnapshot {
   /** What `node` is started with before the arguments of the host itself. */
   readonly parameters: readonly string[];
+  /** For its environment, beside what is there. */
+  readonly variables: Readonly<Record<string, string>>;
   remove(): Promise<void>;
 }
 
@@ -52,6 +57,7 @@ export async function hostSnapshot(host: string, loads: readonly string[]): Prom
   return {
     // Without a script of its own, Node would take the first argument for one.
     parameters: [...FLAGS, '--snapshot-blob', memory, host],
+    variables: LARGE_PAGES,
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
@@ -71,7 +77,9 @@ async function bundle(
     },
   });
   try {
-    await bundled.write({ file: program, format: 'cjs', codeSplitting: false, intro: LAZY_MODULES });
+    // Without what only people read: the text is part of the memory.
+    const minify = { compress: false, mangle: false, codegen: true };
+    await bundled.write({ file: program, format: 'cjs', codeSplitting: false, intro: LAZY_MODULES, minify });
   } finally {
     await bundled.close();
   }
