@@ -25,8 +25,10 @@ END $$`;
 
 /** First those end who were at work there: what they have asked for must not happen afterwards. */
 const PUT_BACK = `DO $$ DECLARE each record; BEGIN
-  FOR each IN ${OTHERS} LOOP
-    IF NOT pg_terminate_backend(each.pid, 30000) THEN RAISE 'somebody is still at work'; END IF;
+  LOOP
+    FOR each IN ${OTHERS} LOOP PERFORM pg_terminate_backend(each.pid, 1000); END LOOP;
+    EXIT WHEN NOT FOUND;
+    PERFORM pg_stat_clear_snapshot();
   END LOOP;
   FOR each IN ${TABLES} LOOP EXECUTE format('DELETE FROM %s', each.name); END LOOP;
   FOR each IN ${TABLES} LOOP
