@@ -4,7 +4,7 @@
  * shared memory whole.
  */
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNodeRuntime } from '../../src/node.ts';
@@ -32,12 +32,16 @@ interface Life {
   readonly isDone: boolean;
 }
 
+const { peerDependencies } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { readonly peerDependencies: Readonly<Record<string, string>> };
+
 let snapshot: HostSnapshot;
 let template: TemporaryHome;
 let sessionId: string;
 
 beforeAll(async () => {
-  snapshot = await hostSnapshot(HOST, ['node.js']);
+  snapshot = await hostSnapshot(HOST, ['node.js'], Object.keys(peerDependencies));
   template = await temporaryHome();
   await writeLearner(template.path);
   await using runtime = await createNodeRuntime({ home: template.path });

@@ -326,7 +326,7 @@ export function crashMatrix({ store, atLeast, kinds, inspect }: CrashMatrixOptio
     const templates: Template[] = [];
     let snapshot: HostSnapshot;
     beforeAll(async () => {
-      snapshot = await hostSnapshot(HOST, CRASH_HOST_LOADS);
+      snapshot = await hostSnapshot(HOST, CRASH_HOST_LOADS[store.name]);
     });
     afterAll(() => snapshot.remove());
     afterAll(() => Promise.all(templates.splice(0).map((template) => template.remove())));

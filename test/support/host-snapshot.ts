@@ -47,12 +47,17 @@ export interface HostSnapshot {
  * @param host absolute path of a module that exports `main(load)`: it asks `load` for files of dist/, and finds its
  *   arguments in `process.argv` from the third on
  * @param loads which files of dist/ it may ask for
+ * @param without packages that these import when they are asked for what the host never asks for
  */
-export async function hostSnapshot(host: string, loads: readonly string[]): Promise<HostSnapshot> {
+export async function hostSnapshot(
+  host: string,
+  loads: readonly string[],
+  without: readonly string[] = [],
+): Promise<HostSnapshot> {
   const folder = await mkdtemp(join(tmpdir(), 'host-'));
   const program = join(folder, 'host.cjs');
   const memory = join(folder, 'host.blob');
-  await bundle(program, { host, loads });
+  await bundle(program, { host, loads, without });
   await promisify(execFile)(process.execPath, [...FLAGS, '--snapshot-blob', memory, '--build-snapshot', program]);
   return {
     // Without a script of its own, Node would take the first argument for one.
@@ -64,13 +69,18 @@ export async function hostSnapshot(host: string, loads: readonly string[]): Prom
 
 async function bundle(
   program: string,
-  { host, loads }: { readonly host: string; readonly loads: readonly string[] },
+  {
+    host,
+    loads,
+    without,
+  }: { readonly host: string; readonly loads: readonly string[]; readonly without: readonly string[] },
 ): Promise<void> {
   const bundled = await rolldown({
     input: ENTRY,
     platform: 'node',
     logLevel: 'silent',
     plugins: [entryOf(host, loads)],
+    external: (id) => without.some((name) => id === name || id.startsWith(`${name}/`)),
     // The same code as the CommonJS that Node is given of it, of which only what is used is taken.
     resolve: {
       alias: { rxjs: join(dirname(createRequire(import.meta.url).resolve('rxjs/package.json')), 'dist/esm/index.js') },
