@@ -4,8 +4,7 @@
  * shared memory whole.
  */
 import { execFile } from 'node:child_process';
-import { cp } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createNodeRuntime } from '../../src/node.ts';
@@ -13,6 +12,7 @@ import { complaintsAbout, logOf, ofType, startSession, writeLearner } from '../s
 import { hostSnapshot } from '../support/host-snapshot.ts';
 import { evenly, pointsWorthKilling } from './crash-points.ts';
 import type { HostSnapshot } from '../support/host-snapshot.ts';
+import { copyOfHome } from '../support/store-under-test.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
 import type { TemporaryHome } from '../support/temporary-home.ts';
 
@@ -32,12 +32,16 @@ interface Life {
   readonly isDone: boolean;
 }
 
+const { peerDependencies } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { readonly peerDependencies: Readonly<Record<string, string>> };
+
 let snapshot: HostSnapshot;
 let template: TemporaryHome;
 let sessionId: string;
 
 beforeAll(async () => {
-  snapshot = await hostSnapshot(HOST, ['node.js']);
+  snapshot = await hostSnapshot(HOST, ['node.js'], Object.keys(peerDependencies));
   template = await temporaryHome();
   await writeLearner(template.path);
   await using runtime = await createNodeRuntime({ home: template.path });
@@ -50,7 +54,7 @@ function live(home: string, crashAt?: number): Promise<Life> {
     execFile(
       process.execPath,
       [...snapshot.parameters, JSON.stringify({ home, sessionId, crashAt })],
-      { encoding: 'utf8' },
+      { encoding: 'utf8', env: { ...process.env, ...snapshot.variables } },
       (error, stdout, stderr) => {
         if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
         const lines = stdout
@@ -68,13 +72,11 @@ function live(home: string, crashAt?: number): Promise<Life> {
 }
 
 async function inCopy<Value>(use: (home: string) => Promise<Value>): Promise<Value> {
-  const copy = await temporaryHome();
+  const home = await copyOfHome(template.path);
   try {
-    const home = join(copy.path, 'home');
-    await cp(template.path, home, { recursive: true, preserveTimestamps: true });
     return await use(home);
   } finally {
-    await copy.remove();
+    rmSync(home, { recursive: true, force: true });
   }
 }
 

@@ -154,7 +154,7 @@ function runHost(snapshot: HostSnapshot, options: object): Promise<Death> {
     execFile(
       process.execPath,
       [...snapshot.parameters, JSON.stringify(options)],
-      { encoding: 'utf8' },
+      { encoding: 'utf8', env: { ...process.env, ...snapshot.variables } },
       (error, stdout, stderr) => {
         if (error !== null && error.signal !== 'SIGKILL') return reject(new Error(`the host failed: ${stderr}`));
         const lines = stdout
@@ -326,7 +326,7 @@ export function crashMatrix({ store, atLeast, kinds, inspect }: CrashMatrixOptio
     const templates: Template[] = [];
     let snapshot: HostSnapshot;
     beforeAll(async () => {
-      snapshot = await hostSnapshot(HOST, CRASH_HOST_LOADS);
+      snapshot = await hostSnapshot(HOST, CRASH_HOST_LOADS[store.name]);
     });
     afterAll(() => snapshot.remove());
     afterAll(() => Promise.all(templates.splice(0).map((template) => template.remove())));

@@ -25,7 +25,7 @@ describe('processes that begin from one snapshot', () => {
   async function told(argument: string): Promise<Told> {
     const { stdout } = await promisify(execFile)(process.execPath, [...snapshot.parameters, argument], {
       cwd: tmpdir(),
-      env: { ...process.env, TELL: argument },
+      env: { ...process.env, ...snapshot.variables, TELL: argument },
     });
     return JSON.parse(stdout) as Told;
   }

@@ -6,12 +6,16 @@ import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import { PostgresEventStore } from '../../src/adapters/postgres/postgres-event-store.ts';
 import { ask } from './postgres-databases.ts';
 import type { FreshDatabase } from './postgres-databases.ts';
-import { copyOfDatabase, migratedDatabase } from './postgres-server.ts';
+import { DatabaseCopies } from './postgres-copies.ts';
+import { migratedDatabase } from './postgres-server.ts';
 import { copyOfHome } from './store-under-test.ts';
 import type { Setup, Place, StoreUnderTest } from './store-under-test.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 const ASK_AGAIN_MS = 20;
+
+/** By the URL of the database that they are of. They go with it. */
+const copies = new Map<string, DatabaseCopies>();
 
 export const postgresStore: StoreUnderTest = {
   name: 'postgres',
@@ -20,11 +24,18 @@ export const postgresStore: StoreUnderTest = {
   shortLeaseMs: 600,
   async setup() {
     const database = await migratedDatabase();
-    return setupOf((await temporaryHome()).path, database);
+    const drop = async (): Promise<void> => {
+      await copies.get(database.url)?.remove();
+      copies.delete(database.url);
+      await database.drop();
+    };
+    return setupOf((await temporaryHome()).path, { ...database, drop });
   },
   async copyOf(place) {
-    const database = await copyOfDatabase(urlOf(place));
-    return setupOf(await copyOfHome(place.home), database);
+    const url = urlOf(place);
+    const known = copies.get(url) ?? new DatabaseCopies(url);
+    copies.set(url, known);
+    return setupOf(await copyOfHome(place.home), await known.take());
   },
   open: (place) => PostgresEventStore.open({ url: urlOf(place), clock: createSystemClock() }),
   async forgetTheDead(place, pid) {

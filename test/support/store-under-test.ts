@@ -3,7 +3,7 @@
  * sessions. Where they are is said in plain JSON, so that it can be told to a process; it is what `createNodeRuntime`
  * wants to know too.
  */
-import { cp, rm } from 'node:fs/promises';
+import { cpSync, rmSync } from 'node:fs';
 import type { EventStore } from '../../src/actors/session/event-store.ts';
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import { FileEventStore } from '../../src/adapters/files/file-event-store.ts';
@@ -56,16 +56,16 @@ export const filesStore: StoreUnderTest = {
   },
   async copyOf({ home }) {
     const path = await copyOfHome(home);
-    return { place: { home: path }, remove: () => rm(path, { recursive: true, force: true }) };
+    return { place: { home: path }, remove: async () => rmSync(path, { recursive: true, force: true }) };
   },
   open: async ({ home }) => new FileEventStore({ home, clock: createSystemClock() }),
   forgetTheDead: async () => undefined,
   takeOver: (runtime, sessionId) => runtime.wake(sessionId),
 };
 
-/** @returns its absolute path */
+/** At once: a promise for each of its hundred steps costs six times as much. @returns its absolute path */
 export async function copyOfHome(home: string): Promise<string> {
   const { path } = await temporaryHome();
-  await cp(home, path, { recursive: true, preserveTimestamps: true });
+  cpSync(home, path, { recursive: true, preserveTimestamps: true });
   return path;
 }

@@ -46,6 +46,7 @@ async function promoting(when: 'before' | 'after', number: number, count = 1): P
     [...snapshot.parameters, setup.agentDirectory(AGENT), when, String(number), String(count)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...snapshot.variables },
     },
   );
   let text = '';
