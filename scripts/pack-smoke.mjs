@@ -13,11 +13,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from './build.mjs';
+import { IN_MEMORY, isFastEnough } from './in-memory.mjs';
 import { bundleEach } from './pack-bundlers.mjs';
 import { serveUnderNext } from './pack-next.mjs';
 
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
-const workplace = realpathSync(mkdtempSync(join(tmpdir(), 'wakechart-smoke-')));
+/** Of what lies in the workplace, Next above all. */
+const MOST_BYTES = 3 * 1024 ** 3;
+const parent = isFastEnough(IN_MEMORY, MOST_BYTES) ? IN_MEMORY : tmpdir();
+const workplace = realpathSync(mkdtempSync(join(parent, 'wakechart-smoke-')));
 const STEP_LIMIT_MS = 300_000;
 const call = promisify(execFile);
 /** Ends what still runs once something has failed. */
