@@ -4,7 +4,7 @@
  * `--check` it writes nothing and fails where a report is not what the declarations in `dist/` say.
  * Usage: node scripts/api-report.mjs [--check]
  */
-import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
+import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,8 +19,11 @@ const scratch = mkdtempSync(join(tmpdir(), 'api-report-'));
 const silent = { default: { logLevel: ExtractorLogLevel.None } };
 
 /** @param {string} entry */
+const declarationsOf = (entry) => join(root, 'dist', `${entry}.d.ts`);
+
+/** @param {string} entry */
 function configOf(entry) {
-  const main = join(root, 'dist', `${entry}.d.ts`);
+  const main = declarationsOf(entry);
   const compilerOptions = {
     ...{ module: 'nodenext', moduleResolution: 'nodenext', target: 'es2023', strict: true, noEmit: true },
     ...{ allowImportingTsExtensions: true, skipLibCheck: true },
@@ -82,7 +85,7 @@ function declaredBy(block) {
 
 /** What an entry exports as types only. @param {string} entry */
 function typesOf(entry) {
-  const text = readFileSync(join(root, 'dist', `${entry}.d.ts`), 'utf8');
+  const text = readFileSync(declarationsOf(entry), 'utf8');
   const lists = [...text.matchAll(/^export type \{(?<names>[^}]*)\}/gm)].map((match) => match.groups?.['names'] ?? '');
   return new Set(lists.flatMap((list) => list.match(/\w+(?=\s*(?:,|$))/g) ?? []));
 }
@@ -128,10 +131,11 @@ function withParts(report, { exportedAnywhere, asTypes }) {
   return [needed, ...body].join('\n\n') + end;
 }
 
-/** @param {string} entry */
-function reportOf(entry) {
+/** @param {string} entry @param {CompilerState} compilerState one for all, since they are made of the same files */
+function reportOf(entry, compilerState) {
   Extractor.invoke(configOf(entry), {
     localBuild: true,
+    compilerState,
     // What it says of files that it writes is said here in a line.
     messageCallback: (message) => {
       message.handled = true;
@@ -151,7 +155,9 @@ function isAsWritten(entry, report) {
 try {
   mkdirSync(join(root, 'docs/api'), { recursive: true });
   mkdirSync(join(scratch, 'reports'));
-  const reports = new Map(ENTRIES.map((entry) => [entry, reportOf(entry)]));
+  const additionalEntryPoints = ENTRIES.map(declarationsOf);
+  const compilerState = CompilerState.create(configOf('index'), { additionalEntryPoints });
+  const reports = new Map(ENTRIES.map((entry) => [entry, reportOf(entry, compilerState)]));
   const exportedAnywhere = new Set([...reports.values()].flatMap(namesExportedIn));
   const changed = [...reports]
     .filter(([entry, report]) => {

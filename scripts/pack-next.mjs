@@ -15,14 +15,14 @@ const FILES = ['agent.mjs', 'instrumentation.js', 'app/agent/[...path]/route.js'
 
 /**
  * @param {string} project where the package is installed
- * @param {(cwd: string, command: string, arguments_: readonly string[]) => string} run
+ * @param {(cwd: string, command: string, arguments_: readonly string[]) => Promise<string>} run
  */
 export async function serveUnderNext(project, run) {
   env['NEXT_TELEMETRY_DISABLED'] = '1';
-  run(project, 'npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', ...NEXT]);
+  await run(project, 'npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', ...NEXT]);
   for (const name of FILES) writeFromPage(project, name);
   const next = join(project, 'node_modules/next/dist/bin/next');
-  run(project, execPath, [next, 'build']);
+  await run(project, execPath, [next, 'build']);
   const { home, yours } = prepareServer(project);
   const server = spawn(execPath, ['--import', yours, next, 'start'], {
     cwd: project,

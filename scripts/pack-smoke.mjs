@@ -2,21 +2,30 @@
 /**
  * Packs the project as it would be published, installs it into a project of its own, and uses it as a stranger would:
  * imports every published subpath, compiles against its types, holds its store against its contracts, runs its command
- * line. Usage: node scripts/pack-smoke.mjs
+ * line, bundles what uses it, and serves it under Next; meanwhile publint, attw and the reports of its types are asked.
+ * Usage: node scripts/pack-smoke.mjs
  */
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { build } from './build.mjs';
+import { IN_MEMORY, isFastEnough } from './in-memory.mjs';
 import { bundleEach } from './pack-bundlers.mjs';
 import { serveUnderNext } from './pack-next.mjs';
 
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
-const workplace = realpathSync(mkdtempSync(join(tmpdir(), 'wakechart-smoke-')));
+/** Of what lies in the workplace, Next above all. */
+const MOST_BYTES = 3 * 1024 ** 3;
+const parent = isFastEnough(IN_MEMORY, MOST_BYTES) ? IN_MEMORY : tmpdir();
+const workplace = realpathSync(mkdtempSync(join(parent, 'wakechart-smoke-')));
 const STEP_LIMIT_MS = 300_000;
+const call = promisify(execFile);
+/** Ends what still runs once something has failed. */
+const underWay = new AbortController();
 
 /** A file of a package that the checkout has. @param {string} specifier */
 const ours = (specifier) => createRequire(join(checkout, 'package.json')).resolve(specifier);
@@ -129,30 +138,45 @@ for (const { name, run } of [...eventStoreContract, ...wakeRightContract, ...ofI
 
 /**
  * Runs a program to its end, whatever that is. @param {string} cwd @param {string} command @param {readonly string[]}
- * arguments_
+ * arguments_ @returns {Promise<{ readonly stdout: string, readonly stderr: string, readonly failure?: string }>}
  */
-function attempt(cwd, command, arguments_) {
-  return spawnSync(command, [...arguments_], {
+async function attempt(cwd, command, arguments_) {
+  const running = call(command, [...arguments_], {
     cwd,
-    encoding: 'utf8',
     timeout: STEP_LIMIT_MS,
     maxBuffer: 2 ** 26,
+    signal: underWay.signal,
     // What the programs leave in the temporary folder goes when the workplace goes.
     env: { ...process.env, TMPDIR: workplace, NO_COLOR: '1' },
   });
+  running.child.stdin?.end();
+  return running.catch(({ code, signal, stdout, stderr, message }) => ({
+    stdout: stdout ?? '',
+    stderr: stderr ?? '',
+    failure: typeof code === 'number' ? `exit code ${code}` : typeof signal === 'string' ? `signal ${signal}` : message,
+  }));
 }
 
 /**
  * Runs a program that must succeed and returns what it printed.
  * @param {string} cwd @param {string} command @param {readonly string[]} arguments_
  */
-function run(cwd, command, arguments_) {
-  const { status, signal, stdout, stderr, error } = attempt(cwd, command, arguments_);
-  if (status !== 0) {
-    const how = error?.message ?? (signal === null ? `exit code ${status}` : `signal ${signal}`);
-    throw new Error(`${[command, ...arguments_].join(' ')}: ${how}\n${stdout}${stderr}`.trim());
-  }
+async function run(cwd, command, arguments_) {
+  const { stdout, stderr, failure } = await attempt(cwd, command, arguments_);
+  if (failure !== undefined)
+    throw new Error(`${[command, ...arguments_].join(' ')}: ${failure}\n${stdout}${stderr}`.trim());
   return stdout;
+}
+
+/** What can be done at the same time. When one fails, the others are ended. @param {readonly Promise<unknown>[]} works */
+async function together(...works) {
+  try {
+    await Promise.all(works);
+  } catch (error) {
+    underWay.abort();
+    await Promise.allSettled(works);
+    throw error;
+  }
 }
 
 /**
@@ -190,10 +214,10 @@ if (failure.code !== 'POSTGRES_DRIVER_MISSING' || !failure.hint.includes('npm in
  */
 
 /** Packs the checkout and returns the path of the tarball. */
-function pack() {
+async function pack() {
   const { ok, output } = build(checkout);
   if (!ok) throw new Error(`the project does not compile:\n${output}`);
-  const printed = run(checkout, 'npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', workplace]);
+  const printed = await run(checkout, 'npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', workplace]);
   const [packed] = /** @type {Packed[]} */ (JSON.parse(printed));
   if (packed === undefined) throw new Error('npm pack made nothing');
   const paths = packed.files.map(({ path }) => path);
@@ -212,9 +236,9 @@ function pack() {
 /**
  * Installs the tarball with nothing beside it but its own dependencies. @param {string} project @param {string} tarball
  */
-function install(project, tarball) {
+async function install(project, tarball) {
   writeFileSync(join(project, 'package.json'), '{ "name": "stranger", "private": true, "type": "module" }\n');
-  run(project, 'npm', [
+  await run(project, 'npm', [
     'install',
     '--omit=dev',
     '--prefer-offline',
@@ -237,9 +261,9 @@ function publishedModules(project, name) {
 }
 
 /** @param {string} project @param {readonly string[]} specifiers */
-function importEach(project, specifiers) {
+async function importEach(project, specifiers) {
   for (const specifier of specifiers) {
-    run(project, process.execPath, ['--input-type=module', '-e', `await import(${JSON.stringify(specifier)});`]);
+    await run(project, process.execPath, ['--input-type=module', '-e', `await import(${JSON.stringify(specifier)});`]);
   }
   console.log(`imported ${specifiers.join(', ')}`);
 }
@@ -249,23 +273,26 @@ function importEach(project, specifiers) {
  * @param {string} project @param {string} name @param {{ readonly files: readonly string[], readonly options: object }}
  * what
  */
-function compile(project, name, { files, options }) {
+async function compile(project, name, { files, options }) {
   const strictly = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
   const compilerOptions = { target: 'ES2023', noEmit: true, skipLibCheck: false, ...strictly, ...options };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-  for (const each of ['typescript', 'typescript-api'])
-    compileBy(join(dirname(ours(`${each}/package.json`)), 'bin/tsc'), { project, name });
+  const compilers = ['typescript', 'typescript-api'].map((each) =>
+    join(dirname(ours(`${each}/package.json`)), 'bin/tsc'),
+  );
+  await Promise.all(compilers.map((compiler) => compileBy(compiler, { project, name })));
 }
 
 /** @param {string} compiler @param {{ readonly project: string, readonly name: string }} what */
-function compileBy(compiler, { project, name }) {
-  const { stdout, status, error } = attempt(project, process.execPath, [compiler, '-p', '.', '--pretty', 'false']);
+async function compileBy(compiler, { project, name }) {
+  const { stdout, failure } = await attempt(project, process.execPath, [compiler, '-p', '.', '--pretty', 'false']);
   const complaints = stdout.split('\n').filter((line) => /error TS\d+/.test(line));
   const aboutUs = complaints.filter(
     (line) => !line.startsWith('node_modules/') || line.startsWith(`node_modules/${name}/`),
   );
   if (aboutUs.length > 0) throw new Error(`a user cannot compile against the package:\n${aboutUs.join('\n')}`);
-  if (status !== 0 && complaints.length === 0) throw new Error(`the compiler did not run: ${error?.message ?? stdout}`);
+  if (failure !== undefined && complaints.length === 0)
+    throw new Error(`the compiler did not run: ${failure} ${stdout}`);
 }
 
 /**
@@ -273,13 +300,13 @@ function compileBy(compiler, { project, name }) {
  * the subpath that is made for it.
  * @param {string} project @param {string} name @param {readonly string[]} specifiers
  */
-function compileAgainst(project, name, specifiers) {
+async function compileAgainst(project, name, specifiers) {
   const imports = specifiers.map((specifier, index) => `import * as module${index} from '${specifier}';\n`);
   const uses = specifiers.map((_, index) => `export const names${index}: string[] = Object.keys(module${index});\n`);
   writeFileSync(join(project, 'consumer.ts'), [...imports, ...uses].join(''));
   writeFileSync(join(project, 'names.ts'), NAMES_TYPES);
   const typeRoots = [dirname(dirname(ours('@types/node/package.json')))];
-  compile(project, name, {
+  await compile(project, name, {
     files: ['consumer.ts', 'names.ts'],
     options: {
       lib: ['ES2023', 'ESNext.Disposable'],
@@ -290,7 +317,7 @@ function compileAgainst(project, name, specifiers) {
     },
   });
   writeFileSync(join(project, 'page.ts'), `export * from '${name}/machines';\n`);
-  compile(project, name, {
+  await compile(project, name, {
     files: ['page.ts'],
     options: { lib: ['ES2023', 'DOM'], module: 'ESNext', moduleResolution: 'Bundler', types: [] },
   });
@@ -300,40 +327,60 @@ function compileAgainst(project, name, specifiers) {
 }
 
 /** @param {string} project */
-function runContracts(project) {
+async function runContracts(project) {
   writeFileSync(join(project, 'store.test.mjs'), RUNS_CONTRACTS);
-  const report = run(project, process.execPath, ['--test', '--test-reporter=tap', 'store.test.mjs']);
+  const report = await run(project, process.execPath, ['--test', '--test-reporter=tap', 'store.test.mjs']);
   const passed = Number(/^# pass (?<count>\d+)$/m.exec(report)?.groups?.['count'] ?? 0);
   if (passed < 70) throw new Error(`expected more than 70 cases of contracts to pass, ${passed} did:\n${report}`);
   console.log(`held its store against ${passed} cases of its contracts`);
 }
 
 /** @param {string} project */
-function useCommandLine(project) {
-  const help = run(project, 'npx', ['--no-install', 'wakechart', '--help']);
+async function useCommandLine(project) {
+  const help = await run(project, 'npx', ['--no-install', 'wakechart', '--help']);
   if (!/usage/i.test(help)) throw new Error(`wakechart --help does not show its usage:\n${help}`);
   console.log('ran wakechart --help');
-  run(project, 'npx', ['--no-install', 'wakechart', 'demo']);
-  run(project, process.execPath, ['--input-type=module', '-e', CHECKS]);
-  run(project, process.execPath, ['--input-type=module', '-e', WITHOUT_DRIVER]);
+  await run(project, 'npx', ['--no-install', 'wakechart', 'demo']);
+  await run(project, process.execPath, ['--input-type=module', '-e', CHECKS]);
+  await run(project, process.execPath, ['--input-type=module', '-e', WITHOUT_DRIVER]);
   console.log('ran wakechart demo');
+}
+
+/** What says of the tarball, and of the declarations in it, what nobody has to install it for. @param {string} tarball */
+async function judge(tarball) {
+  const ofPackages = (/** @type {string} */ name) => join(checkout, 'node_modules/.bin', name);
+  // A resolver that takes the entries, in whichever way there is for modules, finds types that are those of the code.
+  await run(workplace, ofPackages('attw'), ['--profile', 'esm-only', tarball]);
+  await run(workplace, ofPackages('publint'), ['--strict', tarball]);
+  await run(checkout, process.execPath, [join(checkout, 'scripts/api-report.mjs'), '--check']);
+  console.log('attw, publint and the reports of its types complain of nothing');
+}
+
+/** @param {string} project @param {string} name */
+async function use(project, name) {
+  const specifiers = publishedModules(project, name);
+  await importEach(project, specifiers);
+  await compileAgainst(project, name, specifiers);
+  await runContracts(project);
+  await useCommandLine(project);
+  await bundleEach(project, run);
+}
+
+/** @param {string} project @param {string} tarball @param {string} name */
+async function installAndUse(project, tarball, name) {
+  await install(project, tarball);
+  // Next is installed beside it, where the others are to have nothing more.
+  const served = join(workplace, 'served project');
+  cpSync(project, served, { recursive: true, verbatimSymlinks: true });
+  await together(use(project, name), serveUnderNext(served, run));
 }
 
 try {
   const project = join(workplace, 'project with a space');
   mkdirSync(project);
   const { name } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
-  const tarball = pack();
-  // A resolver that takes the entries, in whichever way there is for modules, finds types that are those of the code.
-  run(workplace, join(checkout, 'node_modules/.bin/attw'), ['--profile', 'esm-only', tarball]);
-  install(project, tarball);
-  const specifiers = publishedModules(project, name);
-  importEach(project, specifiers);
-  compileAgainst(project, name, specifiers);
-  runContracts(project);
-  useCommandLine(project);
-  await bundleEach(project, run);
-  await serveUnderNext(project, run);
+  const tarball = await pack();
+  await together(judge(tarball), installAndUse(project, tarball, name));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * Writes dist/.npmignore: what the tests of this project load from dist/ and no user does. Users load what the bundler
+ * Writes the .npmignore of each folder of dist/: what the tests of this project load from dist/ and no user does. Users load what the bundler
  * wrote, and their compiler the declarations that lead from the entry points; browsers the page as it is compressed.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { entriesOf } from './entries.mjs';
 
 const IMPORTED = /(?:from |import\()['"](?<path>\.[^'"]+)['"]/g;
@@ -25,17 +25,25 @@ function declarationsFrom(entries) {
   return reached;
 }
 
-/** @param {string} root @param {ReadonlySet<string>} bundled what the bundler wrote, relative to dist/ */
+/**
+ * A list in each folder, of what lies in it: npm holds every file against every line that may concern it, and took ten
+ * seconds where one list named them all.
+ * @param {string} root @param {ReadonlySet<string>} bundled what the bundler wrote, relative to dist/
+ */
 export function writeUnpublished(root, bundled) {
   const dist = join(root, 'dist');
   if (!existsSync(dist)) return;
   const declared = declarationsFrom(entriesOf(root).modules.map((entry) => join(dist, `${entry}.d.ts`)));
-  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' })
-    .map((file) => relative(dist, join(dist, file)).split(sep).join('/'))
-    .filter((file) => !file.startsWith('inspector-page/'))
-    .filter((file) =>
-      file.endsWith('.d.ts') ? !declared.has(join(dist, file)) : file.endsWith('.js') && !bundled.has(file),
+  const published = new Set([...declared, ...[...bundled].map((file) => join(dist, file))]);
+  const folders = readdirSync(dist, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((folder) => !folder.startsWith(join(dist, 'inspector-page')));
+  for (const folder of [dist, ...folders]) {
+    const files = readdirSync(folder).filter(
+      (name) => /\.(?:js|d\.ts)$/.test(name) && !published.has(join(folder, name)),
     );
-  const lines = [...PAGE, ...files.toSorted().map((file) => `/${file}`)];
-  writeFileSync(join(dist, '.npmignore'), lines.map((line) => `${line}\n`).join(''));
+    const lines = [...(folder === dist ? PAGE : []), ...files.map((name) => `/${name}`)];
+    writeFileSync(join(folder, '.npmignore'), lines.map((line) => `${line}\n`).join(''));
+  }
 }

@@ -7,6 +7,7 @@ import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { IN_MEMORY, isFastEnough } from '../../scripts/in-memory.mjs';
 import { embeddedPrograms } from '../support/postgres-programs.ts';
 import { Composed } from './composed.ts';
 import { Containers } from './containers.ts';
@@ -16,6 +17,8 @@ const call = promisify(execFile);
 const IMAGES = join(CHECKOUT, 'test/deploy/images');
 /** For what hangs: a busy machine may take minutes to build. */
 const LONG = 600_000;
+/** Of all that lies in the folder at once. */
+const MOST_BYTES = 4 * 1024 ** 3;
 const START = { timeout: 120_000, interval: 500 };
 
 /** Mounts and networks are an administrator's. In CI podman is there, since scripts/ci-needs.sh brings it. */
@@ -55,7 +58,8 @@ describe.skipIf(!canBuild)('the image', () => {
 
   beforeAll(async () => {
     // Not below the folder of the run: layers need a file system that can be laid over others.
-    containers = await Containers.in(await mkdtemp('/tmp/wakechart-images-'));
+    const parent = isFastEnough(IN_MEMORY, MOST_BYTES) ? IN_MEMORY : '/tmp';
+    containers = await Containers.in(await mkdtemp(join(parent, 'wakechart-images-')));
     await makeImages(containers);
   }, LONG);
   afterAll(() => containers.close(), LONG);

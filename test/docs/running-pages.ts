@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { once } from 'node:events';
+import { inject } from 'vitest';
 import { PROGRAM_USER } from '../support/postgres-run.ts';
 import { checkout, codeBlocks, pages, readPage } from './pages.ts';
 import type { CodeBlock } from './pages.ts';
@@ -23,8 +24,8 @@ export function removeFolders(): void {
 }
 
 /** A folder as a reader has it who has installed the package: `wakechart` can be imported and called. */
-export async function readersFolder(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'docs-'));
+export async function readersFolder(parent = tmpdir()): Promise<string> {
+  const folder = mkdtempSync(join(parent, 'docs-'));
   folders.push(folder);
   await mkdir(join(folder, 'node_modules/.bin'), { recursive: true });
   await symlink(checkout, join(folder, 'node_modules/wakechart'));
@@ -103,7 +104,7 @@ const claimed = (info: string, claim: string): string | undefined =>
  * when all is as the page says
  */
 export async function problemsOf(path: string): Promise<readonly object[]> {
-  const cwd = await readersFolder();
+  const cwd = await readersFolder(onDisk.includes(path) ? inject('scratchFolders').ordinary : tmpdir());
   const user = notAsRoot.includes(path) ? PROGRAM_USER : {};
   if (user.uid !== undefined) await giveAway(cwd, user);
   const blocks = codeBlocks(readPage(path));
@@ -158,6 +159,9 @@ export const running = pages.filter((path) => codeBlocks(readPage(path)).some(({
 
 /** They start programs in the background that later commands need. */
 const inOneShell: readonly string[] = ['docs/postgres.md'];
+
+/** They mount what lies in their folder, which takes nothing in /dev. */
+const onDisk: readonly string[] = ['docs/walk-through.md'];
 
 /** They start what refuses to run as root; where we are root, somebody else runs them. */
 const notAsRoot: readonly string[] = ['docs/postgres.md'];

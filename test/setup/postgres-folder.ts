@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TestProject } from 'vitest/node';
-import { isFastEnough } from './scratch-folder.ts';
+import { IN_MEMORY, isFastEnough } from '../../scripts/in-memory.mjs';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -42,7 +42,7 @@ let run: PostgresRun | undefined;
 
 export function setup(project: TestProject): void {
   const id = randomBytes(4).toString('hex');
-  const parent = isFastEnough('/dev/shm') ? '/dev/shm' : tmpdir();
+  const parent = isFastEnough(IN_MEMORY) ? IN_MEMORY : tmpdir();
   run = {
     id,
     folder: join(realpathSync(parent), `wcp-${id}`),

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
-import { isFastEnough } from './scratch-folder.ts';
+import { isFastEnough } from '../../scripts/in-memory.mjs';
 
 describe('a folder for temporary files in memory', () => {
   it('is none where there is no such folder', () => {
