@@ -17,5 +17,5 @@ export async function readSettings(
 
 /** Names of the filters that the user's own settings name. */
 export async function userFilters(git: GitCommand, cwd: string, signal?: AbortSignal): Promise<readonly string[]> {
-  return (await readSettings(git, cwd, signal, devNull)).filters;
+  return (await readSettings(git, cwd, signal, devNull)).userFilters;
 }
