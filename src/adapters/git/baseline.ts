@@ -9,7 +9,6 @@ import { MARKER, gitDirectoryOf } from './worktree-context.ts';
 import type { WorktreeContext } from './worktree-context.ts';
 import type { Baseline } from './record-files.ts';
 import { gitIn } from './private-git.ts';
-import { userFilters } from './read-settings.ts';
 import { readBytes } from './reflog.ts';
 import { parseStatus } from './status-output.ts';
 
@@ -67,13 +66,14 @@ export function isIndex(path: string): boolean {
 async function changedBefore(context: WorktreeContext, record: WorktreeRecord): Promise<Record<string, string>> {
   const changed = Object.create(null) as Record<string, string>;
   if (await isIndexAsMade(context, record)) return changed;
-  const filters = await userFilters(context.git, record.worktreePath);
-  const output = await gitIn(
-    context,
-    record,
-    ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'],
-    { filters },
-  );
+  const output = await gitIn(context, record, [
+    'status',
+    '--porcelain=v2',
+    '-z',
+    '--untracked-files=no',
+    '--ignore-submodules=dirty',
+    '--no-renames',
+  ]);
   for (const entry of parseStatus(output)) changed[entry.path] = entry.line;
   return changed;
 }

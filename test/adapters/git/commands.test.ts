@@ -43,12 +43,12 @@ describe('git is asked', () => {
     expect(tracesOf(setup, worktree)).toEqual([]);
   });
 
-  it('four times what was done in one', async () => {
+  it('three times what was done in one', async () => {
     const worktree = await prepare();
     await adapter.begin(worktree);
     put(join(worktree.worktreePath, 'new.txt'), 'work\n');
     const commands = await commandsOf(() => adapter.inspect(worktree));
-    expect(commands).toEqual(['check-ignore', 'config', 'ls-files', 'status']);
+    expect(commands).toEqual(['check-ignore', 'ls-files', 'status']);
   });
 
   it('what a hook has staged, which is no work of the agent', async () => {
@@ -56,7 +56,7 @@ describe('git is asked', () => {
     const { worktreePath } = worktree;
     put(join(worktreePath, 'seed.txt'), 'made by a hook\n');
     git(worktreePath, 'add', 'seed.txt');
-    expect(await commandsOf(() => adapter.begin(worktree))).toEqual(['config', 'status']);
+    expect(await commandsOf(() => adapter.begin(worktree))).toEqual(['status']);
     put(join(worktreePath, 'a.txt'), 'one\n');
     expect((await adapter.inspect(worktree)).findings).toEqual([]);
   });
