@@ -129,9 +129,11 @@ const LOCAL_NAMES = {
 /**
  * What every command loads, what those load beside it that read sessions, and those that run tasks, with all that each
  * imports: `session list` and `task run` start in four fifths of the time that they take where they load what only
- * wakes need. The rest that many share lies in one file.
+ * wakes need. The rest that many share lies in one file. Apart lies what the thread of a worker loads that watches its
+ * parent (see src/adapters/child-process/parent-guard.ts): nearly nothing.
  */
 const PROGRAM_FILES = [
+  { name: 'limits', test: /[\\/]src[\\/]machines[\\/]task[\\/](?:process-stat|resident-limit)\.ts$/, priority: 4 },
   { name: 'start', test: /[\\/]src[\\/]cli[\\/]command-line\.ts$/, priority: 3 },
   { name: 'sessions', test: /[\\/]src[\\/]cli[\\/](?:open[\\/]sessions|session[\\/]session)\.ts$/, priority: 2 },
   { name: 'tasks', test: /[\\/]src[\\/]cli[\\/]task[\\/]run\.ts$/, priority: 1 },

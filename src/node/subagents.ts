@@ -212,7 +212,6 @@ function lazyKeeper({ layout, clock, hostLife, options: { branchPrefix } }: Node
   return {
     prepare: async (request) => (await keeper()).prepare(request),
     isClean: async (worktree) => (await keeper()).isClean(worktree),
-    getStatus: async (worktree) => (await (await keeper()).getStatus?.(worktree)) ?? '',
     inspect: async (worktree) => (await keeper()).inspect(worktree),
     begin: async (worktree) => (await keeper()).begin?.(worktree),
     remove: async (worktree) => (await keeper()).remove(worktree),

@@ -63,6 +63,15 @@ describe('the published entry points', () => {
   });
 });
 
+it('the thread of a worker that watches its parent loads nothing that does something else', async () => {
+  const { sources } = await graphOf('dist/cli/main.parent-guard.js');
+  expect(sources).toEqual([
+    'src/adapters/child-process/parent-guard.ts',
+    'src/machines/task/process-stat.ts',
+    'src/machines/task/resident-limit.ts',
+  ]);
+});
+
 describe('a burden is seen', () => {
   let root = '';
 

@@ -3,7 +3,7 @@
  * a clear yes is a yes.
  */
 import { RuntimeError, messageOf } from '../../machines/errors.ts';
-import type { WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
+import type { WorktreeFinding, WorktreeInspection } from '../../machines/subagent/worktree-findings.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { Clock } from '../clock/clock.ts';
 import { waitFor } from '../clock/waiting.ts';
@@ -56,7 +56,12 @@ export class AdapterAccess {
     }
   }
 
-  async statusOf(worktree: PreparedSubagentWorktree): Promise<string | undefined> {
+  /** @param findings say it where the adapter has no words of its own: it is not examined once more */
+  async statusOf(
+    worktree: PreparedSubagentWorktree,
+    findings: readonly WorktreeFinding[],
+  ): Promise<string | undefined> {
+    if (this.#adapter.getStatus === undefined) return findings.map(({ text }) => text).join('; ');
     const status: unknown = await this.#within('getStatus', async () => this.#adapter.getStatus?.(worktree));
     return typeof status === 'string' ? status : undefined;
   }

@@ -47,7 +47,7 @@ export interface SubagentWorktreeAdapter {
   prepare(request: WorktreeRequest): PreparedSubagentWorktree | Promise<PreparedSubagentWorktree>;
   /** Whether nothing in it could be lost. Only `true` is yes. */
   isClean(worktree: PreparedSubagentWorktree): boolean | Promise<boolean>;
-  /** In words, for the handoff. */
+  /** In words, for the handoff. Default: what was found. */
   getStatus?(worktree: PreparedSubagentWorktree): string | Promise<string>;
   /** More than `isClean`: what was found, and what to do next. Used instead of it where it is there. */
   inspect?(worktree: PreparedSubagentWorktree): WorktreeInspection | Promise<WorktreeInspection>;

@@ -159,7 +159,7 @@ export class WorktreeRun {
       }
     };
     await attempt('getStatus', async () => {
-      this.#statusText = await access.statusOf(worktree);
+      this.#statusText = await access.statusOf(worktree, inspection.findings);
     });
     await attempt('preserve', () => access.preserve(worktree, { ...inspection, nextAction }));
     this.#move(event);

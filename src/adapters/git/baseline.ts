@@ -5,11 +5,10 @@ import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts'
 import { pause } from '../system/waiting.ts';
 import { walkFolder } from './folder-walk.ts';
 import type { FolderWalk } from './folder-walk.ts';
-import { gitDirectoryOf } from './worktree-context.ts';
+import { MARKER, gitDirectoryOf } from './worktree-context.ts';
 import type { WorktreeContext } from './worktree-context.ts';
 import type { Baseline } from './record-files.ts';
 import { gitIn } from './private-git.ts';
-import { userFilters } from './read-settings.ts';
 import { readBytes } from './reflog.ts';
 import { parseStatus } from './status-output.ts';
 
@@ -33,7 +32,7 @@ export async function takeBaseline(context: WorktreeContext, record: WorktreeRec
     root: `${stats.dev} ${stats.ino}`,
     files: signaturesOf(files),
     gitFiles: await contentsOf(gitDirectoryOf(record), gitFiles),
-    changed: await changedBefore(context, record, files),
+    changed: await changedBefore(context, record),
   };
   await untilTimesDiffer(files);
   return baseline;
@@ -63,24 +62,28 @@ export function isIndex(path: string): boolean {
   return path === 'index' || path.startsWith('sharedindex.');
 }
 
-/** Only where something was written after the checkout can anything differ from it. */
-async function changedBefore(
-  context: WorktreeContext,
-  record: WorktreeRecord,
-  files: FolderWalk,
-): Promise<Record<string, string>> {
-  const index = await lstat(join(gitDirectoryOf(record), 'index'), { bigint: true });
+/** Files are known by their signatures, so this only matters for what was staged: then the index was written again. */
+async function changedBefore(context: WorktreeContext, record: WorktreeRecord): Promise<Record<string, string>> {
   const changed = Object.create(null) as Record<string, string>;
-  if (files.newestMs < Number(index.mtimeMs)) return changed;
-  const filters = await userFilters(context.git, record.worktreePath);
-  const output = await gitIn(
-    context,
-    record,
-    ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'],
-    { filters },
-  );
+  if (await isIndexAsMade(context, record)) return changed;
+  const output = await gitIn(context, record, [
+    'status',
+    '--porcelain=v2',
+    '-z',
+    '--untracked-files=no',
+    '--ignore-submodules=dirty',
+    '--no-renames',
+  ]);
   for (const entry of parseStatus(output)) changed[entry.path] = entry.line;
   return changed;
+}
+
+/** The mark is written after the checkout, and after the hooks of git, which may stage something. */
+async function isIndexAsMade({ runGitHooks }: WorktreeContext, record: WorktreeRecord): Promise<boolean> {
+  const [index, mark] = await Promise.all(
+    ['index', MARKER].map((name) => lstat(join(gitDirectoryOf(record), name), { bigint: true }).catch(() => undefined)),
+  );
+  return !runGitHooks && index !== undefined && mark !== undefined && index.ctimeNs < mark.ctimeNs;
 }
 
 async function untilTimesDiffer({ newestMs, isCoarse, entries }: FolderWalk): Promise<void> {

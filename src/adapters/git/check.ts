@@ -17,7 +17,6 @@ import { checkHistory } from './history-check.ts';
 import type { HistoryCheck } from './history-check.ts';
 import { RUNTIME_FOLDER, gitDirectoryOf } from './worktree-context.ts';
 import type { WorktreeContext } from './worktree-context.ts';
-import { userFilters } from './read-settings.ts';
 import { usersOf } from './processes-inside.ts';
 import type { Baseline } from './record-files.ts';
 import { readBytes } from './reflog.ts';
@@ -74,7 +73,7 @@ export async function checkWorktree(
   findings.push(...(folder?.findings ?? []));
   if (isRoot === true) {
     const question = { context, record, place, files, baseline, missingIsFine: options.missingIsFine === true };
-    findings.push(...((await noted('what was changed', filesOf(question, folder?.isIndexAsBefore === true))) ?? []));
+    findings.push(...((await noted('what was changed', checkFiles(question, folder?.isIndexAsBefore === true))) ?? []));
   }
   const history =
     (await noted(
@@ -84,18 +83,6 @@ export async function checkWorktree(
   findings.push(...history.findings);
   findings.push(...users.map((text): WorktreeFinding => ({ kind: 'in_use', text })));
   return { inspection: inspectionOf(record, findings, history), files, gitFiles, tip: history.tip };
-}
-
-type Question = Omit<Parameters<typeof checkFiles>[0], 'filters'>;
-
-/** A check runs nothing, the user's own filters included; where nothing was touched, they are not even asked for. */
-async function filesOf(question: Question, isIndexAsBefore: boolean): Promise<readonly WorktreeFinding[]> {
-  let read: Promise<readonly string[]> | undefined;
-  const filters = (): Promise<readonly string[]> => {
-    read ??= userFilters(question.context.git, question.place);
-    return read;
-  };
-  return checkFiles({ ...question, filters }, isIndexAsBefore);
 }
 
 function inspectionOf(

@@ -12,9 +12,9 @@ import { isThere, makeFolder, replaceFile } from '../system/whole-files.ts';
 import { MARKER, worktreeMutex } from './worktree-context.ts';
 import type { WorktreeContext } from './worktree-context.ts';
 import { gitIn } from './private-git.ts';
-import { userFilters } from './read-settings.ts';
 import { fileSettingsOf, findRepository, isInside, uncommittedIn } from './repository.ts';
 import type { Repository } from './repository.ts';
+import type { RepositorySettings } from './git-settings.ts';
 import { undoCreation } from './undo-creation.ts';
 import { GitFailure, givenUp, notCreated, placeInvalid, saidBy } from './worktree-errors.ts';
 
@@ -126,7 +126,7 @@ async function addWorktree(
 ): Promise<void> {
   const { worktreePath, branchName, baseRevision, jobId } = record;
   const reason = `wakechart works in it for ${nameOf(jobId)}`;
-  const isPrivate = await canCheckOutPrivately(context, signal);
+  const isPrivate = canCheckOutPrivately(context, settings);
   const command = [
     'worktree',
     'add',
@@ -161,11 +161,11 @@ async function addWorktree(
  * Without the settings of the repository, in which a process may name a program just now. Not where its programs may
  * run, nor where filters of the user's own are to run: those may search for the repository that they work for.
  */
-async function canCheckOutPrivately(
-  { git, worktreesDirectory, runGitHooks, runRepositoryFilters }: WorktreeContext,
-  signal?: AbortSignal,
-): Promise<boolean> {
-  return !runGitHooks && !runRepositoryFilters && (await userFilters(git, worktreesDirectory, signal)).length === 0;
+function canCheckOutPrivately(
+  { runGitHooks, runRepositoryFilters }: WorktreeContext,
+  { userFilters }: RepositorySettings,
+): boolean {
+  return !runGitHooks && !runRepositoryFilters && userFilters.length === 0;
 }
 
 async function checkOut(context: WorktreeContext, record: WorktreeRecord, signal?: AbortSignal): Promise<void> {

@@ -27,8 +27,6 @@ export interface FilesQuestion {
   readonly place: string;
   readonly files: FolderWalk;
   readonly baseline: Baseline | undefined;
-  /** Names of those that may not run. */
-  readonly filters: () => Promise<readonly string[]>;
   /** It is being removed: files that are gone were seen before. */
   readonly missingIsFine: boolean;
 }
@@ -41,14 +39,14 @@ export async function checkFiles(
   const { files, baseline } = question;
   if (isIndexAsBefore && baseline !== undefined && isAsBefore(files, baseline)) return [];
   const { context, record, place } = question;
-  const [filters, { head }] = await Promise.all([question.filters(), headOf(context, record)]);
+  const { head } = await headOf(context, record);
   const [index, status] = await Promise.all([
-    gitIn(context, record, ['ls-files', '-v', '--stage', '-z'], { place, filters }),
+    gitIn(context, record, ['ls-files', '-v', '--stage', '-z'], { place }),
     gitIn(
       context,
       record,
       ['status', '--porcelain=v2', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--no-renames'],
-      { place, filters, ...(isCommit(head) ? { head } : {}) },
+      { place, ...(isCommit(head) ? { head } : {}) },
     ),
   ]);
   const entries = parseIndex(index);
@@ -124,16 +122,13 @@ function isAlike({ mode }: IndexEntry, { kind, signature }: WalkedEntry): boolea
 
 /** What each would be called if it were added to the repository. */
 async function contentIds(
-  { context, record, place, filters: named }: FilesQuestion,
+  { context, record, place }: FilesQuestion,
   entries: readonly IndexEntry[],
 ): Promise<readonly string[]> {
   const ordinary = entries.filter(({ mode }) => mode !== LINK);
-  const filters = await named();
   const input = ordinary.map(({ path }) => `${path}\n`).join('');
   const output =
-    ordinary.length === 0
-      ? ''
-      : await gitIn(context, record, ['hash-object', '--stdin-paths'], { place, filters, input });
+    ordinary.length === 0 ? '' : await gitIn(context, record, ['hash-object', '--stdin-paths'], { place, input });
   const ids = new Map(output.split('\n').map((id, index) => [ordinary[index]?.path, id]));
   return Promise.all(
     entries.map(async (entry) => (entry.mode === LINK ? linkId(place, entry) : (ids.get(entry.path) ?? ''))),

@@ -17,7 +17,6 @@ import { commitsSince } from './commits-since.ts';
 import type { CommitsSince } from './commits-since.ts';
 import { GitCommand, shownPath } from './git-command.ts';
 import { plainContent, runPrivately } from './private-git.ts';
-import { userFilters } from './read-settings.ts';
 import { fileSettingsOf, isInside, locateRepository } from './repository.ts';
 import type { Repository } from './repository.ts';
 import { whatIsUnderWay, workFinished, workUnderWay } from './work-under-way.ts';
@@ -129,7 +128,6 @@ class Difference {
   readonly #check: FolderCheck;
   /** A copy. */
   readonly #index: string;
-  #filters: readonly string[] = [];
   /** What it is compared with. */
   #base: string;
 
@@ -142,14 +140,13 @@ class Difference {
   }
 
   async read(): Promise<FolderDifference> {
-    const { git, near } = this.#around;
-    const { root, gitDirectory } = this.#repository;
+    const { near } = this.#around;
+    const { gitDirectory } = this.#repository;
     const content = await plainContent(join(gitDirectory, 'index'), MAX_INDEX_BYTES);
     if (content === undefined)
       return nothing(
         `the index of its git repository is missing, or no plain file of at most ${MAX_INDEX_BYTES} bytes`,
       );
-    this.#filters = await userFilters(git, root, this.#check.signal);
     await makeFolder(near, { durability: 'os' });
     try {
       await writeFile(this.#index, content, { mode: 0o600, flag: 'wx' });
@@ -262,7 +259,6 @@ class Difference {
     return runPrivately(git, files, command, {
       ...call,
       settings: [...fileSettingsOf(settings), ...SETTINGS],
-      filters: this.#filters,
       environment: LITERAL,
       signal,
     });

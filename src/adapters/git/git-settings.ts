@@ -125,8 +125,8 @@ function pairOf(setting: string): readonly [name: string, value: string] {
 }
 
 export interface RepositorySettings {
-  /** Every filter that is named, wherever. */
-  readonly filters: readonly string[];
+  /** Filters that the user's own settings name. */
+  readonly userFilters: readonly string[];
   /** Those that the repository itself names, and so any writer to it. */
   readonly ownFilters: readonly string[];
   /** Settings of the repository, by their name in lower case. */
@@ -136,7 +136,7 @@ export interface RepositorySettings {
 /** Reads what `git config --list --show-scope -z` prints. */
 export function parseSettings(output: string): RepositorySettings {
   const fields = output.split('\0');
-  const filters = new Set<string>();
+  const userFilters = new Set<string>();
   const ownFilters = new Set<string>();
   const own = new Map<string, string>();
   for (let index = 0; index + 1 < fields.length; index += 2) {
@@ -145,9 +145,8 @@ export function parseSettings(output: string): RepositorySettings {
     const end = entry.indexOf('\n');
     const name = end === -1 ? entry : entry.slice(0, end);
     const filter = /^filter\.(?<filter>[\s\S]*)\.[\w-]+$/.exec(name)?.groups?.['filter'];
-    if (filter !== undefined) filters.add(filter);
-    if (filter !== undefined && isOwn) ownFilters.add(filter);
+    if (filter !== undefined) (isOwn ? ownFilters : userFilters).add(filter);
     if (isOwn) own.set(name.toLowerCase(), end === -1 ? 'true' : entry.slice(end + 1));
   }
-  return { filters: [...filters], ownFilters: [...ownFilters], own };
+  return { userFilters: [...userFilters], ownFilters: [...ownFilters], own };
 }

@@ -13,7 +13,6 @@ import { gitDirectoryOf } from './worktree-context.ts';
 import type { WorktreeContext } from './worktree-context.ts';
 import { shownPath } from './git-command.ts';
 import { gitIn } from './private-git.ts';
-import { userFilters } from './read-settings.ts';
 import { commandNaming, usersOf } from './processes-inside.ts';
 import { keep } from './remove-worktree.ts';
 import { branchTip, undoCreation } from './undo-creation.ts';
@@ -61,8 +60,7 @@ async function workIn(context: WorktreeContext, record: WorktreeRecord): Promise
     return (await isEmptyFolder(record.worktreePath)) ? [] : [{ kind: 'unknown', text: 'what lies there has no .git' }];
   const index = join(context.worktreesDirectory, `${record.id}.${randomUUID()}.tmp`);
   try {
-    const call = { index, filters: await userFilters(context.git, context.worktreesDirectory) };
-    await gitIn(context, record, ['read-tree', record.baseRevision], { ...call, writes: true });
+    await gitIn(context, record, ['read-tree', record.baseRevision], { index, writes: true });
     const output = await gitIn(
       context,
       record,
@@ -75,7 +73,7 @@ async function workIn(context: WorktreeContext, record: WorktreeRecord): Promise
         '--no-renames',
         '--ignore-submodules=dirty',
       ],
-      call,
+      { index },
     );
     const odd = output.split('\0').filter((entry) => entry !== '' && entry[1] !== 'D' && !/^[MADT] /.test(entry));
     return odd.length === 0

@@ -6,7 +6,7 @@
  * what says which files there are.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorktreeRecord } from '../../machines/subagent/worktree-record.ts';
 import { unlessCode } from '../system/error-codes.ts';
@@ -34,16 +34,21 @@ export interface FilesOfGit {
   readonly index?: string | undefined;
 }
 
+export interface PrivateGitCall extends Omit<GitCall, 'cwd' | 'filters'> {
+  /** Whether filters of the user's own settings run: without them, files that they change look changed. Default no. */
+  readonly runsFilters?: boolean | undefined;
+}
+
 /** @throws GitFailure, or an error of the system where the private folder cannot be made */
 export async function runPrivately(
   git: GitCommand,
   files: FilesOfGit,
   command: readonly string[],
-  call: Omit<GitCall, 'cwd'>,
+  { runsFilters = false, ...call }: PrivateGitCall,
 ): Promise<string> {
   const folder = join(files.near, `git.${randomUUID()}.tmp`);
   try {
-    await furnish(folder, files);
+    await furnish(folder, files, runsFilters);
     const environment = {
       ...call.environment,
       GIT_DIR: folder,
@@ -56,7 +61,14 @@ export async function runPrivately(
   }
 }
 
-async function furnish(folder: string, { near, commonDirectory, gitDirectory, head }: FilesOfGit): Promise<void> {
+/** Goes before all that anything else says of a file, so that no filter has to be known by its name. */
+const NO_FILTERS = '\n* -filter\n';
+
+async function furnish(
+  folder: string,
+  { near, commonDirectory, gitDirectory, head }: FilesOfGit,
+  runsFilters: boolean,
+): Promise<void> {
   await makeFolder(near, { durability: 'os' });
   await mkdir(folder, { mode: 0o700 });
   await mkdir(join(folder, 'refs'));
@@ -69,6 +81,7 @@ async function furnish(folder: string, { near, commonDirectory, gitDirectory, he
   await writeFile(join(folder, 'HEAD'), `${head}\n`);
   // Attributes may name a filter, but none is there that the repository says what to run for.
   await copied(join(commonDirectory, 'info', 'attributes'), join(folder, 'info', 'attributes'));
+  if (!runsFilters) await appendFile(join(folder, 'info', 'attributes'), NO_FILTERS);
   await copied(join(commonDirectory, 'info', 'exclude'), join(folder, 'info', 'exclude'));
   await copied(join(gitDirectory, 'info', 'sparse-checkout'), join(folder, 'info', 'sparse-checkout'));
   // Where the history was cut off, what came before is not missing.
@@ -92,7 +105,7 @@ export function plainContent(path: string, maxBytes: number): Promise<Buffer | u
   );
 }
 
-export interface WorktreeGitCall extends Omit<GitCall, 'cwd' | 'settings'> {
+export interface WorktreeGitCall extends Omit<PrivateGitCall, 'settings'> {
   /** Where its files lie now. Default: where they were made. */
   readonly place?: string | undefined;
   /** The commit that its files are compared with. Default: that which it was made from. */

@@ -22,7 +22,6 @@ import type { WorktreeCheck } from './check.ts';
 import { checkWorktree, runtimeFoldersIn } from './check.ts';
 import { gitIn } from './private-git.ts';
 import { usersOf } from './processes-inside.ts';
-import { userFilters } from './read-settings.ts';
 import { branchTip, dropBranch, isGitFolderOf } from './undo-creation.ts';
 import type { WorktreeContext } from './worktree-context.ts';
 import { asideOf, gitDirectoryOf, RUNTIME_FOLDER } from './worktree-context.ts';
@@ -253,10 +252,7 @@ async function restore(context: WorktreeContext, record: WorktreeRecord, error: 
       await putBack(record);
       // Files that were deleted are all in the commit.
       if (record.isVerified === true && record.mayLose !== true)
-        await gitIn(context, record, ['checkout-index', '--all', '--quiet'], {
-          writes: true,
-          filters: await userFilters(context.git, dirname(record.worktreePath)),
-        });
+        await gitIn(context, record, ['checkout-index', '--all', '--quiet'], { writes: true });
     }
     const { inspection } = await checkWorktree(context, record);
     findings.push(...inspection.findings);

@@ -3,11 +3,10 @@ import { realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import type { GitCommand } from './git-command.ts';
 import { shownPath } from './git-command.ts';
-import { FILE_SETTINGS } from './git-settings.ts';
+import { FILE_SETTINGS, parseSettings } from './git-settings.ts';
 import type { RepositorySettings } from './git-settings.ts';
 import type { WorktreeContext } from './worktree-context.ts';
 import { runPrivately } from './private-git.ts';
-import { readSettings } from './read-settings.ts';
 import { parseStashes } from './reflog.ts';
 import { GitFailure, noCommit, notARepository, saidBy } from './worktree-errors.ts';
 
@@ -66,7 +65,7 @@ export async function locateRepository(
     git
       .run([...questions, '--verify', '-q', 'HEAD^{commit}'], call)
       .catch((error: unknown) => refused(git, folder, error, signal)),
-    readSettings(git, folder, signal).catch((error: unknown) => {
+    git.run(['config', '--list', '--show-scope', '-z'], call).catch((error: unknown) => {
       if (error instanceof GitFailure && error.kind === 'failed') throw notARepository(cwd, saidBy(error));
       throw error;
     }),
@@ -76,7 +75,14 @@ export async function locateRepository(
     .map((answer) => shownPath(answer).replace(/\n$/, ''));
   await refuseAbove(ceilings, folder, root);
   const [commonDirectory, gitDirectory] = await Promise.all([realpath(common), realpath(own)]);
-  return { root, commonDirectory, gitDirectory, subdirectory: prefix.replace(/\/$/, ''), head, settings };
+  return {
+    root,
+    commonDirectory,
+    gitDirectory,
+    subdirectory: prefix.replace(/\/$/, ''),
+    head,
+    settings: parseSettings(settings),
+  };
 }
 
 /** What lies in such a folder is no part of the repository that the folder itself lies in. */
@@ -117,6 +123,7 @@ export async function uncommittedIn(
   const { root: place } = repository;
   const output = await runPrivately(git, { ...repository, near, place }, command, {
     settings: fileSettingsOf(repository.settings),
+    runsFilters: true,
     signal,
   });
   const entries = output.split('\0').filter((entry) => entry !== '');

@@ -7,6 +7,7 @@ import { deleteWhole } from './delete-walked.ts';
 import { gitBeside, gitDirectoryOf } from './worktree-context.ts';
 import type { WorktreeContext } from './worktree-context.ts';
 import { commandNaming, usersOf } from './processes-inside.ts';
+import { GitFailure } from './worktree-errors.ts';
 
 export interface UndoOptions {
   /** Folder or branch were there before, and are not ours. */
@@ -57,11 +58,15 @@ export async function isGitFolderOf(record: WorktreeRecord): Promise<boolean> {
 
 /** Deletes its branch if it is at `tip`; one that is not there is fine. @returns whether it is gone */
 export async function dropBranch(context: WorktreeContext, record: WorktreeRecord, tip: string): Promise<boolean> {
-  const found = await branchTip(context, record);
-  if (found === undefined) return true;
-  if (found !== tip) return false;
-  await gitBeside(context, record, ['update-ref', '-d', `refs/heads/${record.branchName}`, tip], { writes: true });
-  return true;
+  try {
+    await gitBeside(context, record, ['update-ref', '-d', `refs/heads/${record.branchName}`, tip], { writes: true });
+    return true;
+  } catch (error) {
+    if (!(error instanceof GitFailure) || error.kind !== 'failed') throw error;
+    const found = await branchTip(context, record);
+    if (found === tip) throw error;
+    return found === undefined;
+  }
 }
 
 /** The commit of its branch; undefined when there is no such branch. */

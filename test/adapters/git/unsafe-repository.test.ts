@@ -81,7 +81,7 @@ describe('a repository', () => {
     },
   );
 
-  it.each(['config', 'ls-files', 'status'])(
+  it.each(['ls-files', 'status'])(
     'runs nothing that it names only when a worktree is being examined: at git %s',
     async (command) => {
       const worktree = await setup.prepare();
@@ -110,6 +110,32 @@ describe('a repository', () => {
     const worktree = await setup.prepare();
     expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('ONE\n');
     expect((await setup.adapter.inspect(worktree)).findings).toEqual([]);
+  });
+
+  it("lets those of the user's own run that are only for some repositories", async () => {
+    const [settings, some] = [join(setup.outside, 'settings'), join(setup.outside, 'some')];
+    writeFileSync(settings, `[includeIf "gitdir:${setup.repository}/"]\n\tpath = ${some}\n`);
+    writeFileSync(some, '[filter "mine"]\n\tsmudge = "tr a-z A-Z"\n\tclean = "tr A-Z a-z"\n');
+    vi.stubEnv('GIT_CONFIG_GLOBAL', settings);
+    put(join(setup.repository, '.git/info/attributes'), 'a.txt filter=mine\n');
+    const worktree = await setup.prepare();
+    expect(contentOf(join(worktree.worktreePath, 'a.txt'))).toBe('ONE\n');
+  });
+
+  it("runs not even the user's own filters when a worktree is being examined, whatever attributes say", async () => {
+    const settings = join(setup.outside, 'settings');
+    writeFileSync(settings, `[filter "mine"]\n\tclean = "touch '${proof()}'; cat"\n\trequired = true\n`);
+    vi.stubEnv('GIT_CONFIG_GLOBAL', settings);
+    const worktree = await setup.prepare();
+    put(
+      join(setup.repository, '.git/info/attributes'),
+      '[attr]odd filter=mine\n* odd\n"*.txt filter=mine\n*.txt filter=mine',
+    );
+    put(join(worktree.worktreePath, '.gitattributes'), '* filter=mine\n');
+    put(join(worktree.worktreePath, 'a.txt'), 'work\n');
+    const { findings } = await setup.adapter.inspect(worktree);
+    expect(findings.map(({ kind }) => kind)).toEqual(['changed', 'untracked']);
+    expect(existsSync(proof())).toBe(false);
   });
 });
 
