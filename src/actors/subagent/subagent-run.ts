@@ -21,7 +21,6 @@ import type { BackgroundTaskHandle, BackgroundTaskStart } from '../task/task-run
 import { ChartedLife } from '../charted-life.ts';
 import { checkedJobHandle, checkedJobResult } from './job-boundary.ts';
 import type { JobEnd } from './job-end.ts';
-import { OpenPermissions } from './open-permissions.ts';
 import type { SubagentJobHandle, SubagentJobResult, SubagentRunner } from './subagent-runner.ts';
 
 export interface SubagentRunPorts {
@@ -41,7 +40,6 @@ export class SubagentRun implements BackgroundTaskHandle {
   readonly #start: BackgroundTaskStart<AgentTaskRequest>;
   readonly #ports: SubagentRunPorts;
   readonly #life: ChartedLife<StateValueFrom<typeof subagentMachine>, SubagentChartEvent>;
-  readonly #permissions = new OpenPermissions();
   /** Aborted with the first reason to stop. */
   readonly #abort = new AbortController();
   readonly #prepared = deferred<SubagentJobHandle | undefined>();
@@ -78,8 +76,7 @@ export class SubagentRun implements BackgroundTaskHandle {
     return this.#handle?.transcriptPath;
   }
 
-  /** Whether the work can be told the answer to a permission request. */
-  get takesAnswers(): boolean {
+  get takesDenials(): boolean {
     return this.#handle?.answerPermission !== undefined;
   }
 
@@ -115,34 +112,20 @@ export class SubagentRun implements BackgroundTaskHandle {
   }
 
   async send({ prompt, permission }: BackgroundTaskInput): Promise<void> {
-    if (permission !== undefined) return this.answerPermission(permission.requestId, permission.allowed);
     const handle = await this.#handleOrEnd();
-    if (prompt === undefined || handle.send === undefined) {
-      throw new BackgroundTaskError(
-        'runner',
-        `job ${this.taskId} takes ${prompt === undefined ? 'prompts and answers, and no other input' : 'no follow-ups: its runner has no send'}`,
-        {
-          code: 'TASK_INPUT_UNSUPPORTED',
-          hint: 'Send { prompt } to a runner whose handle has send(), or spawn another job.',
-        },
-      );
-    }
-    await handle.send(prompt);
-  }
-
-  /** @throws BackgroundTaskError `validation` for a request that is not open, `runner` where answers are not taken */
-  async answerPermission(requestId: string, allowed: boolean): Promise<void> {
-    const handle = await this.#handleOrEnd();
-    if (handle.answerPermission === undefined) {
-      throw new BackgroundTaskError(
-        'runner',
-        `the runner of job ${this.taskId} takes no answers to permission requests`,
-        { code: 'TASK_INPUT_UNSUPPORTED', hint: 'Only a runner whose handle has answerPermission() takes answers.' },
-      );
-    }
-    const answer = handle.answerPermission.bind(handle);
-    await this.#permissions.answer(this.taskId, requestId, async () => answer(requestId, allowed));
-    this.#start.emit({ type: 'background_task_permission_resolved', taskId: this.taskId, requestId });
+    if (permission !== undefined && handle.answerPermission !== undefined)
+      return handle.answerPermission(permission.requestId, permission.allowed);
+    if (prompt !== undefined && handle.send !== undefined) return handle.send(prompt);
+    const taken =
+      permission !== undefined
+        ? 'no answers to permission requests: its runner has no answerPermission'
+        : prompt === undefined
+          ? 'prompts and answers, and no other input'
+          : 'no follow-ups: its runner has no send';
+    throw new BackgroundTaskError('runner', `job ${this.taskId} takes ${taken}`, {
+      code: 'TASK_INPUT_UNSUPPORTED',
+      hint: 'Let the handle of its runner have send() and answerPermission(), or spawn another job.',
+    });
   }
 
   async readLog(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
@@ -156,19 +139,8 @@ export class SubagentRun implements BackgroundTaskHandle {
   }
 
   #relay(event: BackgroundTaskRunnerEvent): void {
-    if (!this.#permissions.hear(event)) {
-      this.#deny(event);
-      return;
-    }
     this.#ports.onProgress(this.taskId, event);
     this.#start.emit({ ...event, taskId: this.taskId });
-  }
-
-  /** A runner that takes no answers goes on without one. */
-  #deny(event: BackgroundTaskRunnerEvent): void {
-    if (event.type !== 'background_task_permission_request') return;
-    const denied = this.#prepared.promise.then(async (handle) => handle?.answerPermission?.(event.requestId, false));
-    denied.catch(() => undefined);
   }
 
   #attachLater(started: unknown): void {
@@ -245,12 +217,7 @@ export class SubagentRun implements BackgroundTaskHandle {
   ): void {
     if (!this.#life.move(event)) return;
     const isStopped = end === undefined || this.#life.matches({ settling: 'stopped' });
-    void this.#settle(
-      isStopped
-        ? { kind: 'stopped', reason: messageOf(this.#abort.signal.reason), denied: this.#permissions.asked() }
-        : end,
-      handle,
-    );
+    void this.#settle(isStopped ? stopped(this.#abort.signal.reason) : end, handle);
   }
 
   async #settle(ended: JobEnd, handle: SubagentJobHandle | undefined): Promise<void> {
@@ -277,7 +244,7 @@ export class SubagentRun implements BackgroundTaskHandle {
       const last = checkedJobResult(await result, this.taskId);
       return end.kind === 'completed' ? { ...end, result: last } : end;
     } catch (thrown) {
-      return end.kind === 'failed' ? failure(thrown) : end;
+      return this.#life.matches({ settling: 'failed' }) ? failure(thrown) : end;
     }
   }
 
@@ -289,6 +256,11 @@ export class SubagentRun implements BackgroundTaskHandle {
       hint: 'Wait until it has ended, then spawn another, or go on with its session.',
     });
   }
+}
+
+/** @param reason a caller's words, or the error that the task will end with */
+function stopped(reason: unknown): JobEnd {
+  return reason instanceof BackgroundTaskError ? failure(reason) : { kind: 'stopped', reason: messageOf(reason) };
 }
 
 function failure(thrown: unknown): JobEnd {

@@ -23,35 +23,26 @@ export interface SubagentTaskRunnerOptions {
 export class SubagentTaskRunner implements BackgroundTaskRunner<AgentTaskRequest> {
   readonly kind = 'agent';
   readonly #ports: SubagentRunPorts;
-  readonly #runs = new Map<string, SubagentRun>();
 
   constructor({
     runner,
     onProgress = () => undefined,
     settle = (_jobId, end) => Promise.resolve(end),
   }: SubagentTaskRunnerOptions) {
-    const settledAndForgotten = async (jobId: string, end: JobEnd): Promise<JobEnd> => {
+    const settledAnyhow = async (jobId: string, end: JobEnd): Promise<JobEnd> => {
       try {
         return await settle(jobId, end);
       } catch {
         // How the work ended does not change with what becomes of it.
         return end;
-      } finally {
-        this.#runs.delete(jobId);
       }
     };
-    this.#ports = { runner, onProgress, settle: settledAndForgotten };
+    this.#ports = { runner, onProgress, settle: settledAnyhow };
   }
 
   start(start: BackgroundTaskStart<AgentTaskRequest>): SubagentRun {
     const run = new SubagentRun(start, this.#ports);
-    this.#runs.set(start.taskId, run);
     run.begin();
     return run;
-  }
-
-  /** The job while it is carried out. */
-  runOf(jobId: string): SubagentRun | undefined {
-    return this.#runs.get(jobId);
   }
 }

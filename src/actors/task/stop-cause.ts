@@ -1,4 +1,5 @@
 /** Why a task is being stopped, and what its state and its waiters are told about it. */
+import { messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { BackgroundTaskTimeoutReason } from '../../machines/task/task-state.ts';
@@ -24,8 +25,12 @@ export type StopCause =
       readonly error: BackgroundTaskError;
     };
 
+export function abortReasonOf(cause: StopCause): string | BackgroundTaskError {
+  return cause.kind === 'cancelled' ? cause.reason : cause.error;
+}
+
 export function stopReasonOf(cause: StopCause): string {
-  return cause.kind === 'cancelled' ? cause.reason : cause.error.message;
+  return messageOf(abortReasonOf(cause));
 }
 
 /** A record instead of an error: capturing a stack would cost more than the rest of cancelling a task. */

@@ -15,7 +15,7 @@ import type { BackgroundTaskHandle } from './task-runner.ts';
 import type { TaskHost } from './task-host.ts';
 import type { LiveTask, TaskRecord } from './task-record.ts';
 import { RunnerStart, checkedHandle, checkedResult, isPromiseLike } from './runner-boundary.ts';
-import { settlementOf, stopReasonOf } from './stop-cause.ts';
+import { abortReasonOf, settlementOf, stopReasonOf } from './stop-cause.ts';
 import type { StopCause, SettlingEvent } from './stop-cause.ts';
 import { relayRunnerEvent } from './runner-events.ts';
 import { TaskWatchdog, watches } from './task-watchdog.ts';
@@ -73,7 +73,7 @@ export class TaskExecution implements LiveTask {
   get signal(): AbortSignal {
     if (this.abort === undefined) {
       this.abort = new AbortController();
-      if (this.stopped !== undefined) this.abort.abort(stopReasonOf(this.stopped.cause));
+      if (this.stopped !== undefined) this.abort.abort(abortReasonOf(this.stopped.cause));
     }
     return this.abort.signal;
   }
@@ -199,7 +199,7 @@ export class TaskExecution implements LiveTask {
     if (deadlineMs > 0) {
       stop.deadline = clock.setTimeout(() => this.#finishStop(`still not gone after ${deadlineMs} ms`), deadlineMs);
     }
-    this.abort?.abort(stopReasonOf(cause));
+    this.abort?.abort(abortReasonOf(cause));
     if (this.handle !== undefined) this.#cancelHandle(this.handle);
   }
 
