@@ -48,6 +48,10 @@ export class Claim {
     return (this.actor.getSnapshot() as { readonly value: ActivationPhase }).value;
   }
 
+  get isOver(): boolean {
+    return this.phase === 'settled' || this.phase === 'dropped';
+  }
+
   get isSetAside(): boolean {
     return isSetAsidePhase(this.phase);
   }

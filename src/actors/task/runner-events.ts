@@ -39,7 +39,7 @@ export function relayRunnerEvent(
     case 'background_task_permission_resolved':
       return settlePermission(host, record, execution, event.requestId);
     case 'background_task_sleeping':
-      return sleep(host, record, execution, event.nextFireAt);
+      return sleep(host, record, event.nextFireAt);
     case 'background_task_waking':
       return wake(host, record, execution, event);
     case 'background_task_activity':
@@ -94,7 +94,6 @@ function requestPermission(
   const open = (execution.openPermissions ??= new Map<string, 'open'>());
   if (open.size >= MAX_OPEN_PERMISSIONS && !open.has(event.requestId)) return denyUnheard(execution, event.requestId);
   open.set(event.requestId, 'open');
-  execution.watchdog?.pause();
   if (host.move(record, REQUEST_PERMISSION)) host.announceUpdated(record);
   host.announce(record, { ...event, taskId: record.id, toolArgs: plainCopy(event.toolArgs) });
 }
@@ -107,12 +106,9 @@ function denyUnheard(execution: LiveTask, requestId: string): void {
   denied.catch(() => undefined);
 }
 
-function sleep(host: TaskHost, record: TaskRecord, execution: LiveTask, nextFireAt: string | undefined): void {
+function sleep(host: TaskHost, record: TaskRecord, nextFireAt: string | undefined): void {
   record.noteActivity(host.now());
-  if (host.move(record, SLEEP)) {
-    execution.watchdog?.pause();
-    host.releaseSlot(record);
-  }
+  if (host.move(record, SLEEP)) host.releaseSlot(record);
   host.progress(record, { nextFireAt });
 }
 

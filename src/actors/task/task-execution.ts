@@ -19,6 +19,7 @@ import { abortReasonOf, settlementOf, stopReasonOf } from './stop-cause.ts';
 import type { StopCause, SettlingEvent } from './stop-cause.ts';
 import { relayRunnerEvent } from './runner-events.ts';
 import { TaskWatchdog, watches } from './task-watchdog.ts';
+import type { WatchedTask } from './task-watchdog.ts';
 
 interface HandleWaiter {
   readonly resolve: (handle: BackgroundTaskHandle) => void;
@@ -30,7 +31,7 @@ interface Stop {
   deadline: TimerHandle | undefined;
 }
 
-export class TaskExecution implements LiveTask {
+export class TaskExecution implements LiveTask, WatchedTask {
   readonly record: TaskRecord;
   readonly host: TaskHost;
   readonly watchdog: TaskWatchdog | undefined;
@@ -48,9 +49,7 @@ export class TaskExecution implements LiveTask {
     this.record = record;
     this.host = host;
     const limits = host.limitsOf(record.request);
-    this.watchdog = watches(limits)
-      ? new TaskWatchdog(limits, host.clock, (reason, observed) => this.#trip(reason, observed), host.agentIdleLine)
-      : undefined;
+    this.watchdog = watches(limits) ? new TaskWatchdog(limits, host.clock, this, host.agentIdleLine) : undefined;
     this.handle = undefined;
     this.openPermissions = undefined;
     this.isWorkGone = false;
@@ -94,6 +93,14 @@ export class TaskExecution implements LiveTask {
     } catch (thrown) {
       this.#fail(BackgroundTaskError.from(thrown, 'runner'));
     }
+  }
+
+  get isAtWork(): boolean {
+    return this.record.status === 'running' && !this.record.isStopping;
+  }
+
+  trip(timeoutReason: BackgroundTaskTimeoutReason, observed: string): void {
+    this.stop({ kind: 'tripped', timeoutReason, error: watchdogError(timeoutReason, observed) });
   }
 
   stop(cause: StopCause): void {
@@ -182,10 +189,6 @@ export class TaskExecution implements LiveTask {
     const reason = error.category === 'timeout' ? error.details?.['timeoutReason'] : undefined;
     if (isTimeoutReason(reason)) this.record.noteTimeout(reason);
     this.host.settle(this.record, { type: 'FAIL', error: Object.freeze(error.toJSON()), failure: error });
-  }
-
-  #trip(timeoutReason: BackgroundTaskTimeoutReason, observed: string): void {
-    this.stop({ kind: 'tripped', timeoutReason, error: watchdogError(timeoutReason, observed) });
   }
 
   #beginStop(cause: StopCause): void {
