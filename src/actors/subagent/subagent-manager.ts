@@ -44,7 +44,7 @@ import { handedAround } from './large-output.ts';
 import { checkedManagerOptions } from './subagent-manager-options.ts';
 import type { SubagentManagerOptions } from './subagent-manager-options.ts';
 import type { SubagentJobResult } from './subagent-runner.ts';
-import { SubagentTaskRunner } from './subagent-task-runner.ts';
+import { subagentTaskRunner } from './subagent-run.ts';
 import { waitForJob } from './wait-for-job.ts';
 import type { SubagentWaitOptions } from './wait-for-job.ts';
 import { withDetails } from './worktree-handoff.ts';
@@ -90,7 +90,7 @@ export class SubagentManager {
     });
     if (options.runner === undefined) this.#tasks = options.backgroundTaskManager;
     else {
-      const agent = new SubagentTaskRunner({
+      const agent = subagentTaskRunner({
         runner: options.runner,
         onProgress: (jobId, event) => {
           if (event.type === 'background_task_progress' && event.progress.worktreePath !== undefined)

@@ -17,7 +17,7 @@ import type {
 } from '../../machines/task/task-state.ts';
 import { cancelledRecord } from '../task/stop-cause.ts';
 import { isPromiseLike } from '../task/runner-boundary.ts';
-import type { BackgroundTaskHandle, BackgroundTaskStart } from '../task/task-runner.ts';
+import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskStart } from '../task/task-runner.ts';
 import { ChartedLife } from '../charted-life.ts';
 import { checkedJobHandle, checkedJobResult } from './job-boundary.ts';
 import type { JobEnd } from './job-end.ts';
@@ -25,16 +25,25 @@ import type { SubagentJobHandle, SubagentJobResult, SubagentRunner } from './sub
 
 export interface SubagentRunPorts {
   readonly runner: SubagentRunner;
-  /** Hears where the work lies. */
-  readonly onProgress: (jobId: string, event: BackgroundTaskRunnerEvent) => void;
-  /**
-   * Does all that is to be done once nothing of the agent runs any more. @returns the end as it is shown. Never
-   * rejects.
-   */
-  readonly settle: (jobId: string, end: JobEnd) => Promise<JobEnd>;
+  /** Hears what the work says, as where it lies. */
+  readonly onProgress?: (jobId: string, event: BackgroundTaskRunnerEvent) => void;
+  /** Does all that is to be done once nothing of the agent runs any more. @returns the end as it is shown */
+  readonly settle?: (jobId: string, end: JobEnd) => Promise<JobEnd>;
 }
 
-export class SubagentRun implements BackgroundTaskHandle {
+/** Carries out agent tasks with a subagent runner. */
+export function subagentTaskRunner(ports: SubagentRunPorts): BackgroundTaskRunner<AgentTaskRequest> {
+  return {
+    kind: 'agent',
+    start(start) {
+      const run = new SubagentRun(start, ports);
+      run.begin();
+      return run;
+    },
+  };
+}
+
+class SubagentRun implements BackgroundTaskHandle {
   readonly taskId: string;
   readonly result: Promise<BackgroundTaskResult>;
   readonly #start: BackgroundTaskStart<AgentTaskRequest>;
@@ -44,7 +53,8 @@ export class SubagentRun implements BackgroundTaskHandle {
   readonly #abort = new AbortController();
   readonly #prepared = deferred<SubagentJobHandle | undefined>();
   readonly #outcome = deferred<BackgroundTaskResult>();
-  readonly #settled = deferred<void>();
+  /** How it ended does not matter here. */
+  readonly #settled: Promise<void>;
   #handle: SubagentJobHandle | undefined = undefined;
   #stopped: Promise<void> | undefined = undefined;
 
@@ -59,7 +69,7 @@ export class SubagentRun implements BackgroundTaskHandle {
     });
     this.result = this.#outcome.promise;
     // Its caller may only be interested in its stop.
-    this.result.catch(() => undefined);
+    this.#settled = this.result.then(nothing, nothing);
     if (start.signal.aborted) this.#abort.abort(start.signal.reason);
     else start.signal.addEventListener('abort', () => this.#abort.abort(start.signal.reason), { once: true });
   }
@@ -139,7 +149,7 @@ export class SubagentRun implements BackgroundTaskHandle {
   }
 
   #relay(event: BackgroundTaskRunnerEvent): void {
-    this.#ports.onProgress(this.taskId, event);
+    this.#ports.onProgress?.(this.taskId, event);
     this.#start.emit({ ...event, taskId: this.taskId });
   }
 
@@ -195,14 +205,14 @@ export class SubagentRun implements BackgroundTaskHandle {
       // It may have ended meanwhile: then nothing is left, whatever became of the cancel.
       if (this.#life.matches('running')) throw thrown;
     }
-    await this.#settled.promise;
+    await this.#settled;
   }
 
   /** Work that ends by itself while it is being stopped has no more to wait for. */
   async #orSettled(cancelled: Promise<void> | void): Promise<void> {
     const stopping = Promise.resolve(cancelled);
     stopping.catch(() => undefined);
-    await Promise.race([stopping, this.#settled.promise]);
+    await Promise.race([stopping, this.#settled]);
   }
 
   /**
@@ -222,7 +232,8 @@ export class SubagentRun implements BackgroundTaskHandle {
 
   async #settle(ended: JobEnd, handle: SubagentJobHandle | undefined): Promise<void> {
     const end = handle === undefined ? ended : await this.#withLastWords(ended, handle);
-    const settled = await this.#ports.settle(this.taskId, end);
+    // How the work ended does not change with what becomes of it.
+    const settled = (await this.#ports.settle?.(this.taskId, end).catch(() => undefined)) ?? end;
     this.#life.move('SETTLED');
     if (settled.kind === 'completed')
       this.#outcome.resolve({
@@ -235,7 +246,6 @@ export class SubagentRun implements BackgroundTaskHandle {
       this.#outcome.reject(
         settled.kind === 'failed' ? settled.error : BackgroundTaskError.fromRecord(cancelledRecord(settled.reason)),
       );
-    this.#settled.resolve();
   }
 
   /** The end as the runner puts it when it has done what comes after the work. How the work ended stays. */
@@ -262,6 +272,8 @@ export class SubagentRun implements BackgroundTaskHandle {
 function stopped(reason: unknown): JobEnd {
   return reason instanceof BackgroundTaskError ? failure(reason) : { kind: 'stopped', reason: messageOf(reason) };
 }
+
+function nothing(): void {}
 
 function failure(thrown: unknown): JobEnd {
   return { kind: 'failed', error: BackgroundTaskError.from(thrown, 'runner') };
