@@ -74,7 +74,7 @@ describe('a tool call', () => {
       fromCallback(() => undefined),
       {
         inspect(event) {
-          if (event.type !== '@xstate.snapshot' || event.actorRef.id !== 'c') return;
+          if (event.type !== '@xstate.snapshot' || (event.actorRef as AnyActorRef).id !== 'c') return;
           states.push([(event.snapshot as { readonly value?: unknown }).value, event.snapshot.status]);
         },
       },
