@@ -19,6 +19,7 @@ import { cancelledRecord } from '../task/stop-cause.ts';
 import { isPromiseLike } from '../task/runner-boundary.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskStart } from '../task/task-runner.ts';
 import { ChartedLife } from '../charted-life.ts';
+import { forwardAbort } from '../concurrency/forward-abort.ts';
 import { checkedJobHandle, checkedJobResult } from './job-boundary.ts';
 import type { JobEnd } from './job-end.ts';
 import type { SubagentJobHandle, SubagentJobResult, SubagentRunner } from './subagent-runner.ts';
@@ -70,8 +71,7 @@ class SubagentRun implements BackgroundTaskHandle {
     this.result = this.#outcome.promise;
     // Its caller may only be interested in its stop.
     this.#settled = this.result.then(nothing, nothing);
-    if (start.signal.aborted) this.#abort.abort(start.signal.reason);
-    else start.signal.addEventListener('abort', () => this.#abort.abort(start.signal.reason), { once: true });
+    forwardAbort(this.#abort, start.signal);
   }
 
   get pid(): number | undefined {
