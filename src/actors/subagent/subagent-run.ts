@@ -126,16 +126,14 @@ class SubagentRun implements BackgroundTaskHandle {
     if (permission !== undefined && handle.answerPermission !== undefined)
       return handle.answerPermission(permission.requestId, permission.allowed);
     if (prompt !== undefined && handle.send !== undefined) return handle.send(prompt);
-    const taken =
-      permission !== undefined
-        ? 'no answers to permission requests: its runner has no answerPermission'
-        : prompt === undefined
-          ? 'prompts and answers, and no other input'
-          : 'no follow-ups: its runner has no send';
-    throw new BackgroundTaskError('runner', `job ${this.taskId} takes ${taken}`, {
-      code: 'TASK_INPUT_UNSUPPORTED',
-      hint: 'Let the handle of its runner have send() and answerPermission(), or spawn another job.',
-    });
+    throw new BackgroundTaskError(
+      'runner',
+      `job ${this.taskId} takes ${prompt === undefined && permission === undefined ? 'prompts and answers, and no other input' : 'no such input: its runner has no send or no answerPermission'}`,
+      {
+        code: 'TASK_INPUT_UNSUPPORTED',
+        hint: 'Let the handle of its runner have send() and answerPermission(), or spawn another job.',
+      },
+    );
   }
 
   async readLog(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
