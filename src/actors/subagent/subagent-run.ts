@@ -19,6 +19,7 @@ import { cancelledRecord } from '../task/stop-cause.ts';
 import { isPromiseLike } from '../task/runner-boundary.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskStart } from '../task/task-runner.ts';
 import { ChartedLife } from '../charted-life.ts';
+import { deferred } from '../concurrency/deferred.ts';
 import { forwardAbort } from '../concurrency/forward-abort.ts';
 import { checkedJobHandle, checkedJobResult } from './job-boundary.ts';
 import type { JobEnd } from './job-end.ts';
@@ -275,20 +276,4 @@ function nothing(): void {}
 
 function failure(thrown: unknown): JobEnd {
   return { kind: 'failed', error: BackgroundTaskError.from(thrown, 'runner') };
-}
-
-interface Deferred<Value> {
-  readonly promise: Promise<Value>;
-  readonly resolve: (value: Value) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-function deferred<Value>(): Deferred<Value> {
-  let resolve: (value: Value) => void = () => undefined;
-  let reject: (error: unknown) => void = () => undefined;
-  const promise = new Promise<Value>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  return { promise, resolve, reject };
 }
