@@ -1,7 +1,7 @@
 /** How a job ended, as the state that is stored and shown. */
 import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { BackgroundTaskState } from '../../machines/task/task-state.ts';
-import { isTimeoutReason } from '../../machines/task/watchdog.ts';
+import { timeoutReasonOf } from '../../machines/task/watchdog.ts';
 import { cancelledRecord } from '../task/stop-cause.ts';
 import { handoffOf } from './job-words.ts';
 import type { SubagentJobResult } from './subagent-runner.ts';
@@ -27,8 +27,8 @@ export function endedTask(view: BackgroundTaskState, end: JobEnd, now: string): 
   }
   if (end.kind === 'stopped')
     return withHandoffDetails({ ...ended, status: 'cancelled', error: cancelledRecord(end.reason) });
-  const reason = end.error.category === 'timeout' ? end.error.details?.['timeoutReason'] : undefined;
-  const timeout = isTimeoutReason(reason) ? { timeoutReason: reason } : {};
+  const timeoutReason = timeoutReasonOf(end.error);
+  const timeout = timeoutReason === undefined ? {} : { timeoutReason };
   return withHandoffDetails({ ...ended, status: 'failed', error: end.error.toJSON(), ...timeout });
 }
 

@@ -2,7 +2,6 @@
 import { messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import type { BackgroundTaskTimeoutReason } from '../../machines/task/task-state.ts';
 
 /** An event that ends a task. */
 export interface SettlingEvent {
@@ -18,12 +17,8 @@ export interface SettlingEvent {
 /** The first cause wins; later ones do not rewrite history. */
 export type StopCause =
   | { readonly kind: 'cancelled'; readonly reason: string }
-  | { readonly kind: 'denied'; readonly error: BackgroundTaskError }
-  | {
-      readonly kind: 'tripped';
-      readonly timeoutReason: BackgroundTaskTimeoutReason;
-      readonly error: BackgroundTaskError;
-    };
+  /** By a person, or by a limit. */
+  | { readonly kind: 'denied' | 'tripped'; readonly error: BackgroundTaskError };
 
 export function abortReasonOf(cause: StopCause): string | BackgroundTaskError {
   return cause.kind === 'cancelled' ? cause.reason : cause.error;

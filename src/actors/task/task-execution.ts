@@ -3,7 +3,7 @@
  * task holds a slot until nothing of the work is left.
  */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import { isTimeoutReason, watchdogError } from '../../machines/task/watchdog.ts';
+import { watchdogError } from '../../machines/task/watchdog.ts';
 import type {
   BackgroundTaskInput,
   BackgroundTaskResult,
@@ -100,7 +100,7 @@ export class TaskExecution implements LiveTask, WatchedTask {
   }
 
   trip(timeoutReason: BackgroundTaskTimeoutReason, observed: string): void {
-    this.stop({ kind: 'tripped', timeoutReason, error: watchdogError(timeoutReason, observed) });
+    this.stop({ kind: 'tripped', error: watchdogError(timeoutReason, observed) });
   }
 
   stop(cause: StopCause): void {
@@ -186,8 +186,6 @@ export class TaskExecution implements LiveTask, WatchedTask {
     if (this.record.isOver) return;
     // A stop is under way: its cause decides. Without a handle there is nothing left to stop.
     if (this.record.isStopping) return this.handle === undefined ? this.#finishStop(undefined) : undefined;
-    const reason = error.category === 'timeout' ? error.details?.['timeoutReason'] : undefined;
-    if (isTimeoutReason(reason)) this.record.noteTimeout(reason);
     this.host.settle(this.record, { type: 'FAIL', error: Object.freeze(error.toJSON()), failure: error });
   }
 
@@ -225,7 +223,6 @@ export class TaskExecution implements LiveTask, WatchedTask {
     if (leftOver === undefined) this.#workGone();
     if (this.record.isOver || this.stopped === undefined) return;
     const { cause } = this.stopped;
-    if (cause.kind === 'tripped') this.record.noteTimeout(cause.timeoutReason);
     this.host.settle(this.record, settlementOf(cause, leftOver, this.handle?.pid));
   }
 
