@@ -167,11 +167,11 @@ describe.skipIf(!hasTmux)('a chat', { timeout: 120_000 }, () => {
     );
     const shown = await chat({ columns: 100, rows: 40 });
     await shown.line('Touch them.');
-    await shown.shows('[?] what these mean');
+    await shown.shows('[?] help');
     await chooses(shown, '?');
     await shown.shows(/Esc {2}nothing is answered[^]*\[y\] yes/);
     expect(await shown.screen()).toMatch(
-      /^\? guide asks to run shell_run:\n {4}│ touch one\.txt\n {4}in \/[^]*\n {4}y {4}it runs this once[^]*\[y\] yes {2}\[s\] in this session {2}\[a\] always {2}\[n\] no {2}\[\?\] what these mean ›$/m,
+      /^\? guide asks to run shell_run:\n {4}│ touch one\.txt\n {4}in \/[^]*\n {4}y {4}it runs this once[^]*\[y\] yes {2}\[s\] session {2}\[a\] always {2}\[n\] no {2}\[\?\] help ›$/m,
     );
     await chooses(shown, 'y');
     await shown.shows('│ touch two.txt');

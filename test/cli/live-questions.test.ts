@@ -59,7 +59,7 @@ beforeEach(async () => {
 });
 afterEach(() => setup.close());
 
-const PROMPT = '[f]ull  [?] › ';
+const PROMPT = '[f] full  [?] help › ';
 
 async function sit(does: Act): Promise<Seat> {
   act.now = does;
@@ -129,7 +129,7 @@ describe('a permission that is asked for in the middle of a turn', () => {
     const seat = await sit(asksFor('touch made'));
     await asked(seat, 'touch made');
     expect((await setup.runtime.sessions.status(seat.id)).openWake).toBeDefined();
-    await seat.type('touch made', 'o');
+    await seat.type('touch made', 'y');
     expect(await seat.waking).toMatchObject({ outcome: 'sleep', modelSteps: 1 });
     expect(await answersOf(seat.id)).toEqual(['allow']);
     expect(seat.held).toEqual(['held', 'goes on']);
@@ -137,8 +137,8 @@ describe('a permission that is asked for in the middle of a turn', () => {
 
   it('is denied with what the person says about it', async () => {
     const seat = await sit(asksFor('touch made'));
-    await seat.type('touch made', 'd');
-    await until(() => seat.shown().endsWith('(may stay empty): ') && !seat.keys.isPaused());
+    await seat.type('touch made', 'n');
+    await until(() => seat.shown().endsWith('It may stay empty. › ') && !seat.keys.isPaused());
     seat.keys.write('Not on Fridays.\n');
     await seat.waking;
     expect(await answersOf(seat.id)).toEqual(['denied (The call was denied. Not on Fridays.)']);
@@ -149,9 +149,9 @@ describe('a permission that is asked for in the middle of a turn', () => {
     for (const [index, name] of ['one', 'two', 'three'].entries()) {
       await asked(seat, `touch ${name}`);
       expect(seat.shown().split(PROMPT)).toHaveLength(index + 2);
-      await seat.type(`touch ${name}`, index === 1 ? 'd' : 'o');
+      await seat.type(`touch ${name}`, index === 1 ? 'n' : 'y');
       if (index === 1) {
-        await until(() => seat.shown().endsWith('(may stay empty): ') && !seat.keys.isPaused());
+        await until(() => seat.shown().endsWith('It may stay empty. › ') && !seat.keys.isPaused());
         seat.keys.write('\n');
       }
     }
@@ -168,7 +168,7 @@ describe('a permission that is asked for in the middle of a turn', () => {
     });
     await asked(seat, 'touch made');
     await until(async () => (await setup.types(seat.id)).filter((type) => type === 'agent.tool_use').length === 2);
-    await seat.type('touch made', 'o');
+    await seat.type('touch made', 'y');
     await seat.waking;
     expect(seat.told).toEqual((await setup.types(seat.id)).slice(2));
   });
@@ -194,7 +194,7 @@ describe('a permission that is asked for in the middle of a turn', () => {
       toolName: '',
     };
     await setup.runtime.sessions.send(seat.id, { type: 'user.tool_confirmation', requestId, toolName, allowed: false });
-    await seat.type('touch one', 'o');
+    await seat.type('touch one', 'y');
     await seat.waking;
     expect(await answersOf(seat.id)).toEqual(['allow, denied (The call was denied.)']);
     expect(seat.shown()).not.toContain('touch two');
@@ -236,8 +236,8 @@ describe('a permission that is asked for in the middle of a turn', () => {
 
   it('denies nothing when the person stops the wake while they are asked why', async () => {
     const seat = await sit(asksFor('touch made'));
-    await seat.type('touch made', 'd');
-    await until(() => seat.shown().endsWith('(may stay empty): '));
+    await seat.type('touch made', 'n');
+    await until(() => seat.shown().endsWith('It may stay empty. › '));
     seat.interrupt.abort('received SIGINT');
     expect(await seat.waking).toMatchObject({ outcome: 'aborted' });
     expect(await setup.types(seat.id)).not.toContain('user.tool_confirmation');

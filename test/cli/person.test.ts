@@ -38,7 +38,7 @@ async function askingSession(...steps: readonly object[]): Promise<string> {
 
 const wake = (id: string, typed: readonly Typed[], columns = 80): Promise<Shown> =>
   runOnTerminal(['wake', '--session', id, '--home', stage.home], { columns, typed });
-const CHOICE = /\[l\]ater {2}\[f\]ull {2}\[\?\] › $/;
+const CHOICE = /\[l\] later {2}\[f\] full {2}\[\?\] help › $/;
 
 describe.skipIf(!hasTerminals)('at a terminal', () => {
   it('a permission is given for once, after keys that mean nothing, and the wake goes on', async () => {
@@ -48,15 +48,15 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
     });
     const { code, text } = await wake(id, [
       { at: CHOICE, text: '' },
-      { at: CHOICE, text: 'y' },
+      { at: CHOICE, text: 'x' },
       { at: CHOICE, text: 's' },
-      { at: CHOICE, text: 'o' },
+      { at: CHOICE, text: 'y' },
     ]);
     expect(code).toBe(0);
     // What hides is written out, and there is no rule to offer.
     expect(text).toContain(String.raw`printf '\u{200B}раypal'·`);
     expect(text).toContain('р (U+0440)');
-    expect(text).toContain('[o]nce  [d]eny  [l]ater  [f]ull  [?]');
+    expect(text).toContain('[y] yes  [n] no  [l] later  [f] full  [?] help');
     expect(text).toMatch(/✓ .*exit 0[\s\S]*Done\.\n/);
     expect(await stage.wakeEndings(id)).toEqual(['requires_action', 'sleep']);
   });
@@ -79,9 +79,9 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
       { text: 'It is blue.', expect: { lastToolResultIncludes: 'blue' } },
     );
     const { text } = await wake(id, [
-      { at: CHOICE, text: 'd' },
-      { at: /may stay empty\): $/, text: 'Not now.' },
-      { at: /empty for later\): $/, text: '2' },
+      { at: CHOICE, text: 'n' },
+      { at: /may stay empty\. › $/, text: 'Not now.' },
+      { at: /empty: later, \?: help\) › $/, text: '2' },
     ]);
     expect(text).toMatch(/✗ .*denied[\s\S]*It is blue\./);
   });
@@ -95,6 +95,7 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
     expect(unattended.stdout).toMatch(
       /^Nothing is unread .*\nWhat it waits for, and how to answer: .* session why --session /,
     );
+    // The key that it had before.
     const again = await wake(id, [{ at: CHOICE, text: 'o' }]);
     expect(again.text).toMatch(/Done\.\n/);
   });
@@ -126,8 +127,8 @@ describe.skipIf(!hasTerminals)('at a terminal', () => {
       { at: CHOICE, text: 'f' },
       { at: CHOICE, text: 'l' },
     ]);
-    const [first = '', full = ''] = text.split('[o]nce').map((part) => part.replaceAll('│ ', ''));
-    expect(first).toMatch(/true\n +… 31 more lines, not shown; \[f\]ull shows them …\n[\s\S]* rm -rf the\/end\n/);
+    const [first = '', full = ''] = text.split('[y] yes').map((part) => part.replaceAll('│ ', ''));
+    expect(first).toMatch(/true\n +… 31 more lines, not shown; \[f\] shows them …\n[\s\S]* rm -rf the\/end\n/);
     expect(full.match(/ true$/gm)).toHaveLength(60);
   });
 

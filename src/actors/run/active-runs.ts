@@ -3,6 +3,7 @@
  * caller.
  */
 import type { RunFailure } from '../../machines/run/run-failure.ts';
+import { forwardAbort } from '../concurrency/forward-abort.ts';
 import type { AgentRunParams, AgentRunResult } from './agent-runtime.ts';
 import type { RunEvents } from './run-events.ts';
 
@@ -33,13 +34,11 @@ export class ActiveRuns {
     if (!isTaken) this.#controllers.set(runId, controller);
     events.emit({ stream: 'lifecycle', data: { phase: 'start', provider, model } });
     if (isTaken) return refusedRun(events, alreadyActive(runId));
-    const forward = (): void => controller.abort(abortSignal?.reason);
-    abortSignal?.addEventListener('abort', forward, { once: true });
-    if (abortSignal?.aborted === true) forward();
+    const release = forwardAbort(controller, abortSignal);
     try {
       return await work(controller);
     } finally {
-      abortSignal?.removeEventListener('abort', forward);
+      release();
       this.#controllers.delete(runId);
     }
   }

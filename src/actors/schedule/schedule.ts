@@ -3,19 +3,19 @@
  * that have come due, and leaves firing them to its FireLine. Whatever awaits runs in one mutex, so commands, due slots
  * and ends of fires never interleave.
  */
-import { createActor } from 'xstate';
-import type { Actor } from 'xstate';
+import type { StateValueFrom } from 'xstate';
 import { messageOf } from '../../machines/errors.ts';
 import { RUN_SILENCE_MS } from '../../machines/schedule/schedule-state.ts';
 import { allowance, decideCatchUp, dueSlots } from '../../machines/schedule/due-slots.ts';
 import { scheduleLifecycle } from '../../machines/schedule/schedule-machine.ts';
-import type { ScheduleEvent } from '../../machines/schedule/schedule-machine.ts';
+import type { ScheduleEvent, scheduleMachine } from '../../machines/schedule/schedule-machine.ts';
 import type { PlanChange } from '../../machines/schedule/schedule-options.ts';
 import { epochMsOf, instantOf, isSamePlan } from '../../machines/schedule/slot-record.ts';
 import type { MissedReason, RecordOf, SchedulePlan } from '../../machines/schedule/slot-record.ts';
 import type { ScheduleHistory } from '../../machines/schedule/slot-ledger.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { CatchUpPolicy, OverlapPolicy } from '../../machines/task/task-request.ts';
+import { ChartedLife } from '../charted-life.ts';
 import { requireFutureTime } from './cron-plan.ts';
 import type { CronPlan, CronTimes } from './cron-plan.ts';
 import type { FireLine } from './fire-line.ts';
@@ -57,7 +57,7 @@ interface DueQuestion {
 export class Schedule {
   readonly #options: ScheduleOptions;
   readonly #core: ScheduleCore;
-  readonly #chart: Actor<typeof scheduleLifecycle>;
+  readonly #life: ChartedLife<StateValueFrom<typeof scheduleMachine>, ScheduleEvent>;
   readonly #alarm: SlotTimer;
   #times: CronTimes;
   #overlap: OverlapPolicy;
@@ -77,25 +77,22 @@ export class Schedule {
     this.#times = options.times;
     this.#overlap = options.overlap;
     this.#retryMs = limits.storeRetryMs;
-    this.#chart = createActor(scheduleLifecycle, {
-      id: `schedule:${scheduleId}`,
-      ...(parent === undefined ? {} : { parent }),
-    });
+    this.#life = new ChartedLife({ lifecycle: scheduleLifecycle, id: `schedule:${scheduleId}`, parent });
     this.#alarm = new SlotTimer(clock, limits.checkIntervalMs, () => this.check());
   }
 
   /** Neither being opened, nor stopped, nor over. */
   get isLive(): boolean {
-    return this.#isIn('active') || this.#isIn('paused') || this.#isIn('draining');
+    return this.#life.matches('active') || this.#life.matches('paused') || this.#life.matches('draining');
   }
 
   get isPaused(): boolean {
-    return this.#isIn('paused');
+    return this.#life.matches('paused');
   }
 
   /** ISO time of the next slot that can fire; undefined while paused or when there is none. */
   get nextFireAt(): string | undefined {
-    if (!this.#isIn('active')) return undefined;
+    if (!this.#life.matches('active')) return undefined;
     const next = this.#times.next(Math.max(this.#decidedMs, this.#core.clock.now()));
     return next === undefined ? undefined : instantOf(next);
   }
@@ -104,14 +101,13 @@ export class Schedule {
   get remark(): string | undefined {
     if (this.isPaused) return 'paused';
     if (this.#trouble !== undefined) return this.#trouble;
-    if (this.#isIn('draining')) return 'no further fires; finishing the last one';
+    if (this.#life.matches('draining')) return 'no further fires; finishing the last one';
     const isAhead = this.#decidedMs - this.#core.clock.now() > this.#core.limits.punctualMs;
     return isAhead ? `the clock is behind the record, which reaches to ${instantOf(this.#decidedMs)}` : undefined;
   }
 
   /** Begins. What goes wrong from here on ends it through `onEnded`. */
   open(): void {
-    this.#chart.start();
     void this.#core.mutex.run(() => this.#open()).catch((thrown: unknown) => this.#fail(thrown));
   }
 
@@ -126,7 +122,7 @@ export class Schedule {
       // What came due before the pause is not the pause's doing.
       await this.#check();
       this.#requireLive('paused');
-      this.#send('PAUSE');
+      this.#life.move('PAUSE');
       await this.#report('schedule.paused');
       this.#rest();
     });
@@ -138,7 +134,7 @@ export class Schedule {
       await this.#check();
       this.#requireRecorded('resumed');
       this.#requireLive('resumed');
-      this.#send('RESUME');
+      this.#life.move('RESUME');
       await this.#report('schedule.resumed');
       await this.#check();
     });
@@ -176,8 +172,8 @@ export class Schedule {
     await journal.append(left.interruptions);
     if (isContinued) this.#decidedMs = epochMsOf(history.through ?? this.#now());
     else await this.#begin(history, left.queued, upToMs);
-    this.#send('OPENED');
-    if (history.paused) this.#send('PAUSE');
+    this.#life.move('OPENED');
+    if (history.paused) this.#life.move('PAUSE');
     if (!this.isLive) return;
     onOpened();
 
@@ -253,7 +249,7 @@ export class Schedule {
       if (!(await journal.settleDebts())) return this.#backOff(UNSTORED);
       const history = await journal.history();
       // Another process may have paused or resumed the schedule: the record counts, not who asked.
-      if (history.paused !== this.isPaused) this.#send(history.paused ? 'PAUSE' : 'RESUME');
+      if (history.paused !== this.isPaused) this.#life.move(history.paused ? 'PAUSE' : 'RESUME');
       // Stopped in the meantime: what is due is left to the next start.
       if (!this.isLive) return;
       const left = await this.#leftByOthers(history);
@@ -279,7 +275,7 @@ export class Schedule {
     const due = dueSlots(this.#times, { afterMs: this.#decidedMs, upToMs, limit });
     const slots = [...leftovers, ...due.slots];
     if (slots.length === 0) return;
-    this.#send('DUE');
+    this.#life.move('DUE');
     const { isPaused } = this;
     const decision = isPaused
       ? { missed: slots, fire: [] }
@@ -293,7 +289,7 @@ export class Schedule {
       });
       this.#decidedMs = due.slots.at(-1) ?? this.#decidedMs;
     } finally {
-      this.#send('SETTLED');
+      this.#life.move('SETTLED');
     }
   }
 
@@ -306,7 +302,7 @@ export class Schedule {
     await journal.append([{ v: 1, type: 'schedule.planned', at: instantOf(nowMs), ...times.plan }]);
     this.#times = times;
     this.#decidedMs = Math.max(this.#decidedMs, nowMs);
-    this.#send('REPLAN');
+    this.#life.move('REPLAN');
   }
 
   /** Arms the timer for the next slot, or ends when there is none and nothing runs. */
@@ -315,8 +311,9 @@ export class Schedule {
     const { fires, onChanged } = this.#options;
     const next = this.#times.next(this.#decidedMs);
     // A paused schedule with slots in line still has something to fire.
-    if (next === undefined && !(this.isPaused && fires.lineLength > 0)) this.#send('EXHAUST');
-    if (this.#isIn('draining') && fires.isIdle && !this.#core.journal.isBehind) return this.#conclude('DRAINED');
+    if (next === undefined && !(this.isPaused && fires.lineLength > 0)) this.#life.move('EXHAUST');
+    if (this.#life.matches('draining') && fires.isIdle && !this.#core.journal.isBehind)
+      return this.#conclude('DRAINED');
     const atMs = this.#retryAtMs ?? next;
     if (atMs === undefined) this.#alarm.clear();
     else this.#alarm.set(atMs);
@@ -347,7 +344,7 @@ export class Schedule {
   async #stop(reason: string): Promise<void> {
     const { journal, mutex } = this.#core;
     const { fires } = this.#options;
-    this.#send('STOP');
+    this.#life.move('STOP');
     this.#alarm.clear();
     const gone = fires
       .whenGone()
@@ -360,8 +357,8 @@ export class Schedule {
   #conclude(event: 'DRAINED' | 'STOPPED'): void {
     this.#alarm.clear();
     // It may have failed while it was being stopped: how it ended is told there.
-    if (this.#isIn('failed')) return;
-    this.#send(event);
+    if (this.#life.matches('failed')) return;
+    this.#life.move(event);
     this.#options.onEnded();
   }
 
@@ -369,7 +366,7 @@ export class Schedule {
     const { fires, onEnded } = this.#options;
     const failure = BackgroundTaskError.from(thrown, 'runner');
     this.#core.log.write(`the schedule ends: ${failure.message}`);
-    this.#send('FAIL');
+    this.#life.move('FAIL');
     this.#alarm.clear();
     void fires
       .stop('its schedule has failed')
@@ -404,15 +401,6 @@ export class Schedule {
         hint: 'Slots that passed must be recorded first; try again when the store works.',
       },
     );
-  }
-
-  #isIn(state: string): boolean {
-    return this.#chart.getSnapshot().topLevel === state;
-  }
-
-  /** What the chart has no edge for here is ignored. */
-  #send(type: ScheduleEvent['type']): void {
-    if (this.#chart.getSnapshot().status === 'active') this.#chart.send({ type });
   }
 
   #now(): string {

@@ -17,6 +17,7 @@ import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
 import type { CatchUpPolicy, OverlapPolicy, ScheduledTaskRequest } from '../../machines/task/task-request.ts';
 import type { BackgroundTaskResult } from '../../machines/task/task-state.ts';
 import type { Clock } from '../clock/clock.ts';
+import { deferred } from '../concurrency/deferred.ts';
 import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskStart } from '../task/task-runner.ts';
 import { requireFutureTime } from './cron-plan.ts';
 import type { CronPlan } from './cron-plan.ts';
@@ -150,12 +151,7 @@ class ScheduleFace {
   readonly #scheduleId: string;
   readonly #journal: ScheduleJournal;
   readonly result: Promise<BackgroundTaskResult>;
-  #settle:
-    | {
-        readonly resolve: (result: BackgroundTaskResult) => void;
-        readonly reject: (failure: BackgroundTaskError) => void;
-      }
-    | undefined = undefined;
+  readonly #end = deferred<BackgroundTaskResult>();
   #shownNextFireAt: string | undefined = undefined;
   #shownRemark: string | undefined = undefined;
 
@@ -163,9 +159,7 @@ class ScheduleFace {
     this.#start = start;
     this.#scheduleId = scheduleId;
     this.#journal = journal;
-    this.result = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-    });
+    this.result = this.#end.promise;
   }
 
   wake(): void {
@@ -191,8 +185,8 @@ class ScheduleFace {
 
   /** The first call counts. */
   end(failure?: BackgroundTaskError): void {
-    if (failure === undefined) this.#settle?.resolve(this.#summary());
-    else this.#settle?.reject(failure);
+    if (failure === undefined) this.#end.resolve(this.#summary());
+    else this.#end.reject(failure);
   }
 
   #summary(): BackgroundTaskResult {

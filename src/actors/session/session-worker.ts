@@ -17,6 +17,7 @@ import type { WorkerSettings } from '../../machines/session/worker-settings.ts';
 import { isoTimeOf } from '../clock/iso-time.ts';
 import type { TimerHandle } from '../clock/clock.ts';
 import { ChartedLife } from '../charted-life.ts';
+import { deferred } from '../concurrency/deferred.ts';
 import { settleClaim } from './settle-claim.ts';
 import type {
   SessionWorkerEvent,
@@ -84,8 +85,7 @@ export class SessionWorker implements AsyncDisposable {
   #drainTimer: TimerHandle | undefined;
   /** What `ended` rejects with. */
   #failure: unknown;
-  #resolveEnded: (summary: SessionWorkerSummary) => void = () => undefined;
-  #rejectEnded: (error: unknown) => void = () => undefined;
+  readonly #ended = deferred<SessionWorkerSummary>();
 
   constructor(ports: SessionWorkerPorts, settings: WorkerSettings) {
     this.#ports = ports;
@@ -96,10 +96,7 @@ export class SessionWorker implements AsyncDisposable {
     this.#life = new ChartedLife({ lifecycle: workerLifecycle, id, parent: supervisor });
     this.#report = new WorkerReport(ports.onListenerError);
     this.events$ = this.#report.events$;
-    this.ended = new Promise((resolve, reject) => {
-      this.#resolveEnded = resolve;
-      this.#rejectEnded = reject;
-    });
+    this.ended = this.#ended.promise;
     // A caller need not wait for it.
     this.ended.catch(() => undefined);
     this.#dueCheck = new DueCheck({
@@ -308,9 +305,9 @@ export class SessionWorker implements AsyncDisposable {
     this.#ports.clock.clearTimeout(this.#drainTimer);
     this.#life.move('ENDED');
     this.#report.end();
-    if (this.#failure !== undefined) return this.#rejectEnded(this.#failure);
+    if (this.#failure !== undefined) return this.#ended.reject(this.#failure);
     const { counts, lateness } = this.#report;
-    this.#resolveEnded(Object.freeze({ endedBecause, counts, lateness, setAside: this.#setAsideAtEnd }));
+    this.#ended.resolve(Object.freeze({ endedBecause, counts, lateness, setAside: this.#setAsideAtEnd }));
   }
 
   #now(): string {

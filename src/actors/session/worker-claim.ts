@@ -5,7 +5,7 @@ import { activationLifecycle } from '../../machines/session/activation-machine.t
 import type { ActivationEventType, ActivationPhase, SetAsidePhase } from '../../machines/session/activation-machine.ts';
 import type { DueSession } from '../../machines/session/due-sessions.ts';
 import type { TimerHandle } from '../clock/clock.ts';
-import { startChild } from '../xstate-child.ts';
+import { ChartedLife } from '../charted-life.ts';
 
 /**
  * What a session can come to again and again; attempts are counted in a row of the same kind. `elsewhere`: another
@@ -16,7 +16,7 @@ export type ClaimFailure = 'early' | 'contended' | 'elsewhere' | 'failed';
 export class Claim {
   readonly sessionId: string;
   readonly agentId: string;
-  readonly actor: AnyActorRef;
+  readonly #life: ChartedLife<ActivationPhase, { readonly type: ActivationEventType }>;
   /** As the index said last. */
   session: DueSession;
   failure: ClaimFailure | undefined;
@@ -40,12 +40,15 @@ export class Claim {
     this.sessionId = session.sessionId;
     this.agentId = session.agentId;
     this.session = session;
-    this.actor = startChild(supervisor, activationLifecycle, id);
+    this.#life = new ChartedLife({ lifecycle: activationLifecycle, id, parent: supervisor });
   }
 
   get phase(): ActivationPhase {
-    // The actor runs the compiled chart, whose values are the phases.
-    return (this.actor.getSnapshot() as { readonly value: ActivationPhase }).value;
+    return this.#life.value;
+  }
+
+  get isOver(): boolean {
+    return this.phase === 'settled' || this.phase === 'dropped';
   }
 
   get isSetAside(): boolean {
@@ -53,7 +56,7 @@ export class Claim {
   }
 
   move(type: ActivationEventType): void {
-    this.actor.send({ type });
+    this.#life.move(type);
   }
 }
 

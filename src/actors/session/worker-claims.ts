@@ -5,7 +5,8 @@
 import type { AnyActorRef } from 'xstate';
 import { RuntimeError } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
-import type { ActivationEventType, SetAsidePhase } from '../../machines/session/activation-machine.ts';
+import { activationLifecycle } from '../../machines/session/activation-machine.ts';
+import type { ActivationEventType, ActivationPhase, SetAsidePhase } from '../../machines/session/activation-machine.ts';
 import type { DueSession } from '../../machines/session/due-sessions.ts';
 import { FAILURES_UNTIL_PARKED, backOffMs, hintKey } from '../../machines/session/worker-rules.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -57,15 +58,11 @@ const MOVES = {
 export class WorkerClaims {
   readonly #options: WorkerClaimsOptions;
   readonly #claims = new Map<string, Claim>();
-  /** Those that do not wait. */
-  readonly #apart = new Set<string>();
+  /** The same, by the states of their charts. */
+  readonly #in = claimsByPhase();
   readonly #turns = new WorkerTurns();
-  readonly #early = new Set<Claim>();
   /** How often hints were made. */
   #heard = 0;
-  #running = 0;
-  #contended = 0;
-  #elsewhere = 0;
   #freedWaits = 0;
   #number = 0;
 
@@ -74,11 +71,11 @@ export class WorkerClaims {
   }
 
   get running(): number {
-    return this.#running;
+    return this.#in.waking.size;
   }
 
   get contended(): number {
-    return this.#contended;
+    return this.#in.contended.size;
   }
 
   /**
@@ -86,14 +83,16 @@ export class WorkerClaims {
    * have come for it.
    */
   get leftOut(): ReadonlySet<string> {
-    if (this.#early.size === 0) return this.#apart;
-    const leftOut = new Set(this.#apart);
-    for (const { sessionId } of this.#early) leftOut.delete(sessionId);
+    const { waking, contended, elsewhere, backed_off: backedOff, parked } = this.#in;
+    const leftOut = new Set<string>();
+    for (const claims of [waking, contended, elsewhere, backedOff, parked])
+      for (const { sessionId } of claims) leftOut.add(sessionId);
     return leftOut;
   }
 
   get isFull(): boolean {
-    return this.#apart.size - this.#running - this.#elsewhere >= MAX_SET_ASIDE;
+    const { waiting, waking, elsewhere } = this.#in;
+    return this.#claims.size - waiting.size - waking.size - elsewhere.size >= MAX_SET_ASIDE;
   }
 
   /**
@@ -101,7 +100,7 @@ export class WorkerClaims {
    * there that come before them here, so there have to be so many more.
    */
   get wanted(): number {
-    return this.isFull ? 0 : this.#options.maxWaiting + this.#turns.size + this.#early.size;
+    return this.isFull ? 0 : this.#options.maxWaiting + this.#turns.size + this.#in.early.size;
   }
 
   /**
@@ -114,19 +113,16 @@ export class WorkerClaims {
     const isComplete = due.length < wanted && next.length === free.length;
     const waiting = next.flatMap((session) => this.#confirmOne(session) ?? []);
     const confirmed = new Set(waiting);
-    for (const claim of this.#claims.values()) {
-      if (this.#apart.has(claim.sessionId) || confirmed.has(claim)) continue;
-      // Not found because it is not due any more, or because others come first; one with a past is remembered
-      // meanwhile.
-      if (isComplete || claim.failure === undefined) this.#drop(claim);
-    }
+    // Not found because it is not due any more, or because others come first; one with a past is remembered meanwhile.
+    for (const claim of this.#in.waiting)
+      if (!confirmed.has(claim) && (isComplete || claim.failure === undefined)) this.#drop(claim);
     return waiting;
   }
 
   /** Hints were made: what came too early may be there now. */
   hear(): void {
     this.#heard += 1;
-    for (const claim of [...this.#early]) if (claim.attempts <= FREE_EARLY_CHECKS) this.#again(claim);
+    for (const claim of [...this.#in.early]) if (claim.attempts <= FREE_EARLY_CHECKS) this.#again(claim);
   }
 
   begin(claim: Claim, rings: number): void {
@@ -136,9 +132,7 @@ export class WorkerClaims {
     claim.beganSteadyMs = clock.steadyNow();
     claim.beganAtRing = rings;
     claim.heardBefore = this.#heard;
-    claim.move('BEGIN');
-    this.#apart.add(claim.sessionId);
-    this.#running += 1;
+    this.#move(claim, 'BEGIN');
   }
 
   /** Whether the last wake of the session was for one of the same hints. */
@@ -155,14 +149,11 @@ export class WorkerClaims {
     { tookTurn, due }: { readonly tookTurn: boolean; readonly due?: ReadonlySet<string> | undefined },
   ): void {
     if (tookTurn) this.#turns.took(claim.session, due, this.#options.clock.steadyNow());
-    this.#running -= 1;
-    claim.move('SETTLE');
-    this.#forget(claim);
+    this.#move(claim, 'SETTLE');
   }
 
   /** The wake came to nothing: the session is left alone for a while. */
   setAside(claim: Claim, failure: ClaimFailure, reason?: ErrorRecord): void {
-    this.#running -= 1;
     this.#countFailure(claim, failure, reason);
     const phase = phaseOf(claim, failure);
     const { attempts } = claim;
@@ -172,7 +163,7 @@ export class WorkerClaims {
 
   /** Stops the wakes that run. */
   abort(reason: string): void {
-    for (const claim of this.#claims.values()) claim.abort?.abort(reason);
+    for (const { abort } of this.#in.waking) abort?.abort(reason);
   }
 
   /** Leaves everything that does not run to others. */
@@ -181,10 +172,7 @@ export class WorkerClaims {
   }
 
   runningWakes(): SessionWorkerStatus['running'][number][] {
-    const running = [...this.#apart]
-      .flatMap((sessionId) => this.#claims.get(sessionId) ?? [])
-      .filter(({ phase }) => phase === 'waking');
-    return running.map(({ sessionId, agentId, beganAtMs, session }) => ({
+    return [...this.#in.waking].map(({ sessionId, agentId, beganAtMs, session }) => ({
       sessionId,
       agentId,
       since: isoTimeOf(beganAtMs),
@@ -215,7 +203,7 @@ export class WorkerClaims {
   /** Whether nothing came for the session since it was checked too early. Otherwise it is let back in. */
   #isTooEarly({ sessionId, activations }: DueSession): boolean {
     const claim = this.#claims.get(sessionId);
-    if (claim === undefined || !this.#early.has(claim)) return false;
+    if (claim?.phase !== 'early') return false;
     const known = new Set(claim.session.activations.map(hintKey));
     if (activations.every((hint) => known.has(hintKey(hint)))) return true;
     this.#letIn(claim);
@@ -224,13 +212,11 @@ export class WorkerClaims {
 
   #confirmOne(session: DueSession): Claim | undefined {
     const { sessionId } = session;
-    if (this.#apart.has(sessionId)) return undefined;
-    const known = this.#claims.get(sessionId);
-    const claim = known ?? this.#create(session);
+    const claim = this.#claims.get(sessionId) ?? this.#create(session);
+    if (claim.phase !== 'waiting') return undefined;
     claim.session = session;
     const heldMs = this.#turns.heldForMs(session, this.#options.clock.steadyNow());
     if (heldMs === 0) return claim;
-    this.#apart.add(sessionId);
     this.#countFailure(claim, 'failed', stillDue(this.#turns.repeatsOf(sessionId)));
     this.#hold(claim, 'backed_off', heldMs);
     return undefined;
@@ -240,6 +226,7 @@ export class WorkerClaims {
     this.#number += 1;
     const claim = new Claim(session, this.#options.supervisor, `${this.#options.workerId}_activation_${this.#number}`);
     this.#claims.set(claim.sessionId, claim);
+    this.#in[claim.phase].add(claim);
     return claim;
   }
 
@@ -252,10 +239,7 @@ export class WorkerClaims {
 
   #hold(claim: Claim, phase: SetAsidePhase, delayMs: number): void {
     const { clock } = this.#options;
-    claim.move(MOVES[phase]);
-    if (phase === 'contended') this.#contended += 1;
-    if (phase === 'elsewhere') this.#elsewhere += 1;
-    if (phase === 'early') this.#early.add(claim);
+    this.#move(claim, MOVES[phase]);
     claim.againAtMs = clock.now() + delayMs;
     claim.timer = clock.setTimeout(() => this.#again(claim), delayMs);
   }
@@ -290,31 +274,33 @@ export class WorkerClaims {
 
   #letIn(claim: Claim): void {
     this.#release(claim);
-    claim.move('AGAIN');
-    this.#apart.delete(claim.sessionId);
+    this.#move(claim, 'AGAIN');
   }
 
   #drop(claim: Claim): void {
     this.#release(claim);
-    claim.move('DROP');
-    this.#forget(claim);
+    this.#move(claim, 'DROP');
   }
 
   /** Releases what a session that is set aside waits by. */
   #release(claim: Claim): void {
-    if (claim.phase === 'contended') this.#contended -= 1;
-    if (claim.phase === 'elsewhere') this.#elsewhere -= 1;
-    this.#early.delete(claim);
     this.#options.clock.clearTimeout(claim.timer);
     claim.againAtMs = undefined;
     claim.stopWaiting?.();
     claim.stopWaiting = undefined;
   }
 
-  #forget(claim: Claim): void {
-    this.#apart.delete(claim.sessionId);
-    this.#claims.delete(claim.sessionId);
+  #move(claim: Claim, type: ActivationEventType): void {
+    this.#in[claim.phase].delete(claim);
+    claim.move(type);
+    if (claim.isOver) this.#claims.delete(claim.sessionId);
+    else this.#in[claim.phase].add(claim);
   }
+}
+
+function claimsByPhase(): Readonly<Record<ActivationPhase, Set<Claim>>> {
+  const phases = activationLifecycle.snapshots.map(({ value }) => [value, new Set<Claim>()] as const);
+  return Object.fromEntries(phases) as Record<ActivationPhase, Set<Claim>>;
 }
 
 function phaseOf({ attempts }: Claim, failure: ClaimFailure): SetAsidePhase {

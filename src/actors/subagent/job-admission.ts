@@ -3,6 +3,7 @@
  * counts until it is released.
  */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { deferred } from '../concurrency/deferred.ts';
 import { tooDeep, tooManyJobs, tooManyOfParent, tooManyPending } from '../../machines/subagent/subagent-limits.ts';
 import type { SubagentLimits } from '../../machines/subagent/subagent-limits.ts';
 
@@ -103,10 +104,7 @@ export class JobAdmission {
   }
 
   #entered(place: JobPlace, parent: string | undefined): AdmittedJob {
-    let resolve: () => void = () => undefined;
-    const spawned = new Promise<void>((onSpawned) => {
-      resolve = onSpawned;
-    });
+    const { promise: spawned, resolve } = deferred<void>();
     const job: AdmittedJob = {
       ...place,
       jobId: undefined,

@@ -13,7 +13,6 @@ import type { SubagentJobState } from '../../machines/subagent/subagent-job.ts';
 import { checkedSpawnRequest, sessionOf, taskRequestOf } from '../../machines/subagent/subagent-request.ts';
 import type { SubagentSpawnRequest } from '../../machines/subagent/subagent-request.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import { checkedInput } from '../../machines/task/task-input.ts';
 import { isTerminalBackgroundTaskStatus } from '../../machines/task/task-lifecycle.ts';
 import type { AgentTaskRequest } from '../../machines/task/task-request.ts';
 import type {
@@ -45,7 +44,7 @@ import { handedAround } from './large-output.ts';
 import { checkedManagerOptions } from './subagent-manager-options.ts';
 import type { SubagentManagerOptions } from './subagent-manager-options.ts';
 import type { SubagentJobResult } from './subagent-runner.ts';
-import { SubagentTaskRunner } from './subagent-task-runner.ts';
+import { subagentTaskRunner } from './subagent-run.ts';
 import { waitForJob } from './wait-for-job.ts';
 import type { SubagentWaitOptions } from './wait-for-job.ts';
 import { withDetails } from './worktree-handoff.ts';
@@ -65,8 +64,6 @@ export class SubagentManager {
   readonly #admission: JobAdmission;
   readonly #ledger: JobLedger;
   readonly #tasks: BackgroundTaskManager;
-  /** Absent where the jobs are carried out by the task manager that was passed in. */
-  readonly #runner: SubagentTaskRunner | undefined;
   readonly #admitted = new Map<string, AdmittedJob>();
   /** Jobs of other processes that have ended. */
   readonly #kept = new Map<string, BackgroundTaskState>();
@@ -93,7 +90,7 @@ export class SubagentManager {
     });
     if (options.runner === undefined) this.#tasks = options.backgroundTaskManager;
     else {
-      this.#runner = new SubagentTaskRunner({
+      const agent = subagentTaskRunner({
         runner: options.runner,
         onProgress: (jobId, event) => {
           if (event.type === 'background_task_progress' && event.progress.worktreePath !== undefined)
@@ -101,7 +98,7 @@ export class SubagentManager {
         },
         settle: (jobId, end) => this.#settle(jobId, end),
       });
-      const runners = { ...checkedRunners(options.backgroundTaskRunners), agent: this.#runner };
+      const runners = { ...checkedRunners(options.backgroundTaskRunners), agent };
       this.#tasks = new BackgroundTaskManager({ ...forTasks, clock: this.#clock, onListenerError: report, runners });
     }
     this.#unsubscribe = this.#tasks.subscribe((event) => this.#hear(event));
@@ -201,10 +198,7 @@ export class SubagentManager {
    */
   async answerPermission(jobId: string, requestId: string, allowed: boolean): Promise<void> {
     this.#requireLive(jobId, 'take answers');
-    checkedInput({ permission: { requestId, allowed } });
-    const run = this.#runner?.runOf(jobId);
-    if (run?.takesAnswers === true) await run.answerPermission(requestId, allowed);
-    else await this.#tasks.send(jobId, { permission: { requestId, allowed } });
+    await this.#tasks.send(jobId, { permission: { requestId, allowed } });
   }
 
   /** One page of the job's log, 200 lines at most. */

@@ -17,36 +17,46 @@ import type {
 } from '../../machines/task/task-state.ts';
 import { cancelledRecord } from '../task/stop-cause.ts';
 import { isPromiseLike } from '../task/runner-boundary.ts';
-import type { BackgroundTaskHandle, BackgroundTaskStart } from '../task/task-runner.ts';
+import type { BackgroundTaskHandle, BackgroundTaskRunner, BackgroundTaskStart } from '../task/task-runner.ts';
 import { ChartedLife } from '../charted-life.ts';
+import { deferred } from '../concurrency/deferred.ts';
+import { forwardAbort } from '../concurrency/forward-abort.ts';
 import { checkedJobHandle, checkedJobResult } from './job-boundary.ts';
 import type { JobEnd } from './job-end.ts';
-import { OpenPermissions } from './open-permissions.ts';
 import type { SubagentJobHandle, SubagentJobResult, SubagentRunner } from './subagent-runner.ts';
 
 export interface SubagentRunPorts {
   readonly runner: SubagentRunner;
-  /** Hears where the work lies. */
-  readonly onProgress: (jobId: string, event: BackgroundTaskRunnerEvent) => void;
-  /**
-   * Does all that is to be done once nothing of the agent runs any more. @returns the end as it is shown. Never
-   * rejects.
-   */
-  readonly settle: (jobId: string, end: JobEnd) => Promise<JobEnd>;
+  /** Hears what the work says, as where it lies. */
+  readonly onProgress?: (jobId: string, event: BackgroundTaskRunnerEvent) => void;
+  /** Does all that is to be done once nothing of the agent runs any more. @returns the end as it is shown */
+  readonly settle?: (jobId: string, end: JobEnd) => Promise<JobEnd>;
 }
 
-export class SubagentRun implements BackgroundTaskHandle {
+/** Carries out agent tasks with a subagent runner. */
+export function subagentTaskRunner(ports: SubagentRunPorts): BackgroundTaskRunner<AgentTaskRequest> {
+  return {
+    kind: 'agent',
+    start(start) {
+      const run = new SubagentRun(start, ports);
+      run.begin();
+      return run;
+    },
+  };
+}
+
+class SubagentRun implements BackgroundTaskHandle {
   readonly taskId: string;
   readonly result: Promise<BackgroundTaskResult>;
   readonly #start: BackgroundTaskStart<AgentTaskRequest>;
   readonly #ports: SubagentRunPorts;
   readonly #life: ChartedLife<StateValueFrom<typeof subagentMachine>, SubagentChartEvent>;
-  readonly #permissions = new OpenPermissions();
   /** Aborted with the first reason to stop. */
   readonly #abort = new AbortController();
   readonly #prepared = deferred<SubagentJobHandle | undefined>();
   readonly #outcome = deferred<BackgroundTaskResult>();
-  readonly #settled = deferred<void>();
+  /** How it ended does not matter here. */
+  readonly #settled: Promise<void>;
   #handle: SubagentJobHandle | undefined = undefined;
   #stopped: Promise<void> | undefined = undefined;
 
@@ -61,9 +71,8 @@ export class SubagentRun implements BackgroundTaskHandle {
     });
     this.result = this.#outcome.promise;
     // Its caller may only be interested in its stop.
-    this.result.catch(() => undefined);
-    if (start.signal.aborted) this.#abort.abort(start.signal.reason);
-    else start.signal.addEventListener('abort', () => this.#abort.abort(start.signal.reason), { once: true });
+    this.#settled = this.result.then(nothing, nothing);
+    forwardAbort(this.#abort, start.signal);
   }
 
   get pid(): number | undefined {
@@ -78,8 +87,7 @@ export class SubagentRun implements BackgroundTaskHandle {
     return this.#handle?.transcriptPath;
   }
 
-  /** Whether the work can be told the answer to a permission request. */
-  get takesAnswers(): boolean {
+  get takesDenials(): boolean {
     return this.#handle?.answerPermission !== undefined;
   }
 
@@ -115,34 +123,18 @@ export class SubagentRun implements BackgroundTaskHandle {
   }
 
   async send({ prompt, permission }: BackgroundTaskInput): Promise<void> {
-    if (permission !== undefined) return this.answerPermission(permission.requestId, permission.allowed);
     const handle = await this.#handleOrEnd();
-    if (prompt === undefined || handle.send === undefined) {
-      throw new BackgroundTaskError(
-        'runner',
-        `job ${this.taskId} takes ${prompt === undefined ? 'prompts and answers, and no other input' : 'no follow-ups: its runner has no send'}`,
-        {
-          code: 'TASK_INPUT_UNSUPPORTED',
-          hint: 'Send { prompt } to a runner whose handle has send(), or spawn another job.',
-        },
-      );
-    }
-    await handle.send(prompt);
-  }
-
-  /** @throws BackgroundTaskError `validation` for a request that is not open, `runner` where answers are not taken */
-  async answerPermission(requestId: string, allowed: boolean): Promise<void> {
-    const handle = await this.#handleOrEnd();
-    if (handle.answerPermission === undefined) {
-      throw new BackgroundTaskError(
-        'runner',
-        `the runner of job ${this.taskId} takes no answers to permission requests`,
-        { code: 'TASK_INPUT_UNSUPPORTED', hint: 'Only a runner whose handle has answerPermission() takes answers.' },
-      );
-    }
-    const answer = handle.answerPermission.bind(handle);
-    await this.#permissions.answer(this.taskId, requestId, async () => answer(requestId, allowed));
-    this.#start.emit({ type: 'background_task_permission_resolved', taskId: this.taskId, requestId });
+    if (permission !== undefined && handle.answerPermission !== undefined)
+      return handle.answerPermission(permission.requestId, permission.allowed);
+    if (prompt !== undefined && handle.send !== undefined) return handle.send(prompt);
+    throw new BackgroundTaskError(
+      'runner',
+      `job ${this.taskId} takes ${prompt === undefined && permission === undefined ? 'prompts and answers, and no other input' : 'no such input: its runner has no send or no answerPermission'}`,
+      {
+        code: 'TASK_INPUT_UNSUPPORTED',
+        hint: 'Let the handle of its runner have send() and answerPermission(), or spawn another job.',
+      },
+    );
   }
 
   async readLog(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
@@ -156,19 +148,8 @@ export class SubagentRun implements BackgroundTaskHandle {
   }
 
   #relay(event: BackgroundTaskRunnerEvent): void {
-    if (!this.#permissions.hear(event)) {
-      this.#deny(event);
-      return;
-    }
-    this.#ports.onProgress(this.taskId, event);
+    this.#ports.onProgress?.(this.taskId, event);
     this.#start.emit({ ...event, taskId: this.taskId });
-  }
-
-  /** A runner that takes no answers goes on without one. */
-  #deny(event: BackgroundTaskRunnerEvent): void {
-    if (event.type !== 'background_task_permission_request') return;
-    const denied = this.#prepared.promise.then(async (handle) => handle?.answerPermission?.(event.requestId, false));
-    denied.catch(() => undefined);
   }
 
   #attachLater(started: unknown): void {
@@ -223,14 +204,14 @@ export class SubagentRun implements BackgroundTaskHandle {
       // It may have ended meanwhile: then nothing is left, whatever became of the cancel.
       if (this.#life.matches('running')) throw thrown;
     }
-    await this.#settled.promise;
+    await this.#settled;
   }
 
   /** Work that ends by itself while it is being stopped has no more to wait for. */
   async #orSettled(cancelled: Promise<void> | void): Promise<void> {
     const stopping = Promise.resolve(cancelled);
     stopping.catch(() => undefined);
-    await Promise.race([stopping, this.#settled.promise]);
+    await Promise.race([stopping, this.#settled]);
   }
 
   /**
@@ -245,17 +226,13 @@ export class SubagentRun implements BackgroundTaskHandle {
   ): void {
     if (!this.#life.move(event)) return;
     const isStopped = end === undefined || this.#life.matches({ settling: 'stopped' });
-    void this.#settle(
-      isStopped
-        ? { kind: 'stopped', reason: messageOf(this.#abort.signal.reason), denied: this.#permissions.asked() }
-        : end,
-      handle,
-    );
+    void this.#settle(isStopped ? stopped(this.#abort.signal.reason) : end, handle);
   }
 
   async #settle(ended: JobEnd, handle: SubagentJobHandle | undefined): Promise<void> {
     const end = handle === undefined ? ended : await this.#withLastWords(ended, handle);
-    const settled = await this.#ports.settle(this.taskId, end);
+    // How the work ended does not change with what becomes of it.
+    const settled = (await this.#ports.settle?.(this.taskId, end).catch(() => undefined)) ?? end;
     this.#life.move('SETTLED');
     if (settled.kind === 'completed')
       this.#outcome.resolve({
@@ -268,7 +245,6 @@ export class SubagentRun implements BackgroundTaskHandle {
       this.#outcome.reject(
         settled.kind === 'failed' ? settled.error : BackgroundTaskError.fromRecord(cancelledRecord(settled.reason)),
       );
-    this.#settled.resolve();
   }
 
   /** The end as the runner puts it when it has done what comes after the work. How the work ended stays. */
@@ -277,7 +253,7 @@ export class SubagentRun implements BackgroundTaskHandle {
       const last = checkedJobResult(await result, this.taskId);
       return end.kind === 'completed' ? { ...end, result: last } : end;
     } catch (thrown) {
-      return end.kind === 'failed' ? failure(thrown) : end;
+      return this.#life.matches({ settling: 'failed' }) ? failure(thrown) : end;
     }
   }
 
@@ -291,22 +267,13 @@ export class SubagentRun implements BackgroundTaskHandle {
   }
 }
 
+/** @param reason a caller's words, or the error that the task will end with */
+function stopped(reason: unknown): JobEnd {
+  return reason instanceof BackgroundTaskError ? failure(reason) : { kind: 'stopped', reason: messageOf(reason) };
+}
+
+function nothing(): void {}
+
 function failure(thrown: unknown): JobEnd {
   return { kind: 'failed', error: BackgroundTaskError.from(thrown, 'runner') };
-}
-
-interface Deferred<Value> {
-  readonly promise: Promise<Value>;
-  readonly resolve: (value: Value) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-function deferred<Value>(): Deferred<Value> {
-  let resolve: (value: Value) => void = () => undefined;
-  let reject: (error: unknown) => void = () => undefined;
-  const promise = new Promise<Value>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  return { promise, resolve, reject };
 }

@@ -23,7 +23,7 @@ import type { SessionWorkPorts } from './session-work.ts';
 import { createSubagentLog } from './subagent-log.ts';
 import { SubagentManager } from './subagent-manager.ts';
 import type { SubagentJobRequest, SubagentJobStart, SubagentRunner } from './subagent-runner.ts';
-import { SubagentTaskRunner } from './subagent-task-runner.ts';
+import { subagentTaskRunner } from './subagent-run.ts';
 import { createSubflowWorktrees } from './subflow-worktrees.ts';
 import type { SubflowWorktrees } from './subflow-worktrees.ts';
 import { createWakesElsewhere } from './wakes-elsewhere.ts';
@@ -191,7 +191,7 @@ function wakeTasks(
   { ports: { inspect }, clock, onListenerError }: SubagentServicesOptions,
 ): BackgroundTaskManager {
   return new BackgroundTaskManager({
-    runners: { agent: new SubagentTaskRunner({ runner }) },
+    runners: { agent: subagentTaskRunner({ runner }) },
     clock,
     onListenerError,
     maxConcurrent: MAX_WAKES_ELSEWHERE,

@@ -5,6 +5,9 @@ import { plainCopy } from '../../machines/plain-copy.ts';
 import type { TaskHost } from './task-host.ts';
 import type { LiveTask, TaskRecord } from './task-record.ts';
 
+/** Requests of one task that may be open. Each is held until it is answered. */
+export const MAX_OPEN_PERMISSIONS = 256;
+
 const REQUEST_PERMISSION = Object.freeze({ type: 'REQUEST_PERMISSION' });
 const PERMISSION_ALLOWED = Object.freeze({ type: 'PERMISSION_ALLOWED' });
 const SLEEP = Object.freeze({ type: 'SLEEP' });
@@ -36,7 +39,7 @@ export function relayRunnerEvent(
     case 'background_task_permission_resolved':
       return settlePermission(host, record, execution, event.requestId);
     case 'background_task_sleeping':
-      return sleep(host, record, execution, event.nextFireAt);
+      return sleep(host, record, event.nextFireAt);
     case 'background_task_waking':
       return wake(host, record, execution, event);
     case 'background_task_activity':
@@ -88,18 +91,24 @@ function requestPermission(
   if (record.isStopping) return;
   record.noteActivity(host.now());
   rouse(host, record, execution);
-  (execution.openPermissions ??= new Map<string, 'open'>()).set(event.requestId, 'open');
-  execution.watchdog?.pause();
+  const open = (execution.openPermissions ??= new Map<string, 'open'>());
+  if (open.size >= MAX_OPEN_PERMISSIONS && !open.has(event.requestId)) return denyUnheard(execution, event.requestId);
+  open.set(event.requestId, 'open');
   if (host.move(record, REQUEST_PERMISSION)) host.announceUpdated(record);
   host.announce(record, { ...event, taskId: record.id, toolArgs: plainCopy(event.toolArgs) });
 }
 
-function sleep(host: TaskHost, record: TaskRecord, execution: LiveTask, nextFireAt: string | undefined): void {
+/** No person is to be asked. A runner that takes no denials goes on without an answer. */
+function denyUnheard(execution: LiveTask, requestId: string): void {
+  const denied = execution.whenHandle().then(async (handle) => {
+    if (handle.takesDenials === true) await handle.send?.({ permission: { requestId, allowed: false } });
+  });
+  denied.catch(() => undefined);
+}
+
+function sleep(host: TaskHost, record: TaskRecord, nextFireAt: string | undefined): void {
   record.noteActivity(host.now());
-  if (host.move(record, SLEEP)) {
-    execution.watchdog?.pause();
-    host.releaseSlot(record);
-  }
+  if (host.move(record, SLEEP)) host.releaseSlot(record);
   host.progress(record, { nextFireAt });
 }
 

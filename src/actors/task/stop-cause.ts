@@ -1,7 +1,7 @@
 /** Why a task is being stopped, and what its state and its waiters are told about it. */
+import { messageOf } from '../../machines/errors.ts';
 import type { ErrorRecord } from '../../machines/errors.ts';
 import type { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import type { BackgroundTaskTimeoutReason } from '../../machines/task/task-state.ts';
 
 /** An event that ends a task. */
 export interface SettlingEvent {
@@ -17,15 +17,15 @@ export interface SettlingEvent {
 /** The first cause wins; later ones do not rewrite history. */
 export type StopCause =
   | { readonly kind: 'cancelled'; readonly reason: string }
-  | { readonly kind: 'denied'; readonly error: BackgroundTaskError }
-  | {
-      readonly kind: 'tripped';
-      readonly timeoutReason: BackgroundTaskTimeoutReason;
-      readonly error: BackgroundTaskError;
-    };
+  /** By a person, or by a limit. */
+  | { readonly kind: 'denied' | 'tripped'; readonly error: BackgroundTaskError };
+
+export function abortReasonOf(cause: StopCause): string | BackgroundTaskError {
+  return cause.kind === 'cancelled' ? cause.reason : cause.error;
+}
 
 export function stopReasonOf(cause: StopCause): string {
-  return cause.kind === 'cancelled' ? cause.reason : cause.error.message;
+  return messageOf(abortReasonOf(cause));
 }
 
 /** A record instead of an error: capturing a stack would cost more than the rest of cancelling a task. */

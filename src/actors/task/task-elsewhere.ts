@@ -124,7 +124,7 @@ function lostRecord(task: TaskElsewhere): ErrorRecord {
   const which = pid === undefined ? '' : ` ${pid}`;
   return new BackgroundTaskError('crash', `task ${id} was lost: process${which}, which ran it, died`, {
     code: 'TASK_LOST',
-    hint: `The next runtime over the home ends what it left running.${logHint(task)}`,
+    hint: `The next runtime over the home ends what it left running, and forgets the task a day later.${logHint(task)}`,
     recoverable: true,
   }).toJSON();
 }

@@ -3,7 +3,7 @@
  * task holds a slot until nothing of the work is left.
  */
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
-import { isTimeoutReason, watchdogError } from '../../machines/task/watchdog.ts';
+import { watchdogError } from '../../machines/task/watchdog.ts';
 import type {
   BackgroundTaskInput,
   BackgroundTaskResult,
@@ -15,10 +15,11 @@ import type { BackgroundTaskHandle } from './task-runner.ts';
 import type { TaskHost } from './task-host.ts';
 import type { LiveTask, TaskRecord } from './task-record.ts';
 import { RunnerStart, checkedHandle, checkedResult, isPromiseLike } from './runner-boundary.ts';
-import { settlementOf, stopReasonOf } from './stop-cause.ts';
+import { abortReasonOf, settlementOf, stopReasonOf } from './stop-cause.ts';
 import type { StopCause, SettlingEvent } from './stop-cause.ts';
 import { relayRunnerEvent } from './runner-events.ts';
 import { TaskWatchdog, watches } from './task-watchdog.ts';
+import type { WatchedTask } from './task-watchdog.ts';
 
 interface HandleWaiter {
   readonly resolve: (handle: BackgroundTaskHandle) => void;
@@ -30,7 +31,7 @@ interface Stop {
   deadline: TimerHandle | undefined;
 }
 
-export class TaskExecution implements LiveTask {
+export class TaskExecution implements LiveTask, WatchedTask {
   readonly record: TaskRecord;
   readonly host: TaskHost;
   readonly watchdog: TaskWatchdog | undefined;
@@ -48,9 +49,7 @@ export class TaskExecution implements LiveTask {
     this.record = record;
     this.host = host;
     const limits = host.limitsOf(record.request);
-    this.watchdog = watches(limits)
-      ? new TaskWatchdog(limits, host.clock, (reason, observed) => this.#trip(reason, observed), host.agentIdleLine)
-      : undefined;
+    this.watchdog = watches(limits) ? new TaskWatchdog(limits, host.clock, this, host.agentIdleLine) : undefined;
     this.handle = undefined;
     this.openPermissions = undefined;
     this.isWorkGone = false;
@@ -73,7 +72,7 @@ export class TaskExecution implements LiveTask {
   get signal(): AbortSignal {
     if (this.abort === undefined) {
       this.abort = new AbortController();
-      if (this.stopped !== undefined) this.abort.abort(stopReasonOf(this.stopped.cause));
+      if (this.stopped !== undefined) this.abort.abort(abortReasonOf(this.stopped.cause));
     }
     return this.abort.signal;
   }
@@ -94,6 +93,14 @@ export class TaskExecution implements LiveTask {
     } catch (thrown) {
       this.#fail(BackgroundTaskError.from(thrown, 'runner'));
     }
+  }
+
+  get isAtWork(): boolean {
+    return this.record.status === 'running' && !this.record.isStopping;
+  }
+
+  trip(timeoutReason: BackgroundTaskTimeoutReason, observed: string): void {
+    this.stop({ kind: 'tripped', error: watchdogError(timeoutReason, observed) });
   }
 
   stop(cause: StopCause): void {
@@ -179,13 +186,7 @@ export class TaskExecution implements LiveTask {
     if (this.record.isOver) return;
     // A stop is under way: its cause decides. Without a handle there is nothing left to stop.
     if (this.record.isStopping) return this.handle === undefined ? this.#finishStop(undefined) : undefined;
-    const reason = error.category === 'timeout' ? error.details?.['timeoutReason'] : undefined;
-    if (isTimeoutReason(reason)) this.record.noteTimeout(reason);
     this.host.settle(this.record, { type: 'FAIL', error: Object.freeze(error.toJSON()), failure: error });
-  }
-
-  #trip(timeoutReason: BackgroundTaskTimeoutReason, observed: string): void {
-    this.stop({ kind: 'tripped', timeoutReason, error: watchdogError(timeoutReason, observed) });
   }
 
   #beginStop(cause: StopCause): void {
@@ -199,7 +200,7 @@ export class TaskExecution implements LiveTask {
     if (deadlineMs > 0) {
       stop.deadline = clock.setTimeout(() => this.#finishStop(`still not gone after ${deadlineMs} ms`), deadlineMs);
     }
-    this.abort?.abort(stopReasonOf(cause));
+    this.abort?.abort(abortReasonOf(cause));
     if (this.handle !== undefined) this.#cancelHandle(this.handle);
   }
 
@@ -222,7 +223,6 @@ export class TaskExecution implements LiveTask {
     if (leftOver === undefined) this.#workGone();
     if (this.record.isOver || this.stopped === undefined) return;
     const { cause } = this.stopped;
-    if (cause.kind === 'tripped') this.record.noteTimeout(cause.timeoutReason);
     this.host.settle(this.record, settlementOf(cause, leftOver, this.handle?.pid));
   }
 

@@ -39,7 +39,7 @@ async function answerPermission(
       hint: 'It was answered already, or the task went on without it.',
     });
   }
-  if (!allowed) {
+  if (!allowed && execution.handle?.takesDenials !== true) {
     const error = new BackgroundTaskError('permission', `permission request "${requestId}" was denied`, {
       code: 'TASK_PERMISSION_DENIED',
     });
@@ -47,7 +47,7 @@ async function answerPermission(
     execution.stop({ kind: 'denied', error });
     return ended;
   }
-  // Told first and settled after: an approval that never reached the runner is still open.
+  // Told first and settled after: an answer that never reached the runner is still open.
   const { openPermissions } = execution;
   openPermissions.set(requestId, 'answering');
   try {

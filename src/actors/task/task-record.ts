@@ -20,9 +20,9 @@ import type {
   BackgroundTaskProgress,
   BackgroundTaskResult,
   BackgroundTaskState,
-  BackgroundTaskTimeoutReason,
 } from '../../machines/task/task-state.ts';
 import { BackgroundTaskError } from '../../machines/task/task-error.ts';
+import { timeoutReasonOf } from '../../machines/task/watchdog.ts';
 import { cancelledRecord } from './stop-cause.ts';
 import type { StopCause } from './stop-cause.ts';
 import type { BackgroundTaskHandle } from './task-runner.ts';
@@ -63,7 +63,6 @@ interface TaskOutcome {
 class TaskReports {
   lastActivityAt: string | undefined = undefined;
   progress: BackgroundTaskProgress | undefined = undefined;
-  timeoutReason: BackgroundTaskTimeoutReason | undefined = undefined;
   /** The error as it was thrown, with its cause; for callers that wait. */
   failure: BackgroundTaskError | undefined = undefined;
 }
@@ -189,10 +188,6 @@ export class TaskRecord {
     reports.progress = Object.assign(reports.progress ?? {}, progress);
   }
 
-  noteTimeout(reason: BackgroundTaskTimeoutReason): void {
-    (this.reports ??= new TaskReports()).timeoutReason = reason;
-  }
-
   noteFailure(failure: BackgroundTaskError): void {
     (this.reports ??= new TaskReports()).failure = failure;
   }
@@ -285,7 +280,7 @@ function hasBallast(request: BackgroundTaskRequest): boolean {
  */
 function viewOf(record: TaskRecord): BackgroundTaskState {
   if (record.status === 'queued') return queuedViewOf(record);
-  return record.hasReports ? reportedViewOf(record) : startedViewOf(record);
+  return record.hasReports || record.error !== undefined ? reportedViewOf(record) : startedViewOf(record);
 }
 
 /**
@@ -314,7 +309,7 @@ function queuedViewOf({ id, request, updatedAt }: TaskRecord): BackgroundTaskSta
   };
 }
 
-/** Of a task of which nothing was reported: most of those that are short. */
+/** Of a task of which nothing was reported, and which has not failed: most of those that are short. */
 function startedViewOf(record: TaskRecord): BackgroundTaskState {
   const { request } = record;
   return {
@@ -336,7 +331,6 @@ function startedViewOf(record: TaskRecord): BackgroundTaskState {
     isolation: request.kind === 'agent' ? request.isolation : undefined,
     unread: record.unread,
     result: record.result,
-    error: record.error,
     metadata: request.metadata,
   };
 }
@@ -375,7 +369,7 @@ function reportedViewOf(record: TaskRecord): BackgroundTaskState {
     worktreeNextAction: progress?.worktreeNextAction,
     worktreeBaseRevision: progress?.worktreeBaseRevision,
     parentWorktreeStatus: progress?.parentWorktreeStatus,
-    timeoutReason: reported.timeoutReason,
+    timeoutReason: record.error && timeoutReasonOf(record.error),
     nextFireAt: progress?.nextFireAt,
     metadata: request.metadata,
   };

@@ -21,8 +21,8 @@ export interface BackgroundTaskStart<Request extends BackgroundTaskRequest = Bac
   /** Reports progress. Calls after the task has ended are ignored. */
   readonly emit: (event: BackgroundTaskRunnerEvent) => void;
   /**
-   * Aborted when the task is cancelled or a watchdog trips; made when first read, since most runners need only
-   * `cancel`.
+   * Aborted when the task is cancelled, with the caller's words; or with the error that the task will end with, when a
+   * watchdog trips or a permission is denied. Made when first read, since most runners need only `cancel`.
    */
   readonly signal: AbortSignal;
   /** Tasks that this one starts, with itself as parent. */
@@ -51,6 +51,8 @@ export interface BackgroundTaskHandle {
   /** Stops the work. Resolves when it is gone, rejects when it cannot be proven gone. Idempotent. */
   cancel(reason?: string): Promise<void> | void;
   send?(input: BackgroundTaskInput): Promise<void> | void;
+  /** Whether `send` takes denials too, after which the work goes on without. Default: a denial ends the task. */
+  readonly takesDenials?: boolean | undefined;
   readLog?(cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> | BackgroundTaskLogPage;
   /** Scheduled tasks: no fires until `resume`. */
   pause?(): Promise<void> | void;

@@ -9,7 +9,13 @@ import { utf8Length } from '../../machines/utf8.ts';
 import type { IdleLine, LineMember } from './idle-line.ts';
 import type { Clock, TimerHandle } from '../clock/clock.ts';
 
-export type OnTrip = (reason: BackgroundTaskTimeoutReason, observed: string) => void;
+/** The task that is watched. */
+export interface WatchedTask {
+  /** It works, and nothing has stopped it: waiting for a person or for the next fire is not idling. */
+  readonly isAtWork: boolean;
+  /** A limit is reached. Where its end is under way already nothing comes of it. */
+  trip(reason: BackgroundTaskTimeoutReason, observed: string): void;
+}
 
 /** Whether any limit asks for a watchdog. */
 export function watches(limits: WatchdogLimits): boolean {
@@ -27,7 +33,7 @@ function watchesText(limits: WatchdogLimits): boolean {
 export class TaskWatchdog implements LineMember {
   readonly #limits: WatchdogLimits;
   readonly #clock: Clock;
-  readonly #onTrip: OnTrip;
+  readonly #task: WatchedTask;
   /** Where its first idle deadline waits, beside those of others. */
   readonly #line: IdleLine | undefined;
   joinedAtMs = 0;
@@ -38,8 +44,6 @@ export class TaskWatchdog implements LineMember {
   #runtimeTimer: TimerHandle | undefined;
   /** Steady time of the last progress. */
   #progressAtMs: number;
-  #isPaused = false;
-  #isOver = false;
   /** Steady time until which a running tool may stay silent. */
   #toolAllowanceMs = 0;
   #runningTools = 0;
@@ -48,10 +52,10 @@ export class TaskWatchdog implements LineMember {
   #repetition: RepetitionDetector | undefined;
 
   /** @param line shared by tasks whose idle limit is the line's */
-  constructor(limits: WatchdogLimits, clock: Clock, onTrip: OnTrip, line?: IdleLine) {
+  constructor(limits: WatchdogLimits, clock: Clock, task: WatchedTask, line?: IdleLine) {
     this.#limits = limits;
     this.#clock = clock;
-    this.#onTrip = onTrip;
+    this.#task = task;
     this.#line = line?.limitMs === limits.idleTimeoutMs ? line : undefined;
     this.#progressAtMs = clock.steadyNow();
     if (limits.maxRuntimeMs > 0) {
@@ -108,33 +112,27 @@ export class TaskWatchdog implements LineMember {
     this.#armIdle(this.#limits.idleTimeoutMs);
   }
 
-  /** Waiting for a person or for the next fire is not idling. */
-  pause(): void {
-    this.#isPaused = true;
-  }
-
+  /** It is at work again. */
   resume(): void {
-    this.#isPaused = false;
     this.progress();
     this.#armIdle(this.#limits.idleTimeoutMs);
   }
 
   dispose(): void {
-    this.#isOver = true;
     this.#line?.leave(this);
     if (this.#idleTimer !== undefined) this.#clock.clearTimeout(this.#idleTimer);
     if (this.#runtimeTimer !== undefined) this.#clock.clearTimeout(this.#runtimeTimer);
   }
 
   #armIdle(delayMs: number): void {
-    if (this.#limits.idleTimeoutMs === 0 || this.#isOver) return;
+    if (this.#limits.idleTimeoutMs === 0 || !this.#task.isAtWork) return;
     this.#line?.leave(this);
     this.#clock.clearTimeout(this.#idleTimer);
     this.#idleTimer = delayMs === Infinity ? undefined : this.#clock.setTimeout(() => this.#checkIdle(), delayMs);
   }
 
   #checkIdle(): void {
-    if (this.#isPaused) return;
+    if (!this.#task.isAtWork) return;
     const { idleTimeoutMs } = this.#limits;
     const quietSinceMs = Math.max(this.#progressAtMs, this.#runningTools > 0 ? this.#toolAllowanceMs : 0);
     const remainingMs = quietSinceMs + idleTimeoutMs - this.#clock.steadyNow();
@@ -150,8 +148,7 @@ export class TaskWatchdog implements LineMember {
   }
 
   #trip(reason: BackgroundTaskTimeoutReason, observed: string): void {
-    if (this.#isOver) return;
     this.dispose();
-    this.#onTrip(reason, observed);
+    this.#task.trip(reason, observed);
   }
 }

@@ -57,7 +57,7 @@ export interface ToolStep {
  */
 export type StartAnswer = 'held' | { readonly allowed: PermissionSubject } | undefined;
 
-type Execute = (call: ToolCallInput) => Promise<ToolCallResult>;
+type Execute = () => Promise<ToolCallResult>;
 
 /** How long a tool that may come to its end has for it once the wake stops, in milliseconds. */
 const FINISH_GRACE_MS = 30_000;
@@ -115,19 +115,7 @@ export class ToolExecutor {
   async #runCall(whole: ToolStep, { history = [], ...call }: KnownCall): Promise<ToolCallResult | 'held'> {
     const step = withSignalsOfItsOwn(whole);
     const { signal } = step.context;
-    let failure: { readonly error: unknown } | undefined;
-    let isHeld = false;
-    const start = async (): Promise<StartAnswer> => {
-      try {
-        const answer = await step.onStart(call);
-        isHeld = answer === 'held';
-        return answer;
-      } catch (error) {
-        failure = { error };
-        throw error;
-      }
-    };
-    this.#running.set(call.callId, () => executeCall(step, call, { clock: this.#clock, start }));
+    const checked = checkedCall(step, call);
     const actor = createActor(this.#logic, { input: call, id: call.callId, parent: step.parent });
     const cancel = (): void => {
       // XState complains on the console about events to an actor that has ended.
@@ -136,21 +124,27 @@ export class ToolExecutor {
     try {
       actor.start();
       for (const event of history) actor.send(event);
-      signal.addEventListener('abort', cancel, { once: true });
       if (signal.aborted) cancel();
-      else actor.send({ type: 'RUN' });
-      const result = await toPromise(actor);
-      if (failure !== undefined) throw failure.error;
-      return isHeld ? 'held' : result;
+      else {
+        // It runs in the chart when the log says that it has begun.
+        const answer = 'refusal' in checked ? undefined : await step.onStart(call);
+        if (answer === 'held') return 'held';
+        this.#running.set(call.callId, () => executeCall(step, checked, { clock: this.#clock, ...call, ...answer }));
+        signal.addEventListener('abort', cancel, { once: true });
+        actor.send({ type: 'RUN' });
+        if (signal.aborted) cancel();
+      }
+      return await toPromise(actor);
     } finally {
       signal.removeEventListener('abort', cancel);
       this.#running.delete(call.callId);
+      if (actor.getSnapshot().status === 'active') stopChild(actor);
     }
   }
 
   #execute(call: ToolCallInput): Promise<ToolCallResult> {
     const execute = this.#running.get(call.callId);
-    if (execute !== undefined) return execute(call);
+    if (execute !== undefined) return execute();
     throw new RuntimeError('TOOL_CALL_UNKNOWN', `tool call ${call.callId} is not running here`, { category: 'crash' });
   }
 }
@@ -169,40 +163,48 @@ const replayed = toolCallMachine.provide({
   actors: { execute: fromPromise<ToolCallResult, ToolCallInput>(() => new Promise(() => undefined)) },
 });
 
-interface Execution {
+type CheckedCall =
+  | { readonly refusal: string }
+  | { readonly tool: Tool; readonly run: NonNullable<Tool['run']>; readonly input: unknown };
+
+function checkedCall({ tools }: ToolStep, { name, input }: ToolCallInput): CheckedCall {
+  const tool = tools.get(name);
+  if (tool?.run === undefined)
+    return { refusal: tool === undefined ? unknownTool(name, tools) : `The tool "${name}" cannot be run here.` };
+  try {
+    const reading = readToolInput(tool.definition, input);
+    return reading.ok ? { tool, run: tool.run.bind(tool), input: reading.input } : { refusal: reading.reason };
+  } catch (error) {
+    // A check that an author wrote may throw.
+    return { refusal: messageOf(error) };
+  }
+}
+
+interface Execution extends ToolCallInput {
   readonly clock: Clock;
-  readonly start: () => Promise<StartAnswer>;
+  /** What it was allowed to do. */
+  readonly allowed?: PermissionSubject | undefined;
 }
 
 async function executeCall(
   step: ToolStep,
-  { callId, name, input }: ToolCallInput,
-  { clock, start }: Execution,
+  checked: CheckedCall,
+  { clock, callId, name, input, allowed: subject }: Execution,
 ): Promise<ToolCallResult> {
-  const { tools, context } = step;
-  const tool = tools.get(name);
-  if (tool?.run === undefined)
-    return failed(tool === undefined ? unknownTool(name, tools) : `The tool "${name}" cannot be run here.`);
-  const reading = readToolInput(tool.definition, input);
-  if (!reading.ok) return failed(reading.reason);
-  const answer = await start();
-  const { signal } = context;
-  if (answer === 'held' || signal.aborted) return cancelled(signal);
-  const subject = answer?.allowed;
+  if ('refusal' in checked) return failed(checked.refusal);
+  const { tool, run, input: read } = checked;
+  const { context } = step;
+  if (context.signal.aborted) return cancelled(context.signal);
   // Judged and run with nothing in between: what another call has changed meanwhile shows here.
-  if (
-    subject !== undefined &&
-    canonicalJson(subject) !== canonicalJson(tool.subject?.(reading.input, context) ?? subject)
-  )
+  if (subject !== undefined && canonicalJson(subject) !== canonicalJson(tool.subject?.(read, context) ?? subject))
     return failed(CHANGED);
   const stop = stopOf(tool, step, clock);
-  const run = tool.run.bind(tool);
   // Before it is cut: half a secret cannot be recognized.
   const redacted = (output: unknown): unknown => context.environment?.secrets.json(output) ?? output;
   const work = async (): Promise<ToolCallResult> =>
     storable(
       redacted(
-        await run(reading.input, {
+        await run(read, {
           ...context,
           subject,
           signal: stop.signal,

@@ -74,15 +74,13 @@ export class ModelStep {
   readonly #messages: LiveMessages;
   /** Whether the runtime that runs now runs tools of its own. */
   #runsTools = false;
-  #hasSpan = false;
   readonly #budget: AttemptBudget;
   /** Hears what the run streams, without secrets. */
   readonly #onLive: ((event: AgentRunEvent) => void) | undefined;
   readonly #live: LiveStep | undefined;
   /** Stops the run when the log cannot be told any more what it does. */
   readonly #cut = new AbortController();
-  /** Whether the attempt goes on with the backend's own session; if not, though there is one, why. */
-  #isResumed = false;
+  /** Why the attempt does not go on with the backend's own session, though there is one. */
   #anew: string | undefined;
   /** What is left to be read where some of it is left out, once the run has asked for that. */
   #shrunk: ReturnType<typeof shrunkMessages>;
@@ -290,7 +288,6 @@ export class ModelStep {
   #spanDraft(selected: Extract<RunDecisionRecord, { readonly type: 'selected' }> | undefined): SessionEventDraft {
     const { step, agent } = this.#options;
     const { params, context } = step;
-    this.#hasSpan = true;
     const { provider, model, profile } = selected?.candidate ?? { ...params, profile: undefined };
     const reserved = this.#budget.reserve({ provider, model });
     const intake = this.#intakeOf(selected?.backend ?? agent.runtime, provider);
@@ -318,6 +315,11 @@ export class ModelStep {
     };
   }
 
+  /** Whether the log says that the step has begun. */
+  get #hasSpan(): boolean {
+    return this.#options.journal.state.openSpanId === this.#spanId;
+  }
+
   #intakeOf(runtime: AgentRuntime, provider: string): MessageIntake {
     return intakeOf(runtime, provider, this.#options.ports.runConfig);
   }
@@ -326,8 +328,7 @@ export class ModelStep {
   #resumption(candidate: Candidate, runtime: AgentRuntime, anew: string | undefined): RunResumption | undefined {
     const { backendSession } = this.#options.journal.state;
     this.#anew = backendSession === undefined ? undefined : (whyNotHis(backendSession, candidate, runtime) ?? anew);
-    this.#isResumed = backendSession !== undefined && this.#anew === undefined;
-    if (backendSession === undefined || !this.#isResumed) return undefined;
+    if (backendSession === undefined || this.#anew !== undefined) return undefined;
     const { messages = [] } = this.#options.step.params;
     return {
       sessionId: backendSession.sessionId,
@@ -346,7 +347,7 @@ export class ModelStep {
     if (!isBackendSessionId(sessionId) || candidate === undefined || runtime === undefined) return undefined;
     const { backendSession } = this.#options.journal.state;
     const { provider, profile } = candidate;
-    const goesOn = this.#isResumed && reseeded === undefined;
+    const goesOn = backendSession !== undefined && this.#anew === undefined && reseeded === undefined;
     const because = goesOn ? undefined : (reseeded ?? this.#anew);
     const generation = (backendSession?.generation ?? 0) + (goesOn ? 0 : 1);
     return {

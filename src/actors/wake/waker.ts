@@ -18,7 +18,6 @@ const wakeMachine = wakeMachineFor<WakeModelStep>();
 interface LiveWake {
   readonly work: WakeWork;
   readonly actor: ActorRefFrom<typeof wakeMachine>;
-  readonly ended: Promise<unknown>;
 }
 
 interface Passes {
@@ -102,7 +101,7 @@ export class Waker {
     const { signal } = options;
     const stop = (): void => stopActor(actor, messageOf(signal?.reason));
     const ended = toPromise(actor);
-    this.#live.set(wakeId, { work, actor, ended });
+    this.#live.set(wakeId, { work, actor });
     try {
       actor.start();
       signal?.addEventListener('abort', stop, { once: true });
@@ -190,7 +189,7 @@ export class Waker {
     this.#ending.abort(reason);
     const live = [...this.#live.values()];
     for (const { actor } of live) stopActor(actor, reason);
-    await Promise.allSettled([...live.map(({ ended }) => ended), ...this.#away]);
+    await Promise.allSettled([...live.map(({ actor }) => toPromise(actor)), ...this.#away]);
   }
 
   #assertAccepting(): void {

@@ -3,6 +3,7 @@
  * only while no message is begun and no key was pressed for a moment, or when Esc asks for it: what was meant for the
  * one is never taken for the other. Its choices take a key and Enter, and whatever is typed else begins a message.
  */
+import type { Choice } from '../permission/asking.ts';
 import type { Key, Typing } from '../terminal/keys.ts';
 import { EMPTY, draftOf, drawnDraft, edited, inserted, keyName, movedByLine } from '../terminal/line-editor.ts';
 import type { Draft } from '../terminal/line-editor.ts';
@@ -26,11 +27,6 @@ export interface PromptOptions {
   readonly onChanged: () => void;
   /** How long a question has to be on the screen, with no key pressed, before it is put. */
   readonly quietMs?: number | undefined;
-}
-
-export interface Choice {
-  readonly key: string;
-  readonly label: string;
 }
 
 export interface AskedNow {

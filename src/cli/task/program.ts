@@ -26,7 +26,7 @@ function addShowing(task: Command, run: RunWork): void {
   const load = (): Promise<typeof import('./list.ts')> => import('./list.ts');
   const list = task
     .command('list')
-    .description('list the tasks of workers, chats and programs over the home, oldest first');
+    .description('list the tasks of workers, chats and programs over the home, oldest first; lost ones for a day');
   withExamples(list, 'wakechart task list', 'wakechart task list --status running').addOption(
     new Option('--status <status>', 'only those that are so').choices([
       ...['queued', 'running', 'waiting_permission', 'sleeping', 'completed', 'failed', 'cancelled'],

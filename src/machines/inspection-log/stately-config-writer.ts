@@ -101,10 +101,10 @@ class ConfigWriter {
   }
 }
 
-/** What was no name but a function goes out as senders write functions. */
+/** What was no name but a function goes out as senders write functions: without what `raise` raises. */
 function operation({ name, isInline }: ChartOperation): unknown {
   if (!isInline) return name;
-  return { type: name === '(inline)' ? '' : name.replace(/^\((?<inner>.*)\)$/, '$<inner>') };
+  return { type: name === '(inline)' ? '' : name.replace(/^\((?<word>[^ )]*).*$/, '$<word>') };
 }
 
 function withoutEmpty(config: Readonly<Record<string, unknown>>): Written {

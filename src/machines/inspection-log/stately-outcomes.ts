@@ -13,7 +13,7 @@ export interface Outcome {
 }
 
 /** Actions that may make the machine go on by itself. */
-const MAY_RAISE: ReadonlySet<string> = new Set(['(raise)', '(enqueueActions)', '(inline)', '(unknown)']);
+const MAY_RAISE: ReadonlySet<string> = new Set(['(enqueueActions)', '(inline)', '(unknown)']);
 
 /** A chart, looked up quickly. */
 export class ChartStates {
@@ -167,7 +167,7 @@ export class ChartStates {
 }
 
 function mayRaise({ name }: { readonly name: string }): boolean {
-  return MAY_RAISE.has(name);
+  return name.startsWith('(raise') || MAY_RAISE.has(name);
 }
 
 function pushTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {

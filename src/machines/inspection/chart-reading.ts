@@ -199,7 +199,11 @@ function operationOf(action: unknown): ChartOperation {
   if (typeof action === 'string') return { name: action, isInline: false };
   const { type, name } = action as { readonly type?: unknown; readonly name?: unknown };
   if (typeof action === 'object' && typeof type === 'string') return { name: type, isInline: false };
-  if (typeof type === 'string') return { name: `(${type.replace('xstate.', '')})`, isInline: true };
+  if (typeof type === 'string') {
+    // Which event is raised is half of what a chart does; one that is computed is not known.
+    const raised = namedAction(action).find(({ kind }) => kind === 'raise');
+    return { name: `(${type.replace('xstate.', '')}${raised === undefined ? '' : ` ${raised.name}`})`, isInline: true };
+  }
   // A function that stands behind `actions:` is called so by the language; no author gave it that name.
   const isNamed = typeof name === 'string' && !['', 'actions', 'entry', 'exit'].includes(name);
   return { name: isNamed ? `(${name})` : '(inline)', isInline: true };

@@ -2,6 +2,7 @@
  * Rules that end an agent task which no longer makes sense: limits as data, and the detector of streams that repeat
  * themselves.
  */
+import type { ErrorRecord } from '../errors.ts';
 import { BackgroundTaskError } from './task-error.ts';
 import type { AgentTaskRequest, BackgroundTaskRequest } from './task-request.ts';
 import type { BackgroundTaskTimeoutReason } from './task-state.ts';
@@ -101,6 +102,15 @@ export function watchdogError(reason: BackgroundTaskTimeoutReason, observed: str
   );
 }
 
-export function isTimeoutReason(value: unknown): value is BackgroundTaskTimeoutReason {
+/** The limit that an error tells of, if it does. */
+export function timeoutReasonOf({
+  category,
+  details,
+}: Pick<ErrorRecord, 'category' | 'details'>): BackgroundTaskTimeoutReason | undefined {
+  const reason = category === 'timeout' ? details?.['timeoutReason'] : undefined;
+  return isTimeoutReason(reason) ? reason : undefined;
+}
+
+function isTimeoutReason(value: unknown): value is BackgroundTaskTimeoutReason {
   return typeof value === 'string' && Object.hasOwn(HINTS, value);
 }

@@ -6,7 +6,7 @@
  *       │ └─────RUN─────────────────────────────────────────▶ executing ──LOSE──▶ unknown
  *       └───────DENY──▶ denied ◀──DENY── awaiting_permission ──ASK_INPUT──▶ awaiting_input    (CANCEL, before anything runs ──▶ cancelled)
  *
- * requested:            The call is in the log, its input is not checked yet, and nothing of it runs.
+ * requested:            The call is in the log, and nothing of it runs.
  * awaiting_permission:  A person has to allow exactly this call; nothing of it runs, and its process may end: the log
  *                       remembers.
  * awaiting_input:       The call is a question, a tool that a client runs, or another agent; its result comes from
@@ -99,7 +99,7 @@ export const toolCallMachine = machine.createMachine({
   output: ({ context }) => context.result ?? { outcome: 'failed', output: 'The call ended without a result.' },
   states: {
     requested: {
-      description: 'The call is in the log, its input is not checked yet, and nothing of it runs.',
+      description: 'The call is in the log, and nothing of it runs.',
       on: { ...cancel, ...deny, RUN: 'executing', ASK_PERMISSION: 'awaiting_permission', ASK_INPUT: 'awaiting_input' },
     },
     awaiting_permission: {

@@ -1,6 +1,6 @@
 /** What the work of a job may say beside doing it: how often it may ask, and what it cannot decide. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { MAX_OPEN_PERMISSIONS } from '../../../src/actors/subagent/open-permissions.ts';
+import { MAX_OPEN_PERMISSIONS } from '../../../src/actors/task/runner-events.ts';
 import { handedAround } from '../../../src/actors/subagent/large-output.ts';
 import type { BackgroundTaskEvent } from '../../../src/machines/task/task-state.ts';
 import { closeManagers, managerSetup } from '../../support/manager-setup.ts';

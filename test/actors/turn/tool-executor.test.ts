@@ -1,4 +1,5 @@
-import { createEmptyActor } from 'xstate';
+import { createActor, createEmptyActor, fromCallback } from 'xstate';
+import type { AnyActorRef } from 'xstate';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createSimulatedClock } from '../../../src/actors/clock/simulated-clock.ts';
@@ -41,6 +42,7 @@ function runStep(
   calls: readonly ToolCallInput[],
   onResult: (callId: string) => Promise<void> = async () => undefined,
   onStart: (call: ToolCallInput) => Promise<StartAnswer> = async () => undefined,
+  parent: AnyActorRef = createEmptyActor(),
 ): Step {
   const results = new Map<string, ToolCallResult>();
   const controller = new AbortController();
@@ -49,7 +51,7 @@ function runStep(
     calls,
     tools: new Map(tools.map((each) => [each.definition.name, each])),
     context: { session: IDENTITY, workspaceDirectory: '/workspace', signal: controller.signal },
-    parent: createEmptyActor(),
+    parent,
     onStart,
     async onResult({ callId }, result) {
       await onResult(callId);
@@ -66,6 +68,32 @@ async function resultOf(candidate: Tool, input: unknown = {}): Promise<ToolCallR
 }
 
 describe('a tool call', () => {
+  it('that is held does not begin in its chart either: it has no result, and has not ended', async () => {
+    const states: unknown[] = [];
+    const parent = createActor(
+      fromCallback(() => undefined),
+      {
+        inspect(event) {
+          if (event.type !== '@xstate.snapshot' || (event.actorRef as AnyActorRef).id !== 'c') return;
+          states.push([(event.snapshot as { readonly value?: unknown }).value, event.snapshot.status]);
+        },
+      },
+    );
+    const { results, done } = runStep(
+      [tool('t', async () => 1)],
+      [call('t', 'c')],
+      undefined,
+      async () => 'held',
+      parent,
+    );
+    await done;
+    expect([results.size, ...states.slice(0, 1), states.at(-1)]).toEqual([
+      0,
+      ['requested', 'active'],
+      ['requested', 'stopped'],
+    ]);
+  });
+
   it.each<[string, unknown, unknown]>([
     ['a text', 'hello', 'hello'],
     ['an object, as JSON keeps it', { a: 1, b: undefined, at: new Date(0) }, { a: 1, at: '1970-01-01T00:00:00.000Z' }],

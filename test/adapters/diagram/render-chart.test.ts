@@ -1,7 +1,7 @@
 /** Diagrams of charts as files. */
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { setup } from 'xstate';
+import { raise, setup } from 'xstate';
 import { drawPicture } from '../../../src/adapters/diagram/chart-picture.ts';
 import { DRAWING_VERSION, diagramHash, diagramHashIn, sha256Of } from '../../../src/adapters/diagram/diagram-hash.ts';
 import { forgetDrawings } from '../../../src/adapters/diagram/diagram-cache.ts';
@@ -132,6 +132,20 @@ describe('a diagram', () => {
     expect(svg).toMatch(/class="wk-state is-added" data-state="lost">.*?>\+ lost</);
     expect(svg).toMatch(/class="wk-transition is-removed" data-transition="seeking\|BIND\|0">.*?>− </);
     expect(svg).toMatch(/class="wk-state is-changed" data-state="refused">.*?>~ refused</);
+  });
+
+  it('says which event is raised', async () => {
+    const door = setup({}).createMachine({
+      id: 'door',
+      initial: 'shut',
+      states: {
+        shut: { on: { KNOCK: { actions: raise({ type: 'OPEN' }) }, OPEN: 'open' } },
+        open: { entry: raise({ type: 'SHUT' }, { delay: 50 }), on: { SHUT: 'shut' } },
+      },
+    });
+    const svg = await renderChart(describeChart(door));
+    expect(svg).toContain('/ raise OPEN<');
+    expect(svg).toContain('/ raise SHUT<');
   });
 
   it('has the id of the chart above it, unless that is not wanted', async () => {

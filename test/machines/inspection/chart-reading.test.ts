@@ -131,7 +131,7 @@ describe('what a chart is read as', () => {
     expect(byId.get('one|C|0')?.actions.map(({ name }) => name)).toEqual([
       'go',
       '(assign)',
-      '(raise)',
+      '(raise A)',
       '(log)',
       '(emit)',
       '(sendTo)',
