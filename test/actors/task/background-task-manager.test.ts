@@ -273,6 +273,19 @@ describe('permission', () => {
     await manager.send('task_1', { permission: { requestId: 'r1', allowed: false } });
     expect(agents.of('task_1').isCancelled).toBe(true);
     expect(manager.get('task_1')).toMatchObject({ status: 'failed', error: { category: 'permission' } });
+    expect(agents.of('task_1').start.signal.reason).toMatchObject({ code: 'TASK_PERMISSION_DENIED' });
+  });
+
+  it('denied goes to a runner that takes denials, and the task goes on', async () => {
+    const agent = createManualRunner('agent', { takesDenials: true });
+    const { manager } = setUp({ runners: { agent } });
+    await manager.spawn(agentRequest());
+    agent.of('task_1').say(ask);
+    const denial = { permission: { requestId: 'r1', allowed: false } };
+    await manager.send('task_1', denial);
+    expect([agent.of('task_1').inputs, agent.of('task_1').isCancelled]).toEqual([[denial], false]);
+    expect(manager.get('task_1')?.status).toBe('running');
+    await expect(manager.send('task_1', denial)).rejects.toMatchObject({ code: 'TASK_PERMISSION_STALE' });
   });
 
   it('is implied by other input, and by a result that comes without it', async () => {
