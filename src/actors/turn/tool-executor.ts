@@ -117,17 +117,18 @@ export class ToolExecutor {
     const { signal } = step.context;
     const checked = checkedCall(step, call);
     const actor = createActor(this.#logic, { input: call, id: call.callId, parent: step.parent });
-    const cancel = (): void => {
+    const cancelFor = (reason: string): void => {
       // XState complains on the console about events to an actor that has ended.
-      if (actor.getSnapshot().status === 'active') actor.send({ type: 'CANCEL', reason: stopReasonOf(signal) });
+      if (actor.getSnapshot().status === 'active') actor.send({ type: 'CANCEL', reason });
     };
+    const cancel = (): void => cancelFor(stopReasonOf(signal));
     try {
       actor.start();
       for (const event of history) actor.send(event);
       if (signal.aborted) cancel();
       else {
         // It runs in the chart when the log says that it has begun.
-        const answer = 'refusal' in checked ? undefined : await step.onStart(call);
+        const answer = 'refusal' in checked ? undefined : await begun(step, call, cancelFor);
         if (answer === 'held') return 'held';
         this.#running.set(call.callId, () => executeCall(step, checked, { clock: this.#clock, ...call, ...answer }));
         signal.addEventListener('abort', cancel, { once: true });
@@ -162,6 +163,16 @@ function withSignalsOfItsOwn({ context, force, ...step }: ToolStep): ToolStep {
 const replayed = toolCallMachine.provide({
   actors: { execute: fromPromise<ToolCallResult, ToolCallInput>(() => new Promise(() => undefined)) },
 });
+
+/** Says in the log that a call begins. One of which it cannot be said is over before anything runs. */
+async function begun({ onStart }: ToolStep, call: ToolCallInput, end: (reason: string) => void): Promise<StartAnswer> {
+  try {
+    return await onStart(call);
+  } catch (error) {
+    end(messageOf(error));
+    throw error;
+  }
+}
 
 type CheckedCall =
   | { readonly refusal: string }

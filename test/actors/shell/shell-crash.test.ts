@@ -93,7 +93,7 @@ describe('after a process with open shells was killed', () => {
     const exited = once(child, 'exit');
     await once(child.stdout, 'data');
     const pids = await Promise.all(['daemon', 'work', 'rest'].map(pidIn));
-    for (const pid of pids) expect(await stateOf(pid)).toMatch(/[SR]/);
+    for (const pid of pids) expect(await stateOf(pid)).toMatch(/[SRD]/);
     child.kill('SIGKILL');
     await exited;
 

@@ -26,7 +26,7 @@ type Kind = 'work' | 'launch' | 'ask_human' | 'approve' | 'helper';
 interface Facts {
   kind: Kind | undefined;
   /** What the log says of how it ended, where that is not what the chart says. */
-  logSays: 'failed' | 'cancelled' | undefined;
+  logSays: 'failed' | undefined;
 }
 
 interface HeldTool {
@@ -224,6 +224,8 @@ const NEVER_SENT =
   'whoever takes back a call that waits closes it in the log; only the wake after one that died in that moment ends it in its chart (test/actors/wake/closed-calls.test.ts)';
 const NEVER_LOST =
   'the process in which its actor lived is gone; the next wake ends it in its chart (test/actors/wake/closed-calls.test.ts)';
+const NEVER_THROWN =
+  'whatever a tool throws is made into a result by what runs it (test/actors/turn/tool-executor.test.ts)';
 
 describeModel<Facts, Real>(
   'a tool call',
@@ -232,7 +234,11 @@ describeModel<Facts, Real>(
     input: { callId: 'c', name: 'work', input: {} },
     facts: () => ({ kind: undefined, logSays: undefined }),
     open: () => Real.open(),
-    never: { 'awaiting_input|CANCEL|0': NEVER_SENT, 'executing|LOSE|0': NEVER_LOST },
+    never: {
+      'awaiting_input|CANCEL|0': NEVER_SENT,
+      'executing|LOSE|0': NEVER_LOST,
+      'executing|error(execute)|0': NEVER_THROWN,
+    },
     agree: async (real, model) => {
       const outcome = await real.outcome();
       expect(outcome).toBe(model.isOver ? (model.facts.logSays ?? model.value) : undefined);
@@ -259,12 +265,7 @@ describeModel<Facts, Real>(
       },
       'the log cannot say that it begins': {
         isPossible: isNew,
-        tells: (model) => {
-          begins(model, 'work', 'RUN');
-          model.tell({ event: 'error(execute)', error: new Error('the disk is full') });
-          // Nothing of it has run.
-          model.facts.logSays = 'cancelled';
-        },
+        tells: (model) => begins(model, 'work', 'CANCEL'),
         act: (real) => real.unstorable(() => real.ask([{ name: 'work' }])),
       },
       'it needs leave': {
