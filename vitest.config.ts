@@ -40,7 +40,6 @@ const ALONE = areLongRunsAskedFor
       'test/adapters/bubblewrap/bubblewrap.test.ts',
       'test/adapters/files/lease-processes.test.ts',
       'test/adapters/postgres/chaos-full-disk-processes.test.ts',
-      'test/cli/stuck-homes-processes.test.ts',
       'test/runtime/chaos-full-disk.test.ts',
       'test/scenarios/improvement/{ended-workers,full-disk,killed-shell,workers-in-sandbox}-processes.test.ts',
       'test/scenarios/subagents/containers-processes.test.ts',

@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest';
 import type { TestContext } from 'vitest';
 import { whyNoSmallDisk } from '../support/small-disk.ts';
 import { temporaryHome } from '../support/temporary-home.ts';
-import { run, until } from './command-line.ts';
+import { until } from './command-line.ts';
+import { runInProcess } from './in-process.ts';
 
 const MAKE = fileURLToPath(new URL('../fixtures/stuck-homes/make.mjs', import.meta.url));
 /** A model that rests after a failure is waited for once, a minute. */
@@ -35,11 +36,11 @@ async function made(
 
 /** Why the session that is no bystander does what it does: the first that was made after that, and works for no other. */
 async function toldOf(home: string): Promise<string> {
-  const { sessions } = JSON.parse((await run(['session', 'list', '--json', '--home', home])).stdout) as {
+  const { sessions } = JSON.parse((await runInProcess(['session', 'list', '--json', '--home', home])).stdout) as {
     readonly sessions: readonly { readonly sessionId: string; readonly parent?: unknown }[];
   };
   const [, stuck] = sessions.filter(({ parent }) => parent === undefined);
-  const why = await run(['session', 'why', '--session', stuck?.sessionId ?? '', '--json', '--home', home]);
+  const why = await runInProcess(['session', 'why', '--session', stuck?.sessionId ?? '', '--json', '--home', home]);
   const { reasons } = JSON.parse(why.stdout) as { readonly reasons: readonly { readonly text: string }[] };
   return reasons.map(({ text }) => text).join('\n');
 }

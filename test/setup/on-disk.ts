@@ -10,6 +10,7 @@ const ON_DISK: readonly string[] = [
   'adapters/bubblewrap/',
   'adapters/environment-files/file-mount-places',
   'cli/env',
+  'cli/stuck-homes-processes',
   'cli/wake-processes',
   'properties/descendants',
   'scenarios/bounds/delegated-in-sandbox',
