@@ -17,7 +17,7 @@ import { MIN_DISK_LOG_BYTES } from './disk-log.ts';
 import { ShellInput } from './shell-input.ts';
 import { ShellOutput } from './shell-output.ts';
 import type { OnShellOutput } from './shell-output.ts';
-import { checkWorkingFolder, loadExeca, startShell, takeOutputPipes } from './shell-spawn.ts';
+import { checkWorkingFolder, startShell, takeOutputPipes } from './shell-spawn.ts';
 import type { ShellProcess } from './shell-spawn.ts';
 import { ShellTask } from './shell-task.ts';
 import { TaskLog } from './task-log.ts';
@@ -119,7 +119,7 @@ async function startTask(
   runner: Runner,
   { taskId, request, emit }: BackgroundTaskStart<ProcessTaskRequest>,
 ): Promise<ShellTask> {
-  const [execa] = await Promise.all([loadExeca(), checkWorkingFolder(request.cwd)]);
+  await checkWorkingFolder(request.cwd);
   const tree = await runner.processTree.prepare({
     taskId,
     sessionId: request.parentSessionId,
@@ -134,7 +134,7 @@ async function startTask(
     shell,
     input: request.stdin === undefined && request.mode === 'foreground' ? 'none' : 'pipe',
   } as const;
-  const started = startShell(execa, command, await takeOutputPipes());
+  const started = startShell(command, await takeOutputPipes());
   if (started instanceof Promise) {
     const error = await started;
     await tree.end({ graceMs: 0 });

@@ -1,4 +1,5 @@
 /** Starts a command in a shell, in a process group and session of its own. */
+import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -35,16 +36,6 @@ export interface ShellProcess {
   readonly exited: Promise<ProcessExit>;
 }
 
-type Execa = typeof import('execa').execa;
-
-let loading: Promise<Execa> | undefined;
-
-/** Loaded with the first task: it takes longer than everything else a runtime does when it starts. */
-export function loadExeca(): Promise<Execa> {
-  loading ??= import('execa').then(({ execa }) => execa);
-  return loading;
-}
-
 /** Real pipes for the output of a command. */
 export interface OutputPipes {
   readonly stdout: NamedPipe;
@@ -63,36 +54,32 @@ export async function takeOutputPipes(): Promise<OutputPipes | undefined> {
  * @returns a promise of the reason when it could not be started; the pipes are closed then
  */
 export function startShell(
-  execa: Execa,
   request: ShellCommand,
   pipes: OutputPipes | undefined,
 ): ShellProcess | Promise<BackgroundTaskError> {
   const { program, args, shell, cwd, environment, input } = request;
   try {
-    const child = execa(program, args, {
+    const child = spawn(program, [...args], {
       cwd,
       env: { ...environment },
-      extendEnv: false,
-      stdin: input === 'none' ? 'ignore' : 'pipe',
-      stdout: descriptorOrPipe(pipes?.stdout.writeEnd),
-      stderr: descriptorOrPipe(pipes?.stderr.writeEnd),
-      buffer: false,
-      reject: false,
+      stdio: [input === 'none' ? 'ignore' : 'pipe', pipes?.stdout.writeEnd ?? 'pipe', pipes?.stderr.writeEnd ?? 'pipe'],
       // The tree is the caller's to end, and must not depend on this process ending well.
-      cleanup: false,
       detached: true,
+      windowsHide: true,
+    });
+    const failed = new Promise<BackgroundTaskError>((resolve) => {
+      child.on('error', (error) => resolve(spawnError(error, shell)));
     });
     const { pid } = child;
     if (pid === undefined) {
       closeAll(pipes);
-      return child.then((result) => spawnError(result.cause ?? result, shell));
+      return failed;
     }
     const exited = new Promise<ProcessExit>((resolve) => {
       child.once('exit', (exitCode, signalCode) =>
         resolve(exitCode === null ? { signalCode: signalCode ?? undefined } : { exitCode }),
       );
     });
-    child.catch(() => undefined);
     return {
       pid,
       exited,
@@ -103,11 +90,6 @@ export function startShell(
     closeAll(pipes);
     return Promise.resolve(spawnError(error, shell));
   }
-}
-
-/** The types of execa stop at nine, for people who write the numbers; its code takes any descriptor. */
-function descriptorOrPipe(descriptor: number | undefined): 3 | 'pipe' {
-  return descriptor === undefined ? 'pipe' : (descriptor as 3);
 }
 
 type Outputs = Pick<ShellProcess, 'stdout' | 'stderr'>;
