@@ -19,7 +19,7 @@ import { serveUnderNext } from './pack-next.mjs';
 
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Of what lies in the workplace, Next above all. */
-const MOST_BYTES = 3 * 1024 ** 3;
+const MOST_BYTES = 1024 ** 3;
 const parent = isFastEnough(IN_MEMORY, MOST_BYTES) ? IN_MEMORY : tmpdir();
 const workplace = realpathSync(mkdtempSync(join(parent, 'wakechart-smoke-')));
 const STEP_LIMIT_MS = 300_000;
