@@ -19,7 +19,7 @@ import { serveUnderNext } from './pack-next.mjs';
 
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Of what lies in the workplace, Next above all. */
-const MOST_BYTES = 3 * 1024 ** 3;
+const MOST_BYTES = 1024 ** 3;
 const parent = isFastEnough(IN_MEMORY, MOST_BYTES) ? IN_MEMORY : tmpdir();
 const workplace = realpathSync(mkdtempSync(join(parent, 'wakechart-smoke-')));
 const STEP_LIMIT_MS = 300_000;
@@ -150,11 +150,15 @@ async function attempt(cwd, command, arguments_) {
     env: { ...process.env, TMPDIR: workplace, NO_COLOR: '1' },
   });
   running.child.stdin?.end();
-  return running.catch(({ code, signal, stdout, stderr, message }) => ({
-    stdout: stdout ?? '',
-    stderr: stderr ?? '',
-    failure: typeof code === 'number' ? `exit code ${code}` : typeof signal === 'string' ? `signal ${signal}` : message,
-  }));
+  try {
+    return await running;
+  } catch (error) {
+    const failed =
+      /** @type {Error & { code?: number | string, signal?: string, stdout?: string, stderr?: string }} */ (error);
+    const { code, signal, stdout = '', stderr = '', message } = failed;
+    const how = typeof code === 'number' ? `exit code ${code}` : message;
+    return { stdout, stderr, failure: typeof signal === 'string' ? `signal ${signal}` : how };
+  }
 }
 
 /**
@@ -168,7 +172,9 @@ async function run(cwd, command, arguments_) {
   return stdout;
 }
 
-/** What can be done at the same time. When one fails, the others are ended. @param {readonly Promise<unknown>[]} works */
+/**
+ * What can be done at the same time. When one fails, the others are ended. @param {readonly Promise<unknown>[]} works
+ */
 async function together(...works) {
   try {
     await Promise.all(works);
@@ -346,7 +352,7 @@ async function useCommandLine(project) {
   console.log('ran wakechart demo');
 }
 
-/** What says of the tarball, and of the declarations in it, what nobody has to install it for. @param {string} tarball */
+/** What needs no installation. @param {string} tarball */
 async function judge(tarball) {
   const ofPackages = (/** @type {string} */ name) => join(checkout, 'node_modules/.bin', name);
   // A resolver that takes the entries, in whichever way there is for modules, finds types that are those of the code.

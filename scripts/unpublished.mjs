@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Writes the .npmignore of each folder of dist/: what the tests of this project load from dist/ and no user does. Users load what the bundler
- * wrote, and their compiler the declarations that lead from the entry points; browsers the page as it is compressed.
+ * Writes the .npmignore of each folder of dist/: what the tests of this project load from there and no user does. Users
+ * load what the bundler wrote, and their compiler the declarations that lead from the entry points; browsers the page as
+ * it is compressed.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
