@@ -26,10 +26,12 @@ interface CronerPlanOptions {
 
 /** @throws BackgroundTaskError category `validation` for a default time zone that does not exist */
 export function createCronerPlan(options: CronerPlanOptions = {}): CronPlan {
-  const fallback = checkedTimezone(options.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
+  let fallback = options.timezone === undefined ? undefined : checkedTimezone(options.timezone);
+  // Not before a schedule asks: the system's time zones take ten milliseconds to load.
+  const ofProcess = (): string => (fallback ??= checkedTimezone(Intl.DateTimeFormat().resolvedOptions().timeZone));
   return {
     read({ cronExpression, timezone }): CronTimes {
-      const plan = { cronExpression, timezone: timezone === undefined ? fallback : checkedTimezone(timezone) };
+      const plan = { cronExpression, timezone: timezone === undefined ? ofProcess() : checkedTimezone(timezone) };
       const cron = parsed(plan.cronExpression, plan.timezone);
       const once = cron.getOnce();
       return { plan, ...(once === null ? recurring(cron) : single(once.getTime())) };
