@@ -32,9 +32,9 @@ interface Life {
   readonly isDone: boolean;
 }
 
-const { peerDependencies } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as { readonly peerDependencies: Readonly<Record<string, string>> };
+const { peerDependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  readonly peerDependencies: Readonly<Record<string, string>>;
+};
 
 let snapshot: HostSnapshot;
 let template: TemporaryHome;

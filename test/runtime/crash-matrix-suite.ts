@@ -204,15 +204,18 @@ async function checkRecovery(store: StoreUnderTest, place: Place, { acknowledged
         if (state.status !== 'terminated') await runtime.trigger(state.sessionId);
       }
     }
-    for (const { sessionId, status, openWake, openToolCalls, pending } of await runtime.sessions.list()) {
+    const rested = await runtime.sessions.list();
+    const logs = await Promise.all(rested.map(({ sessionId }) => logOf(runtime, sessionId)));
+    for (const { status, openWake, openToolCalls, pending } of rested) {
       expect(status).toMatch(/idle|terminated/);
       if (status === 'idle')
         expect({ openWake, openToolCalls, pending }).toEqual({ openWake: undefined, openToolCalls: [], pending: [] });
-      expectWhole(await logOf(runtime, sessionId));
     }
-    await expectNoEffectTwice(place.home);
-    await expectNoEffectDenied(runtime, place.home);
-    await expectOneChildPerCall(runtime);
+    for (const log of logs) expectWhole(log);
+    const calls = await callsWithEffect(place.home);
+    expect(new Set(calls).size).toBe(calls.length);
+    expectNoEffectDenied(logs.flat(), new Set(calls));
+    expectOneChildPerCall(rested);
   } finally {
     await runtime.shutdown();
   }
@@ -263,22 +266,15 @@ export function expectWhole(events: readonly SessionEvent[]): void {
 }
 
 /** A call that another agent answers has one session behind it, which was told once. */
-async function expectOneChildPerCall(runtime: Runtime): Promise<void> {
-  const children = (await runtime.sessions.list()).filter(({ parent }) => parent?.callId !== undefined);
+function expectOneChildPerCall(sessions: readonly SessionState[]): void {
+  const children = sessions.filter(({ parent }) => parent?.callId !== undefined);
   expect(new Set(children.map(({ parent }) => parent?.callId)).size).toBe(children.length);
   expect(children.map(({ messages }) => messages)).toEqual(children.map(() => 1));
 }
 
-async function expectNoEffectTwice(home: string): Promise<void> {
-  const calls = await callsWithEffect(home);
-  expect(new Set(calls).size).toBe(calls.length);
-}
-
 /** No log says of a call that has had its effect that nothing of it was begun. */
-async function expectNoEffectDenied(runtime: Runtime, home: string): Promise<void> {
-  const calls = new Set(await callsWithEffect(home));
-  const logs = await Promise.all((await runtime.sessions.list()).map(({ sessionId }) => logOf(runtime, sessionId)));
-  const results = logs.flat().flatMap((event) => (event.type === 'agent.tool_result' ? [event.data] : []));
+function expectNoEffectDenied(events: readonly SessionEvent[], calls: ReadonlySet<string>): void {
+  const results = events.flatMap((event) => (event.type === 'agent.tool_result' ? [event.data] : []));
   const outcomes = results.filter(({ callId }) => calls.has(callId)).map(({ outcome }) => outcome);
   expect(outcomes.filter((outcome) => outcome !== 'completed' && outcome !== 'unknown')).toEqual([]);
 }

@@ -12,7 +12,8 @@ const FOR_TESTS: ReadonlySet<string> = new Set([
   'WAKECHART_WRITE_HISTORIES',
 ]);
 
-const FOREIGN = /^(?:NODE_EXTRA_CA_CERTS$|WAKECHART_|CLAUDE|CODEX_|GIT_|PG|OTEL_)|_(?:API_KEY|AUTH_TOKEN|OAUTH_TOKEN|BASE_URL)$/;
+const FOREIGN =
+  /^(?:NODE_EXTRA_CA_CERTS$|WAKECHART_|CLAUDE|CODEX_|GIT_|PG|OTEL_)|_(?:API_KEY|AUTH_TOKEN|OAUTH_TOKEN|BASE_URL)$/;
 
 export function isForeign(name: string): boolean {
   return FOREIGN.test(name) && !FOR_TESTS.has(name);

@@ -26,6 +26,9 @@ require = (name) => {
   return new Proxy({}, { get: (_target, key) => requireNow(name)[key] });
 };`;
 
+/** zod writes and compiles code for every schema that is asked twice, which pays when it is asked a thousand times. */
+const ZOD_WITHOUT_COMPILER = 'globalThis.__zod_globalConfig = { jitless: true };';
+
 /**
  * For a process that lives for a tenth of a second, and takes a third less of it so: all code is in the memory that it
  * begins from, which it takes as it is, and no time goes into making it faster.
@@ -89,7 +92,8 @@ async function bundle(
   try {
     // Without what only people read: the text is part of the memory.
     const minify = { compress: false, mangle: false, codegen: true };
-    await bundled.write({ file: program, format: 'cjs', codeSplitting: false, intro: LAZY_MODULES, minify });
+    const intro = `${ZOD_WITHOUT_COMPILER}\n${LAZY_MODULES}`;
+    await bundled.write({ file: program, format: 'cjs', codeSplitting: false, intro, minify });
   } finally {
     await bundled.close();
   }

@@ -3,8 +3,9 @@
  * whom its rows are put back. That takes the server a tenth of what a database takes, which it makes file by file.
  */
 import { Client } from 'pg';
-import { copyOfDatabase } from './postgres-server.ts';
+import { ask } from './postgres-databases.ts';
 import type { FreshDatabase } from './postgres-databases.ts';
+import { copyOfDatabase } from './postgres-server.ts';
 
 const TABLES = `SELECT oid::regclass::text AS name, relname AS word FROM pg_class
   WHERE relnamespace = 'wakechart'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
@@ -37,6 +38,15 @@ const PUT_BACK = `DO $$ DECLARE each record; BEGIN
   PERFORM setval(name, coalesce(last_value, start_value), last_value IS NOT NULL) FROM kept." sequences";
 END $$`;
 
+/** By the URL of a copy: who keeps it is connected to it all the time. */
+const clients = new Map<string, Client>();
+
+/** One statement, over a connection that is there or one of its own. */
+export async function askCopy(url: string, statement: string, values: readonly unknown[]): Promise<void> {
+  const client = clients.get(url);
+  await (client === undefined ? ask(url, statement, values) : client.query(statement, [...values]));
+}
+
 interface Copy extends FreshDatabase {
   readonly client: Client;
 }
@@ -62,6 +72,7 @@ export class DatabaseCopies {
   async #make(): Promise<Copy> {
     const database = await copyOfDatabase(this.#url);
     const client = new Client({ connectionString: database.url });
+    clients.set(database.url, client);
     this.#all.push({ ...database, client });
     await client.connect();
     await client.query(KEEP);
@@ -69,7 +80,8 @@ export class DatabaseCopies {
   }
 
   async remove(): Promise<void> {
-    for (const { client, drop } of this.#all.splice(0)) {
+    for (const { url, client, drop } of this.#all.splice(0)) {
+      clients.delete(url);
       await client.end();
       await drop();
     }

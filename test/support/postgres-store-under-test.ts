@@ -4,9 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { RuntimeError } from '../../src/machines/errors.ts';
 import { createSystemClock } from '../../src/actors/clock/system-clock.ts';
 import { PostgresEventStore } from '../../src/adapters/postgres/postgres-event-store.ts';
-import { ask } from './postgres-databases.ts';
 import type { FreshDatabase } from './postgres-databases.ts';
-import { DatabaseCopies } from './postgres-copies.ts';
+import { DatabaseCopies, askCopy } from './postgres-copies.ts';
 import { migratedDatabase } from './postgres-server.ts';
 import { copyOfHome } from './store-under-test.ts';
 import type { Setup, Place, StoreUnderTest } from './store-under-test.ts';
@@ -41,7 +40,7 @@ export const postgresStore: StoreUnderTest = {
   async forgetTheDead(place, pid) {
     const statement =
       "UPDATE wakechart.worker SET alive_until = least(alive_until, clock_timestamp()) WHERE $1::text IS NULL OR owner LIKE '%:' || $1";
-    await ask(urlOf(place), statement, [pid === undefined ? null : `${pid}`]);
+    await askCopy(urlOf(place), statement, [pid === undefined ? null : `${pid}`]);
   },
   /** He counts as alive until his lease is over. */
   async takeOver(runtime, sessionId) {

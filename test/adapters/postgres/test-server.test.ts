@@ -10,11 +10,12 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isListening } from '../../support/listening.ts';
 import { hasPgBouncer, pgBouncer } from '../../support/postgres-bouncer.ts';
+import { DatabaseCopies } from '../../support/postgres-copies.ts';
 import { ask } from '../../support/postgres-databases.ts';
 import type { FreshDatabase } from '../../support/postgres-databases.ts';
 import { KEEPER } from '../../support/postgres-keeping.ts';
 import { unreliableProxy } from '../../support/postgres-proxy.ts';
-import { cutConnections, freshDatabase, ownServer } from '../../support/postgres-server.ts';
+import { cutConnections, freshDatabase, migratedDatabase, ownServer } from '../../support/postgres-server.ts';
 import type { PostgresServer } from '../../support/postgres-server.ts';
 
 async function connected(url: string): Promise<Client> {
@@ -31,6 +32,30 @@ describe('the databases of tests', () => {
   let one: FreshDatabase;
   beforeAll(async () => void (one = await freshDatabase()));
   afterAll(() => one.drop());
+
+  it('that are copied begin as they are, one copy after the other, whoever was still at work there', async () => {
+    const database = await migratedDatabase();
+    const copies = new DatabaseCopies(database.url);
+    const newWorker = 'INSERT INTO wakechart.worker (id, owner, alive_until) VALUES (gen_random_uuid(), $1, now())';
+    const sequences = 'SELECT sequencename, last_value FROM pg_sequences ORDER BY sequencename';
+    await ask(database.url, newWorker, ['kept']);
+    try {
+      const first = await copies.take();
+      await ask(first.url, newWorker, ['added']);
+      await ask(first.url, `SELECT nextval(format('%I.%I', schemaname, sequencename)) FROM pg_sequences`);
+      const atWork = await connected(first.url);
+      await atWork.query(`BEGIN; UPDATE wakechart.worker SET owner = 'changed'`);
+      await first.drop();
+      const second = await copies.take();
+      expect(second.url).toBe(first.url);
+      await expect(atWork.query('COMMIT')).rejects.toThrow(GONE);
+      expect(await ask(second.url, 'SELECT owner FROM wakechart.worker')).toEqual([{ owner: 'kept' }]);
+      expect(await ask(second.url, sequences)).toEqual(await ask(database.url, sequences));
+    } finally {
+      await copies.remove();
+      await database.drop();
+    }
+  });
 
   it('are apart, and gone when they are dropped', async () => {
     const other = await freshDatabase();
