@@ -88,7 +88,8 @@ class SubagentRun implements BackgroundTaskHandle {
   }
 
   get takesDenials(): boolean {
-    return this.#handle?.answerPermission !== undefined;
+    // One whose runner still starts may turn out to: what is sent to it waits for that.
+    return this.#handle === undefined || this.#handle.answerPermission !== undefined;
   }
 
   begin(): void {
@@ -126,7 +127,7 @@ class SubagentRun implements BackgroundTaskHandle {
     const handle = await this.#handleOrEnd();
     if (permission !== undefined && handle.answerPermission !== undefined)
       return handle.answerPermission(permission.requestId, permission.allowed);
-    if (prompt !== undefined && handle.send !== undefined) return handle.send(prompt);
+    if (permission === undefined && prompt !== undefined && handle.send !== undefined) return handle.send(prompt);
     throw new BackgroundTaskError(
       'runner',
       `job ${this.taskId} takes ${prompt === undefined && permission === undefined ? 'prompts and answers, and no other input' : 'no such input: its runner has no send or no answerPermission'}`,

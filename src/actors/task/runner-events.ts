@@ -3,6 +3,7 @@ import { assertNever } from '../../machines/errors.ts';
 import type { BackgroundTaskRunnerEvent } from '../../machines/task/task-state.ts';
 import { plainCopy } from '../../machines/plain-copy.ts';
 import type { TaskHost } from './task-host.ts';
+import type { BackgroundTaskHandle } from './task-runner.ts';
 import type { LiveTask, TaskRecord } from './task-record.ts';
 
 /** Requests of one task that may be open. Each is held until it is answered. */
@@ -92,18 +93,21 @@ function requestPermission(
   record.noteActivity(host.now());
   rouse(host, record, execution);
   const open = (execution.openPermissions ??= new Map<string, 'open'>());
-  if (open.size >= MAX_OPEN_PERMISSIONS && !open.has(event.requestId)) return denyUnheard(execution, event.requestId);
+  const { handle } = execution;
+  if (open.size >= MAX_OPEN_PERMISSIONS && !open.has(event.requestId) && handle?.takesDenials === true)
+    return void denyUnheard(handle, event.requestId);
   open.set(event.requestId, 'open');
   if (host.move(record, REQUEST_PERMISSION)) host.announceUpdated(record);
   host.announce(record, { ...event, taskId: record.id, toolArgs: plainCopy(event.toolArgs) });
 }
 
-/** No person is to be asked. A runner that takes no denials goes on without an answer. */
-function denyUnheard(execution: LiveTask, requestId: string): void {
-  const denied = execution.whenHandle().then(async (handle) => {
-    if (handle.takesDenials === true) await handle.send?.({ permission: { requestId, allowed: false } });
-  });
-  denied.catch(() => undefined);
+/** No person is to be asked, and the work goes on without. */
+async function denyUnheard(handle: BackgroundTaskHandle, requestId: string): Promise<void> {
+  try {
+    await handle.send?.({ permission: { requestId, allowed: false } });
+  } catch {
+    // Its work has ended meanwhile.
+  }
 }
 
 function sleep(host: TaskHost, record: TaskRecord, nextFireAt: string | undefined): void {

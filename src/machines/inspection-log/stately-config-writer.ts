@@ -104,7 +104,7 @@ class ConfigWriter {
 /** What was no name but a function goes out as senders write functions: without what `raise` raises. */
 function operation({ name, isInline }: ChartOperation): unknown {
   if (!isInline) return name;
-  return { type: name === '(inline)' ? '' : name.replace(/^\((?<word>[^ )]*).*$/, '$<word>') };
+  return { type: name === '(inline)' ? '' : name.replace(/^\(raise .*$/, 'raise').replaceAll(/^\(|\)$/g, '') };
 }
 
 function withoutEmpty(config: Readonly<Record<string, unknown>>): Written {

@@ -167,7 +167,7 @@ export class ChartStates {
 }
 
 function mayRaise({ name }: { readonly name: string }): boolean {
-  return name.startsWith('(raise') || MAY_RAISE.has(name);
+  return /^\(raise[ )]/.test(name) || MAY_RAISE.has(name);
 }
 
 function pushTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {

@@ -11,7 +11,8 @@
  *                       remembers.
  * awaiting_input:       The call is a question, a tool that a client runs, or another agent; its result comes from
  *                       there.
- * executing:            The log says that it has started; its tool may take effect.
+ * executing:            The log says that it has started, and its tool may take effect; or it is bad, and nothing of it
+ *                       runs.
  * executing.working:    The tool works.
  * executing.stopping:   The wake stops and its signal has told the tool; the call ends when nothing of it runs any
  *                       more, or when the tool has not stopped in time.
@@ -140,7 +141,8 @@ export const toolCallMachine = machine.createMachine({
       },
     },
     executing: {
-      description: 'The log says that it has started; its tool may take effect.',
+      description:
+        'The log says that it has started, and its tool may take effect; or it is bad, and nothing of it runs.',
       meta: {
         waives: {
           'ignored-command': {

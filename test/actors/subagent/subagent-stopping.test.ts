@@ -198,6 +198,16 @@ describe('input for a job', () => {
     });
   });
 
+  it('that allows beside a prompt is refused whole by a runner that takes no answers', async () => {
+    const runner = createScriptedRunner({ answerPermission: undefined as never });
+    const { manager } = managerSetup({ runner });
+    const { id } = await manager.spawn(jobRequest());
+    runner.of(id).say({ type: 'background_task_permission_request', requestId: 'q', toolName: 'write', toolArgs: {} });
+    const both = { prompt: 'And then?', permission: { requestId: 'q', allowed: true } };
+    await expect(manager.send(id, both)).rejects.toMatchObject({ code: 'TASK_INPUT_UNSUPPORTED' });
+    expect([runner.of(id).prompts, manager.get(id)?.status]).toEqual([[], 'waiting_permission']);
+  });
+
   it('is refused by jobs that are not there or have ended', async () => {
     const { manager, runner } = managerSetup();
     const { id } = await manager.spawn(jobRequest());

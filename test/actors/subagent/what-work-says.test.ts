@@ -5,9 +5,11 @@ import { handedAround } from '../../../src/actors/subagent/large-output.ts';
 import type { BackgroundTaskEvent } from '../../../src/machines/task/task-state.ts';
 import { closeManagers, managerSetup } from '../../support/manager-setup.ts';
 import { settled } from '../../support/manual-runner.ts';
-import { jobRequest } from '../../support/scripted-subagents.ts';
+import { createScriptedRunner, jobRequest } from '../../support/scripted-subagents.ts';
 
 afterEach(closeManagers);
+
+const REQUEST = { type: 'background_task_permission_request', toolName: 'write', toolArgs: {} } as const;
 
 describe('a job that asks and does not wait', () => {
   it('is told no beyond what may be open, and nobody else hears of it', async () => {
@@ -16,8 +18,7 @@ describe('a job that asks and does not wait', () => {
     manager.subscribe((event) => heard.push(event));
     const { id } = await manager.spawn(jobRequest({ permissionPolicy: 'prompt' }));
     const work = runner.of(id);
-    const ask = (requestId: string): void =>
-      work.say({ type: 'background_task_permission_request', requestId, toolName: 'write', toolArgs: {} });
+    const ask = (requestId: string): void => work.say({ ...REQUEST, requestId });
     for (let index = 0; index < MAX_OPEN_PERMISSIONS + 3; index += 1) ask(`r${index}`);
     await settled();
     expect(work.answers).toEqual([256, 257, 258].map((index) => ({ requestId: `r${index}`, allowed: false })));
@@ -30,6 +31,36 @@ describe('a job that asks and does not wait', () => {
     expect(work.answers.at(-1)).toEqual({ requestId: 'again', allowed: true });
     work.resolve();
     await manager.wait(id);
+  });
+
+  it('is told so once it has started, where it asked before', async () => {
+    const { manager, runner } = managerSetup();
+    let begin = (): void => undefined;
+    runner.onStart = async ({ jobId, emit }) => {
+      await settled();
+      for (let index = 0; index <= MAX_OPEN_PERMISSIONS; index += 1)
+        emit({ ...REQUEST, taskId: jobId, requestId: `r${index}` });
+      await new Promise<void>((resolve) => (begin = resolve));
+    };
+    const spawned = await manager.spawn(jobRequest({ permissionPolicy: 'prompt' }));
+    await settled();
+    await settled();
+    begin();
+    await settled();
+    const denied = { requestId: `r${MAX_OPEN_PERMISSIONS}`, allowed: false };
+    expect(runner.of(spawned.id).answers).toEqual([denied]);
+  });
+
+  it('is heard each time where its runner takes no denials: it would wait for ever', async () => {
+    const runner = createScriptedRunner({ answerPermission: undefined as never });
+    const { manager } = managerSetup({ runner });
+    const heard: BackgroundTaskEvent[] = [];
+    manager.subscribe((event) => heard.push(event));
+    const { id } = await manager.spawn(jobRequest({ permissionPolicy: 'prompt' }));
+    for (let index = 0; index <= MAX_OPEN_PERMISSIONS; index += 1)
+      runner.of(id).say({ ...REQUEST, requestId: `r${index}` });
+    const asked = heard.filter(({ type }) => type === REQUEST.type);
+    expect(asked).toHaveLength(MAX_OPEN_PERMISSIONS + 1);
   });
 });
 

@@ -11,7 +11,9 @@ beforeEach(() => {
   setup = gitSetup();
   const gitPath = join(setup.outside, 'told-git');
   const said = 'for word; do case "$word" in --git-dir=*|--work-tree=*) ;; *) break;; esac; shift; done';
-  writeFileSync(gitPath, `#!/bin/sh\n(${said}; echo "$1" >> '${log()}')\nexec git "$@"\n`, { mode: 0o755 });
+  // File systems tell times to some milliseconds: what is written after a command is to be seen as later.
+  const script = `#!/bin/sh\n(${said}; echo "$1" >> '${log()}')\ngit "$@"\ncode=$?\nsleep 0.02\nexit $code\n`;
+  writeFileSync(gitPath, script, { mode: 0o755 });
   adapter = setup.adapterWith({ gitPath });
 });
 afterEach(() => setup.remove());
