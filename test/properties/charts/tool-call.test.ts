@@ -142,6 +142,17 @@ class Real implements RealSubject {
     await work();
   }
 
+  /** A tool that cannot say what its call would do, once the log says that it has begun. */
+  async brokenAsItBegins(work: () => Promise<void>): Promise<void> {
+    store.before('agent.tool_started', async () => {
+      onDeciding = () => {
+        throw new Error('it is gone');
+      };
+    });
+    await work();
+    onDeciding = () => undefined;
+  }
+
   async stop(): Promise<void> {
     this.#abort.abort('stopped');
     await new Promise((resolve) => setImmediate(resolve));
@@ -224,8 +235,6 @@ const NEVER_SENT =
   'whoever takes back a call that waits closes it in the log; only the wake after one that died in that moment ends it in its chart (test/actors/wake/closed-calls.test.ts)';
 const NEVER_LOST =
   'the process in which its actor lived is gone; the next wake ends it in its chart (test/actors/wake/closed-calls.test.ts)';
-const NEVER_THROWN =
-  'whatever a tool throws is made into a result by what runs it (test/actors/turn/tool-executor.test.ts)';
 
 describeModel<Facts, Real>(
   'a tool call',
@@ -234,11 +243,7 @@ describeModel<Facts, Real>(
     input: { callId: 'c', name: 'work', input: {} },
     facts: () => ({ kind: undefined, logSays: undefined }),
     open: () => Real.open(),
-    never: {
-      'awaiting_input|CANCEL|0': NEVER_SENT,
-      'executing|LOSE|0': NEVER_LOST,
-      'executing|error(execute)|0': NEVER_THROWN,
-    },
+    never: { 'awaiting_input|CANCEL|0': NEVER_SENT, 'executing|LOSE|0': NEVER_LOST },
     agree: async (real, model) => {
       const outcome = await real.outcome();
       expect(outcome).toBe(model.isOver ? (model.facts.logSays ?? model.value) : undefined);
@@ -302,6 +307,14 @@ describeModel<Facts, Real>(
         isPossible: (model) => waitsForLeave(model) && runs(model),
         tells: (model) => model.tell('CANCEL'),
         act: (real, { facts }) => real.stoppedAtOnce(() => real.confirm(facts.kind ?? '', true)),
+      },
+      'leave is given, and its tool breaks as it begins': {
+        isPossible: (model) => waitsForLeave(model) && runs(model),
+        tells: (model) => {
+          model.tell('RUN');
+          model.tell({ event: 'error(execute)', error: new Error('it is gone') });
+        },
+        act: (real, { facts }) => real.brokenAsItBegins(() => real.confirm(facts.kind ?? '', true)),
       },
       'leave is refused': {
         isPossible: waitsForLeave,
